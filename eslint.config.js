@@ -1,0 +1,89 @@
+// The house rules as lint: import arrows, who may touch shared memory, who may touch time.
+import tseslint from "typescript-eslint";
+import importX from "eslint-plugin-import-x";
+import { createTypeScriptImportResolver } from "eslint-import-resolver-typescript";
+
+const TIME = "only shared/clock touches timers and wall time: take a Clock";
+const SHARED_MEMORY = "only shared/queue touches shared memory: use a ring queue or the thread board";
+
+const timeGlobals = ["setTimeout", "setInterval", "setImmediate"].map((name) => ({ name, message: TIME }));
+const memoryGlobals = ["Atomics", "SharedArrayBuffer"].map((name) => ({ name, message: SHARED_MEMORY }));
+const timeProperties = [
+  { object: "Date", property: "now", message: TIME },
+  { object: "performance", property: "now", message: TIME },
+];
+const timeModules = ["node:timers", "node:timers/promises", "timers", "timers/promises"].map((name) => ({
+  name,
+  message: TIME,
+}));
+
+/** Import arrows (design.md): each room lists the folders it may never reach into. */
+const arrows = (patterns, message) => ({
+  "no-restricted-imports": ["error", { paths: timeModules, patterns: [{ group: patterns, message }] }],
+});
+
+export default tseslint.config(
+  { ignores: ["dist/**", "node_modules/**", "src/shared/cri/gen/**", "bench/results/**", "*.js", "**/*.mjs"] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    plugins: { "import-x": importX },
+    settings: { "import-x/resolver-next": [createTypeScriptImportResolver()] },
+    rules: {
+      "import-x/no-cycle": ["error", { ignoreExternal: true }],
+      "import-x/no-unresolved": "error",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/no-extraneous-class": "off",
+      "no-restricted-globals": ["error", ...timeGlobals, ...memoryGlobals],
+      "no-restricted-properties": ["error", ...timeProperties],
+      "no-console": "error",
+    },
+  },
+  {
+    files: ["src/shared/**"],
+    rules: arrows(["**/main/**", "**/workers/**"], "shared imports nothing from main or workers"),
+  },
+  {
+    files: ["src/main/**"],
+    rules: arrows(["**/workers/**"], "main and workers never import each other: types travel through shared/contracts"),
+  },
+  {
+    files: ["src/workers/**"],
+    rules: arrows(
+      ["**/main/**", "**/workers/**", "../*/**", "!../../**"],
+      "a worker imports only its own folder and shared",
+    ),
+  },
+  { files: ["src/shared/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
+  {
+    files: ["src/shared/clock/**"],
+    rules: {
+      "no-restricted-globals": ["error", ...memoryGlobals],
+      "no-restricted-properties": "off",
+      "no-restricted-imports": "off",
+    },
+  },
+  {
+    // Tests, benchmarks and set-up scripts are programs of their own: they wait in real time and print.
+    files: ["test/**", "bench/**", "packaging/**"],
+    rules: {
+      "no-restricted-globals": "off",
+      "no-restricted-properties": "off",
+      "no-restricted-imports": "off",
+      "no-console": "off",
+      "@typescript-eslint/no-floating-promises": [
+        "error",
+        {
+          allowForKnownSafeCalls: [
+            { from: "package", name: ["test", "it", "describe", "suite"], package: "node:test" },
+          ],
+        },
+      ],
+      "@typescript-eslint/no-non-null-assertion": "off",
+    },
+  },
+);

@@ -1,0 +1,74 @@
+// Pod status (core/v1): what the agent computes and reports.
+import type { Time } from "./meta.js";
+import type { ResourceList, ResourceRequirements } from "./pod.js";
+
+export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
+export type ConditionStatus = "True" | "False" | "Unknown";
+
+export interface PodCondition {
+  type: string;
+  status: ConditionStatus;
+  observedGeneration?: number;
+  lastProbeTime?: Time | null;
+  lastTransitionTime?: Time | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface ContainerStateWaiting {
+  reason?: string;
+  message?: string;
+}
+export interface ContainerStateRunning {
+  startedAt?: Time | null;
+}
+export interface ContainerStateTerminated {
+  exitCode: number;
+  signal?: number;
+  reason?: string;
+  message?: string;
+  startedAt?: Time | null;
+  finishedAt?: Time | null;
+  containerID?: string;
+}
+/** At most one member is set. */
+export interface ContainerState {
+  waiting?: ContainerStateWaiting;
+  running?: ContainerStateRunning;
+  terminated?: ContainerStateTerminated;
+}
+
+export interface ApiContainerStatus {
+  name: string;
+  state: ContainerState;
+  lastState: ContainerState;
+  ready: boolean;
+  restartCount: number;
+  image: string;
+  imageID: string;
+  containerID?: string;
+  started?: boolean;
+  allocatedResources?: ResourceList;
+  resources?: ResourceRequirements;
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean; recursiveReadOnly?: string }[];
+  user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
+  stopSignal?: string;
+}
+
+export interface PodStatus {
+  phase: PodPhase;
+  observedGeneration?: number;
+  conditions?: PodCondition[];
+  message?: string;
+  reason?: string;
+  hostIP?: string;
+  hostIPs?: { ip: string }[];
+  podIP?: string;
+  podIPs?: { ip: string }[];
+  startTime?: Time | null;
+  initContainerStatuses?: ApiContainerStatus[];
+  containerStatuses?: ApiContainerStatus[];
+  ephemeralContainerStatuses?: ApiContainerStatus[];
+  qosClass?: QOSClass;
+}

@@ -1,0 +1,24 @@
+// Volume sources (core/v1). Sources the agent does not mount yet are kept as they came, so that /pods shows them.
+import type { Quantity } from "./meta.js";
+
+export type HostPathType =
+  "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
+
+export interface EmptyDirVolumeSource {
+  /** "" (the node's disk), "Memory" (tmpfs), "HugePages" or "HugePages-<size>". */
+  medium?: string;
+  sizeLimit?: Quantity;
+}
+
+export interface HostPathVolumeSource {
+  path: string;
+  type?: HostPathType;
+}
+
+export interface Volume {
+  name: string;
+  emptyDir?: EmptyDirVolumeSource;
+  hostPath?: HostPathVolumeSource;
+  /** Every other source, by its field name (secret, configMap, projected, csi, image, …). */
+  [source: string]: unknown;
+}

@@ -1,0 +1,16 @@
+// What the runtime says about one pod at one moment: the unit that the pleg thread publishes and everyone else reads.
+import type { ContainerStatus, PodSandboxStatus } from "./gen/runtime.v1.js";
+
+export interface ObservedPod {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** Newest first by createdAt. Empty when the runtime knows nothing of the pod. */
+  sandboxes: PodSandboxStatus[];
+  /** All containers of all its sandboxes, newest first by createdAt. */
+  containers: ContainerStatus[];
+  /** Highest inspection generation that had been asked for when this inspection began; 0 for a pod nobody asked about. */
+  generation: number;
+  /** When the inspection began, milliseconds since the epoch. */
+  observedAt: number;
+}
