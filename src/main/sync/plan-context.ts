@@ -1,0 +1,169 @@
+// What the planner looks at, and small views on it that its parts share.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { podDescription } from "../../shared/api/pod.js";
+import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
+import {
+  ContainerState,
+  PodSandboxState,
+  type ContainerStatus,
+  type PodSandboxStatus,
+} from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { formatSeconds, type Backoff } from "./crash-backoff.js";
+import { containerHash } from "./container-hash.js";
+import type { ContainerKind, Plan, StartContainerStep } from "./step.js";
+
+/** The last attempt to start a container failed before it ran. */
+export interface StartFailure {
+  /** Waiting reason, e.g. "ErrImagePull". */
+  reason: string;
+  message: string;
+  /** Milliseconds since the epoch. */
+  failedAt: number;
+  retryAt: number;
+}
+
+export interface PlanInput {
+  pod: Pod;
+  observed: ObservedPod;
+  /** Milliseconds since the epoch. */
+  now: number;
+  backoff: Backoff;
+  startFailures: ReadonlyMap<string, StartFailure>;
+}
+
+export const ANNOTATION_HASH = "io.kubernetes.container.hash";
+export const ANNOTATION_RESTART_COUNT = "io.kubernetes.container.restartCount";
+
+export function isSidecar(container: Container): boolean {
+  return container.restartPolicy === "Always";
+}
+
+export function restartCountOf(status: ContainerStatus): number {
+  const count = Number(status.annotations[ANNOTATION_RESTART_COUNT] ?? status.metadata?.attempt ?? 0);
+  return Number.isInteger(count) && count >= 0 ? count : 0;
+}
+
+export function nanosToMs(nanos: bigint): number {
+  return Number(nanos / 1_000_000n);
+}
+
+/** The newest container of a name, of any sandbox. */
+export function newestOf(observed: ObservedPod, name: string): ContainerStatus | undefined {
+  return observed.containers.find((status) => status.metadata?.name === name);
+}
+
+/** The newest container of a name that was made in this sandbox. */
+export function newestIn(sandbox: PodSandboxStatus, observed: ObservedPod, name: string): ContainerStatus | undefined {
+  const status = newestOf(observed, name);
+  return status !== undefined && status.createdAt >= sandbox.createdAt ? status : undefined;
+}
+
+export function podIPsOf(sandbox: PodSandboxStatus): string[] {
+  const { network } = sandbox;
+  if (network === undefined || network.ip === "") return [];
+  return [network.ip, ...network.additionalIps.map((address) => address.ip)];
+}
+
+export function definitionChanged(container: Container, status: ContainerStatus): boolean {
+  const hash = status.annotations[ANNOTATION_HASH];
+  return hash !== undefined && hash !== containerHash(container);
+}
+
+export function crashBackoffKey(pod: Pod, container: Container): string {
+  return `${pod.metadata.uid}/${container.name}/${containerHash(container)}`;
+}
+
+export function isAlive(status: ContainerStatus): boolean {
+  return status.state === ContainerState.CONTAINER_RUNNING || status.state === ContainerState.CONTAINER_UNKNOWN;
+}
+
+export function readySandboxes(sandboxes: readonly PodSandboxStatus[]): PodSandboxStatus[] {
+  return sandboxes.filter((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY);
+}
+
+export function startReason(status: ContainerStatus | undefined): string {
+  if (status === undefined) return "it has not run yet";
+  if (status.state === ContainerState.CONTAINER_CREATED) return "it was created but never started";
+  return `it ended with exit code ${status.exitCode}${status.reason === "" ? "" : ` (${status.reason})`}`;
+}
+
+/** Collects a plan; keeps the earliest wake-up. */
+export class PlanBuilder {
+  readonly plan: Plan = { steps: [], waiting: new Map<string, ContainerStateWaiting>(), finished: false };
+
+  constructor(readonly input: PlanInput) {}
+
+  wakeAt(at: number): void {
+    this.plan.wakeAt = Math.min(this.plan.wakeAt ?? at, at);
+  }
+
+  kill(status: ContainerStatus, reason: string): void {
+    this.plan.steps.push({
+      kind: "kill-container",
+      containerId: status.id,
+      name: status.metadata?.name ?? "",
+      graceSeconds: graceSeconds(this.input.pod),
+      reason,
+    });
+  }
+
+  /**
+   * Plans a start, or the wait that must come before it. Answers whether the container waits.
+   * `previous` is the newest container of that name, which the new one follows.
+   */
+  start(
+    container: Container,
+    containerKind: ContainerKind,
+    sandbox: PodSandboxStatus,
+    previous: ContainerStatus | undefined,
+    reason: string,
+  ): boolean {
+    const { pod, now, backoff, startFailures } = this.input;
+    const failure = startFailures.get(container.name);
+    if (failure !== undefined && failure.retryAt > now) {
+      this.plan.waiting.set(container.name, waitingAfter(failure, now));
+      this.wakeAt(failure.retryAt);
+      return true;
+    }
+    const key = crashBackoffKey(pod, container);
+    if (previous !== undefined && previous.finishedAt > 0n) {
+      const until = backoff.until(key, nanosToMs(previous.finishedAt), now);
+      if (until !== undefined) {
+        const delay = formatSeconds(backoff.delay(key));
+        this.plan.waiting.set(container.name, {
+          reason: "CrashLoopBackOff",
+          message: `back-off ${delay} restarting failed container=${container.name} pod=${podDescription(pod)}`,
+        });
+        this.wakeAt(until);
+        return true;
+      }
+    }
+    const step: StartContainerStep = {
+      kind: "start-container",
+      container,
+      containerKind,
+      sandboxId: sandbox.id,
+      sandboxAttempt: sandbox.metadata?.attempt ?? 0,
+      podIPs: podIPsOf(sandbox),
+      restartCount: previous === undefined ? undefined : restartCountOf(previous) + 1,
+      reason,
+    };
+    this.plan.steps.push(step);
+    return false;
+  }
+}
+
+/** Seconds a container of this pod gets to stop. */
+export function graceSeconds(pod: Pod): number {
+  const grace = pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 2;
+  return Math.max(grace, 2);
+}
+
+/** A pull that failed is shown as the error first, then as the back-off it is in. */
+function waitingAfter(failure: StartFailure, now: number): ContainerStateWaiting {
+  if (failure.reason === "ErrImagePull" && now - failure.failedAt >= 1000) {
+    return { reason: "ImagePullBackOff", message: failure.message };
+  }
+  return { reason: failure.reason, message: failure.message };
+}

@@ -1,0 +1,77 @@
+// The pleg thread's contract: its control interface and the records on its two queues.
+// Every record about a pod carries the pod's UID and an inspection generation; main drops and counts stale ones.
+import type { ObservedPod } from "../cri/observed-pod.js";
+import type { MetricSnapshot } from "../metrics/snapshot.js";
+
+/** What the thread is started with. Durations are milliseconds. */
+export interface PlegInit {
+  /** CRI endpoint, "unix:///…". */
+  endpoint: string;
+  runtimeRequestTimeoutMs: number;
+  /** Deadline of one pod's inspection: a hung container delays its own pod only. */
+  inspectDeadlineMs: number;
+  inspectConcurrency: number;
+  /** Deadline of the two list calls of a relist. */
+  listDeadlineMs: number;
+  /** Relist period while something changes, and whenever no event source covers every pod. */
+  relistActiveMs: number;
+  /** Relist period when nothing changed for a while and an event source works. */
+  relistQuietMs: number;
+  /** Period of the CRI Status call; also how often an absent runtime is tried is derived from it. */
+  statusPeriodMs: number;
+  /** Try GetContainerEvents; false keeps to cgroup watches and relists. */
+  useEvents: boolean;
+}
+
+/** A pod the thread should watch closely: directories in which the runtime makes and removes container cgroups. */
+export interface WatchedPod {
+  uid: string;
+  watchDirs: string[];
+}
+
+export interface PlegControl {
+  /** Full set after a (re)start of the thread. */
+  setWatches(pods: WatchedPod[]): Promise<void>;
+  /** Starts watching one more pod. */
+  watch(pod: WatchedPod): Promise<void>;
+  /** Ends the watch of a pod that is gone. */
+  unwatch(uid: string): Promise<void>;
+  metrics(): Promise<MetricSnapshot>;
+}
+
+/** An object main created or removed, so that the next inspection needs no list call. */
+export interface InspectHint {
+  kind: "sandbox" | "container" | "sandbox-removed" | "container-removed";
+  id: string;
+}
+
+/** main → pleg: look at one pod now. Coalesced by UID when the ring is full (hints are merged). */
+export interface InspectRequest {
+  uid: string;
+  /** The answer carries at least this generation. */
+  generation: number;
+  hints: InspectHint[];
+}
+
+/** State of the runtime connection. */
+export interface RuntimeState {
+  reachable: boolean;
+  runtimeReady: boolean;
+  networkReady: boolean;
+  /** Runtime name as Version gives it, e.g. "containerd"; empty before the first answer. */
+  name: string;
+  version: string;
+  /** Which source tells about exits: the CRI event stream, or cgroup watches and relists. */
+  events: boolean;
+  /** Why a part is not ready; empty when all is well. */
+  message: string;
+}
+
+/** pleg → main. */
+export type PlegRecord =
+  | { kind: "pod"; observed: ObservedPod }
+  /** A full relist ended: the pods of the runtime, by UID. The first one makes the cache complete. */
+  | { kind: "relisted"; uids: string[]; durationMs: number }
+  | { kind: "runtime"; state: RuntimeState }
+  /** An inspection failed; the pod's state is unknown until a later record. */
+  | { kind: "inspect-failed"; uid: string; generation: number; code: string; message: string };

@@ -1,0 +1,76 @@
+// Sees containers end without the runtime's help: the runtime removes a container's cgroup directory when its last
+// process is gone, and inotify on the pod's cgroup directory reports that at once (cgroup v1 and v2 alike).
+import { watch, type FSWatcher } from "node:fs";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { WatchedPod } from "../../shared/contracts/pleg.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export class CgroupWatches {
+  private readonly watchers = new Map<string, FSWatcher[]>();
+
+  /** `onExit` is called with the UID of a pod one of whose container cgroups went away. */
+  constructor(
+    private readonly onExit: (uid: string) => void,
+    private readonly log: Logger,
+  ) {}
+
+  /** Replaces the whole set. */
+  set(pods: readonly WatchedPod[]): void {
+    const wanted = new Set(pods.map((pod) => pod.uid));
+    for (const uid of [...this.watchers.keys()]) if (!wanted.has(uid)) this.remove(uid);
+    for (const pod of pods) this.add(pod);
+  }
+
+  /** Watches a pod's directories; a pod already watched is watched anew (its cgroup may have been made again). */
+  add(pod: WatchedPod): void {
+    this.remove(pod.uid);
+    const watchers: FSWatcher[] = [];
+    for (const directory of pod.watchDirs) {
+      const watcher = this.watchDirectory(pod.uid, directory);
+      if (watcher !== undefined) watchers.push(watcher);
+    }
+    if (watchers.length > 0) this.watchers.set(pod.uid, watchers);
+  }
+
+  remove(uid: string): void {
+    for (const watcher of this.watchers.get(uid) ?? []) watcher.close();
+    this.watchers.delete(uid);
+  }
+
+  /** Whether every one of these pods is watched, so that relists may be slow. */
+  covers(uids: Iterable<string>): boolean {
+    for (const uid of uids) if (!this.watchers.has(uid)) return false;
+    return true;
+  }
+
+  close(): void {
+    for (const uid of [...this.watchers.keys()]) this.remove(uid);
+  }
+
+  private watchDirectory(uid: string, directory: string): FSWatcher | undefined {
+    try {
+      const watcher = watch(directory, { persistent: false }, (event, name) => {
+        if (event !== "rename" || name === null) return;
+        void this.reportRemoval(uid, join(directory, name));
+      });
+      watcher.on("error", (error) => {
+        this.log.warn({ uid, directory, err: error }, "cgroup watch ended; relists will see this pod's exits");
+        this.remove(uid);
+      });
+      return watcher;
+    } catch (error) {
+      this.log.warn({ uid, directory, err: error }, "cgroup watch not possible; relists will see this pod's exits");
+      return undefined;
+    }
+  }
+
+  /** A directory that is still there was just made: main knows about that already. */
+  private async reportRemoval(uid: string, path: string): Promise<void> {
+    try {
+      await access(path);
+    } catch {
+      this.onExit(uid);
+    }
+  }
+}

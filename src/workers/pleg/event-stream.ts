@@ -1,0 +1,79 @@
+// Follows the CRI event stream where the runtime has one (containerd from 1.7, CRI-O); others answer Unimplemented.
+import type { Clock } from "../../shared/clock/clock.js";
+import { isUnavailable, isUnimplemented, type CriClient } from "../../shared/cri/client.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { POD_UID_LABEL } from "./pod-inspector.js";
+
+export type EventStreamCri = Pick<CriClient, "getContainerEvents">;
+
+/** working: events arrive; absent: the runtime has no stream; down: it broke and is tried again. */
+export type EventStreamState = "connecting" | "working" | "absent" | "down";
+
+export interface EventStreamOptions {
+  cri: EventStreamCri;
+  clock: Clock;
+  log: Logger;
+  onEvent(uid: string): void;
+  onState(state: EventStreamState): void;
+}
+
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 10_000;
+/** A stream that has lived this long without an error counts as working, also when no container does anything. */
+const SETTLED_MS = 500;
+
+export class EventStream {
+  private readonly stopped = new AbortController();
+  private state: EventStreamState = "connecting";
+  private finished: Promise<void> | undefined;
+
+  constructor(private readonly options: EventStreamOptions) {}
+
+  start(): void {
+    this.finished = this.follow();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort(new Error("event stream stopped"));
+    await this.finished;
+  }
+
+  private async follow(): Promise<void> {
+    const { signal } = this.stopped;
+    let retryMs = RETRY_MIN_MS;
+    while (!signal.aborted) {
+      const settled = this.options.clock.after(SETTLED_MS, () => this.setState("working"));
+      try {
+        for await (const event of this.options.cri.getContainerEvents({}, { signal })) {
+          retryMs = RETRY_MIN_MS;
+          this.setState("working");
+          const uid = event.podSandboxStatus?.labels[POD_UID_LABEL];
+          if (uid !== undefined) this.options.onEvent(uid);
+        }
+        this.setState("down");
+      } catch (error) {
+        if (signal.aborted) return;
+        // The runtime may come back newer than it went: Unimplemented is final only until then, so it is asked again.
+        this.setState(isUnimplemented(error) ? "absent" : "down");
+        if (!isUnimplemented(error) && !isUnavailable(error)) {
+          this.options.log.warn({ err: error }, "container event stream broke; relists go on, stream is tried again");
+        }
+        if (isUnimplemented(error)) retryMs = RETRY_MAX_MS;
+      } finally {
+        settled.cancel();
+      }
+      try {
+        await this.options.clock.sleep(retryMs, signal);
+      } catch {
+        return; // stopped while waiting
+      }
+      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+    }
+  }
+
+  private setState(state: EventStreamState): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.options.onState(state);
+  }
+}

@@ -1,0 +1,43 @@
+// A container's cgroup goes away a moment before the runtime has written down its exit. Looks again, at growing
+// distances, until the pod's state changed or the tries are used up; the relist is the net below.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+
+/** Milliseconds from the removal to each look. */
+const LOOKS_MS = [0, 5, 15, 30, 60, 120, 250, 500, 1000];
+
+export class ExitFollowUp {
+  private readonly timers = new Map<string, Timer>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly look: (uid: string) => void,
+  ) {}
+
+  begin(uid: string): void {
+    this.end(uid);
+    this.step(uid, 0);
+  }
+
+  /** The pod's state changed, or nobody wants to know any more. */
+  end(uid: string): void {
+    this.timers.get(uid)?.cancel();
+    this.timers.delete(uid);
+  }
+
+  close(): void {
+    for (const uid of [...this.timers.keys()]) this.end(uid);
+  }
+
+  private step(uid: string, index: number): void {
+    const at = LOOKS_MS[index];
+    if (at === undefined) {
+      this.timers.delete(uid);
+      return;
+    }
+    const timer = this.clock.after(at - (LOOKS_MS[index - 1] ?? 0), () => {
+      this.step(uid, index + 1);
+      this.look(uid);
+    });
+    this.timers.set(uid, timer.unref());
+  }
+}

@@ -1,0 +1,215 @@
+// The pod lifecycle event generator: the one reader of the runtime. It relists, follows events and cgroup removals,
+// inspects single pods on request, and publishes what it saw to main.
+// What must hold: one hung container or call delays its own pod only; every request is answered by a record with at
+// least its generation, or by inspect-failed; equal state is published once.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { isUnavailable, type CriClient } from "../../shared/cri/client.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
+import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { CgroupWatches } from "./cgroup-watches.js";
+import { EventStream, type EventStreamState } from "./event-stream.js";
+import { ExitFollowUp } from "./exit-follow-up.js";
+import { PodInspector } from "./pod-inspector.js";
+import { Relister } from "./relister.js";
+import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
+
+/** Quiet means: nothing changed for this long. */
+const QUIET_AFTER_MS = 10_000;
+
+export interface PlegMetrics {
+  relist(durationMs: number, intervalMs: number): void;
+  podInspected(durationMs: number): void;
+  published(): void;
+}
+
+export interface PlegDeps {
+  cri: CriClient;
+  clock: Clock;
+  log: Logger;
+  publish(record: PlegRecord): void;
+  metrics: PlegMetrics;
+  /** Called after each successful relist: the thread's health as others see it. */
+  onHealthy(): void;
+}
+
+export class Pleg {
+  private readonly inspector: PodInspector;
+  private readonly relister: Relister;
+  private readonly watches: CgroupWatches;
+  private readonly followUp: ExitFollowUp;
+  private readonly events: EventStream | undefined;
+  /** Last published state per pod, as bytes, and the generation it carried. */
+  private readonly published = new Map<string, { state: Uint8Array; generation: number }>();
+  private runtime: RuntimeState = UNKNOWN_RUNTIME;
+  private runtimePublished = false;
+  private eventState: EventStreamState = "absent";
+  private relistTimer: Timer | undefined;
+  private statusTimer: Timer | undefined;
+  private relisting: Promise<void> | undefined;
+  private asking: Promise<void> | undefined;
+  private lastChangeAt: number;
+  private lastRelistAt: number | undefined;
+  private relistFailing = false;
+  private stopped = false;
+
+  constructor(
+    private readonly init: PlegInit,
+    private readonly deps: PlegDeps,
+  ) {
+    const { cri, clock, log } = deps;
+    this.lastChangeAt = clock.monotonic();
+    this.inspector = new PodInspector({
+      cri,
+      clock,
+      deadlineMs: init.inspectDeadlineMs,
+      concurrency: init.inspectConcurrency,
+      outcome: {
+        observed: (pod) => this.onObserved(pod),
+        failed: (uid, generation, error) => this.onInspectFailed(uid, generation, error),
+      },
+    });
+    this.relister = new Relister({ cri, clock, deadlineMs: init.listDeadlineMs });
+    this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.request(uid, 0, []));
+    this.watches = new CgroupWatches((uid) => this.followUp.begin(uid), log);
+    this.events = init.useEvents
+      ? new EventStream({
+          cri,
+          clock,
+          log,
+          onEvent: (uid) => this.inspector.request(uid, 0, []),
+          onState: (state) => this.onEventState(state),
+        })
+      : undefined;
+  }
+
+  start(): void {
+    this.events?.start();
+    this.askRuntime();
+    this.scheduleRelist(0);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.relistTimer?.cancel();
+    this.statusTimer?.cancel();
+    this.followUp.close();
+    this.watches.close();
+    await Promise.all([this.events?.stop(), this.relisting, this.asking]);
+  }
+
+  request(request: InspectRequest): void {
+    this.lastChangeAt = this.deps.clock.monotonic();
+    this.inspector.request(request.uid, request.generation, request.hints);
+  }
+
+  setWatches(pods: WatchedPod[]): void {
+    this.watches.set(pods);
+  }
+  watch(pod: WatchedPod): void {
+    this.watches.add(pod);
+  }
+  unwatch(uid: string): void {
+    this.watches.remove(uid);
+    this.followUp.end(uid);
+    this.published.delete(uid);
+    this.inspector.forget(uid);
+  }
+
+  private onObserved(pod: ObservedPod): void {
+    this.deps.metrics.podInspected(this.deps.clock.now() - pod.observedAt);
+    const state = encodeObservedState(pod);
+    const last = this.published.get(pod.uid);
+    const same = last !== undefined && Buffer.compare(last.state, state) === 0;
+    if (same && last.generation >= pod.generation) return;
+    if (!same) {
+      this.lastChangeAt = this.deps.clock.monotonic();
+      this.followUp.end(pod.uid);
+    }
+    this.published.set(pod.uid, { state, generation: pod.generation });
+    this.publish({ kind: "pod", observed: pod });
+  }
+
+  private onInspectFailed(uid: string, generation: number, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const code = error instanceof Error ? error.name : "Error";
+    // A runtime that is away is told once by the runtime record, not once per pod.
+    if (isUnavailable(error)) this.askRuntime();
+    else this.deps.log.warn({ uid, err: error }, `inspection of pod ${uid} failed: ${message}`);
+    this.publish({ kind: "inspect-failed", uid, generation, code, message });
+  }
+
+  private publish(record: PlegRecord): void {
+    this.deps.metrics.published();
+    this.deps.publish(record);
+  }
+
+  private onEventState(state: EventStreamState): void {
+    this.eventState = state;
+    if (this.runtime.reachable) this.setRuntime({ ...this.runtime, events: state === "working" });
+  }
+
+  private scheduleRelist(ms: number): void {
+    if (this.stopped) return;
+    this.relistTimer?.cancel();
+    this.relistTimer = this.deps.clock.after(ms, () => {
+      this.relisting = this.relist().finally(() => {
+        this.relisting = undefined;
+        this.scheduleRelist(this.relistPeriod());
+      });
+    });
+  }
+
+  private relistPeriod(): number {
+    const quiet = this.deps.clock.monotonic() - this.lastChangeAt > QUIET_AFTER_MS;
+    const covered = this.eventState === "working" || this.watches.covers(this.published.keys());
+    return quiet && covered && !this.relistFailing ? this.init.relistQuietMs : this.init.relistActiveMs;
+  }
+
+  private async relist(): Promise<void> {
+    const startedAt = this.deps.clock.monotonic();
+    try {
+      const result = await this.relister.relist();
+      this.relistFailing = false;
+      for (const [uid, ids] of result.changed) this.inspector.relisted(uid, ids);
+      if (result.changed.size > 0) this.lastChangeAt = startedAt;
+      this.deps.metrics.relist(result.durationMs, startedAt - (this.lastRelistAt ?? startedAt));
+      this.lastRelistAt = startedAt;
+      this.publish({ kind: "relisted", uids: [...result.pods.keys()], durationMs: result.durationMs });
+      this.deps.onHealthy();
+    } catch (error) {
+      if (isUnavailable(error)) this.askRuntime();
+      else if (!this.relistFailing) {
+        const message = error instanceof Error ? error.message : String(error);
+        this.deps.log.error(
+          { err: error },
+          `relist failed, the state of all pods is old until one succeeds: ${message}`,
+        );
+      }
+      this.relistFailing = true;
+    }
+  }
+
+  /** Asks at once, then again and again by timer; one question at a time. */
+  private askRuntime(): void {
+    if (this.stopped || this.asking !== undefined) return;
+    this.statusTimer?.cancel();
+    const deadlineMs = Math.min(this.init.runtimeRequestTimeoutMs, this.init.statusPeriodMs * 2);
+    this.asking = askRuntime(this.deps.cri, deadlineMs, this.eventState === "working").then((state) => {
+      const returned = state.reachable && !this.runtime.reachable;
+      this.setRuntime(state);
+      this.asking = undefined;
+      if (this.stopped) return;
+      this.statusTimer = this.deps.clock.after(nextAskMs(state, this.init.statusPeriodMs), () => this.askRuntime());
+      if (returned && this.relisting === undefined) this.scheduleRelist(0);
+    });
+  }
+
+  private setRuntime(state: RuntimeState): void {
+    if (this.runtimePublished && sameRuntimeState(state, this.runtime)) return;
+    this.runtime = state;
+    this.runtimePublished = true;
+    this.publish({ kind: "runtime", state });
+  }
+}

@@ -1,0 +1,226 @@
+// Inspects pods one by one on request, in parallel across pods. What must hold: at most one inspection of a pod is
+// under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
+import type { Clock } from "../../shared/clock/clock.js";
+import { isNotFound, type CriClient } from "../../shared/cri/client.js";
+import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
+
+export const POD_UID_LABEL = "io.kubernetes.pod.uid";
+
+/** What an inspection needs of the runtime. */
+export type InspectorCri = Pick<
+  CriClient,
+  "listPodSandbox" | "listContainers" | "podSandboxStatus" | "containerStatus"
+>;
+
+export interface InspectorOutcome {
+  observed(pod: ObservedPod): void;
+  failed(uid: string, generation: number, error: unknown): void;
+}
+
+export interface InspectorOptions {
+  cri: InspectorCri;
+  clock: Clock;
+  /** Deadline of each call of an inspection, milliseconds. */
+  deadlineMs: number;
+  /** Inspections under way at once. */
+  concurrency: number;
+  outcome: InspectorOutcome;
+}
+
+interface Entry {
+  uid: string;
+  generation: number;
+  sandboxIds: Set<string>;
+  containerIds: Set<string>;
+  /** Exited containers never change again: their status is asked for once. */
+  exited: Map<string, ContainerStatus>;
+  /** Whether the id sets are known to be complete. */
+  listed: boolean;
+  running: boolean;
+  again: boolean;
+  /** The last inspection ran into its deadline: the pod waits in the slow lane until one succeeds. */
+  slow: boolean;
+}
+
+/** Ids of one pod as a list call gave them. */
+export interface ListedPod {
+  sandboxIds: string[];
+  containerIds: string[];
+}
+
+export class PodInspector {
+  private readonly entries = new Map<string, Entry>();
+  private readonly lanes: Lanes;
+
+  constructor(private readonly options: InspectorOptions) {
+    this.lanes = new Lanes({
+      [LANE_FAST]: options.concurrency,
+      [LANE_SLOW]: Math.max(1, Math.floor(options.concurrency / 4)),
+    });
+  }
+
+  /** Asks for an inspection. `hints` are objects that main made or removed. */
+  request(uid: string, generation: number, hints: readonly InspectHint[]): void {
+    const entry = this.entry(uid);
+    entry.generation = Math.max(entry.generation, generation);
+    for (const hint of hints) applyHint(entry, hint);
+    this.schedule(entry);
+  }
+
+  /**
+   * Takes over what a relist saw of a pod, and inspects it. Ids are only added: main may have made an object after the
+   * list was taken. What is gone shows itself by NotFound, so cached exits that are no longer listed are asked again.
+   */
+  relisted(uid: string, ids: ListedPod): void {
+    const entry = this.entry(uid);
+    for (const id of ids.sandboxIds) entry.sandboxIds.add(id);
+    for (const id of ids.containerIds) entry.containerIds.add(id);
+    for (const id of entry.exited.keys()) if (!ids.containerIds.includes(id)) entry.exited.delete(id);
+    entry.listed = true;
+    this.schedule(entry);
+  }
+
+  /** Pods with an inspection under way or waiting. */
+  get pending(): number {
+    let count = 0;
+    for (const entry of this.entries.values()) if (entry.running) count++;
+    return count;
+  }
+
+  /** Forgets a pod that the runtime no longer has and main no longer asks about. */
+  forget(uid: string): void {
+    const entry = this.entries.get(uid);
+    if (entry !== undefined && !entry.running) this.entries.delete(uid);
+  }
+
+  private entry(uid: string): Entry {
+    let entry = this.entries.get(uid);
+    if (entry === undefined) {
+      entry = {
+        uid,
+        generation: 0,
+        sandboxIds: new Set(),
+        containerIds: new Set(),
+        exited: new Map(),
+        listed: false,
+        running: false,
+        again: false,
+        slow: false,
+      };
+      this.entries.set(uid, entry);
+    }
+    return entry;
+  }
+
+  private schedule(entry: Entry): void {
+    if (entry.running) {
+      entry.again = true;
+      return;
+    }
+    entry.running = true;
+    const lane: Lane = entry.slow ? LANE_SLOW : LANE_FAST;
+    this.lanes.run(lane, () => this.run(entry));
+  }
+
+  private async run(entry: Entry): Promise<void> {
+    entry.again = false;
+    const generation = entry.generation;
+    try {
+      const pod = await this.inspect(entry, generation);
+      entry.slow = false;
+      this.options.outcome.observed(pod);
+    } catch (error) {
+      entry.slow = true;
+      this.options.outcome.failed(entry.uid, generation, error);
+    } finally {
+      entry.running = false;
+      if (entry.again) this.schedule(entry);
+    }
+  }
+
+  private async inspect(entry: Entry, generation: number): Promise<ObservedPod> {
+    const observedAt = this.options.clock.now();
+    if (!entry.listed) await this.list(entry);
+    const [sandboxes, containers] = await Promise.all([
+      Promise.all([...entry.sandboxIds].map((id) => this.sandbox(entry, id))),
+      Promise.all([...entry.containerIds].map((id) => this.container(entry, id))),
+    ]);
+    const observed: ObservedPod = {
+      uid: entry.uid,
+      namespace: "",
+      name: "",
+      sandboxes: sandboxes.filter((status) => status !== undefined).sort(newestFirst),
+      containers: containers.filter((status) => status !== undefined).sort(newestFirst),
+      generation,
+      observedAt,
+    };
+    const labels = observed.sandboxes[0]?.labels ?? observed.containers[0]?.labels ?? {};
+    observed.namespace = labels["io.kubernetes.pod.namespace"] ?? "";
+    observed.name = labels["io.kubernetes.pod.name"] ?? "";
+    return observed;
+  }
+
+  private async list(entry: Entry): Promise<void> {
+    const labelSelector = { [POD_UID_LABEL]: entry.uid };
+    const deadline = { deadlineMs: this.options.deadlineMs };
+    const [sandboxes, containers] = await Promise.all([
+      this.options.cri.listPodSandbox({ filter: { labelSelector } }, deadline),
+      this.options.cri.listContainers({ filter: { labelSelector } }, deadline),
+    ]);
+    for (const sandbox of sandboxes.items) entry.sandboxIds.add(sandbox.id);
+    for (const container of containers.containers) entry.containerIds.add(container.id);
+    entry.listed = true;
+  }
+
+  private async sandbox(entry: Entry, podSandboxId: string): Promise<PodSandboxStatus | undefined> {
+    try {
+      const reply = await this.options.cri.podSandboxStatus({ podSandboxId }, { deadlineMs: this.options.deadlineMs });
+      return reply.status;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      entry.sandboxIds.delete(podSandboxId);
+      return undefined;
+    }
+  }
+
+  private async container(entry: Entry, containerId: string): Promise<ContainerStatus | undefined> {
+    const known = entry.exited.get(containerId);
+    if (known !== undefined) return known;
+    try {
+      const reply = await this.options.cri.containerStatus({ containerId }, { deadlineMs: this.options.deadlineMs });
+      if (reply.status?.state === ContainerState.CONTAINER_EXITED) entry.exited.set(containerId, reply.status);
+      return reply.status;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      entry.containerIds.delete(containerId);
+      return undefined;
+    }
+  }
+}
+
+function applyHint(entry: Entry, hint: InspectHint): void {
+  switch (hint.kind) {
+    case "sandbox":
+      entry.sandboxIds.add(hint.id);
+      return;
+    case "container":
+      entry.containerIds.add(hint.id);
+      return;
+    case "sandbox-removed":
+      entry.sandboxIds.delete(hint.id);
+      return;
+    case "container-removed":
+      entry.containerIds.delete(hint.id);
+      entry.exited.delete(hint.id);
+      return;
+  }
+}
+
+function newestFirst(a: { createdAt: bigint; id: string }, b: { createdAt: bigint; id: string }): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}

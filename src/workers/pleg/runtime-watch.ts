@@ -1,0 +1,60 @@
+// Knows whether the runtime answers and is ready, and says so once per change.
+import type { CriClient } from "../../shared/cri/client.js";
+import type { RuntimeState } from "../../shared/contracts/pleg.js";
+
+export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;
+
+export const UNKNOWN_RUNTIME: RuntimeState = {
+  reachable: false,
+  runtimeReady: false,
+  networkReady: false,
+  name: "",
+  version: "",
+  events: false,
+  message: "the runtime has not answered yet",
+};
+
+/** Asks the runtime for its state. Never rejects: an error is a state too. `deadlineMs` bounds each of the two calls. */
+export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, events: boolean): Promise<RuntimeState> {
+  try {
+    const [version, status] = await Promise.all([
+      cri.version({ version: "0.1.0" }, { deadlineMs }),
+      cri.status({}, { deadlineMs }),
+    ]);
+    const conditions = status.status?.conditions ?? [];
+    const runtime = conditions.find((condition) => condition.type === "RuntimeReady");
+    const network = conditions.find((condition) => condition.type === "NetworkReady");
+    return {
+      reachable: true,
+      runtimeReady: runtime?.status ?? false,
+      networkReady: network?.status ?? false,
+      name: version.runtimeName,
+      version: version.runtimeVersion,
+      events,
+      message: [runtime, network]
+        .filter((condition) => condition !== undefined && !condition.status)
+        .map((condition) => `${condition?.type ?? ""}: ${condition?.reason ?? ""} ${condition?.message ?? ""}`.trim())
+        .join("; "),
+    };
+  } catch (error) {
+    return { ...UNKNOWN_RUNTIME, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export function sameRuntimeState(a: RuntimeState, b: RuntimeState): boolean {
+  return (
+    a.reachable === b.reachable &&
+    a.runtimeReady === b.runtimeReady &&
+    a.networkReady === b.networkReady &&
+    a.name === b.name &&
+    a.version === b.version &&
+    a.events === b.events &&
+    // The text of a connection error may carry changing detail: only its presence counts.
+    (a.reachable ? a.message === b.message : true)
+  );
+}
+
+/** How long to wait before asking again: often while the runtime is away, so that pods start soon after its return. */
+export function nextAskMs(state: RuntimeState, statusPeriodMs: number): number {
+  return state.reachable && state.runtimeReady && state.networkReady ? statusPeriodMs : Math.min(200, statusPeriodMs);
+}
