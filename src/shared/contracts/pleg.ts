@@ -39,9 +39,12 @@ export interface PlegControl {
   metrics(): Promise<MetricSnapshot>;
 }
 
-/** An object main created or removed, so that the next inspection needs no list call. */
+/**
+ * An object main created or removed, so that the next inspection needs no list call; or "relist" (id empty), when a
+ * call failed and nobody knows what it left behind.
+ */
 export interface InspectHint {
-  kind: "sandbox" | "container" | "sandbox-removed" | "container-removed";
+  kind: "sandbox" | "container" | "sandbox-removed" | "container-removed" | "relist";
   id: string;
 }
 

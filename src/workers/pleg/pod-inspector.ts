@@ -217,6 +217,9 @@ function applyHint(entry: Entry, hint: InspectHint): void {
       entry.containerIds.delete(hint.id);
       entry.exited.delete(hint.id);
       return;
+    case "relist":
+      entry.listed = false;
+      return;
   }
 }
 

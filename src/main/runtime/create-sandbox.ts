@@ -1,0 +1,27 @@
+// RunPodSandbox: the pod's namespaces, network and pause process.
+import type { Pod } from "../../shared/api/pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { CreateSandboxStep } from "../sync/step.js";
+import type { NodeRuntime } from "./node-runtime.js";
+import type { PodEnvironment } from "./pod-environment.js";
+import { sandboxSettings } from "./sandbox-settings.js";
+
+/** Rejects with CriError, or what made the settings impossible. */
+export async function createSandbox(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: PodEnvironment,
+  step: CreateSandboxStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  const config = await sandboxSettings(runtime, pod, environment, step.attempt);
+  const startedAt = runtime.clock.monotonic();
+  let ok = false;
+  try {
+    const reply = await runtime.cri.runPodSandbox({ config, runtimeHandler: "" }, { signal });
+    ok = true;
+    return [{ kind: "sandbox", id: reply.podSandboxId }];
+  } finally {
+    runtime.metrics.sandboxRun(runtime.clock.monotonic() - startedAt, ok);
+  }
+}

@@ -1,0 +1,68 @@
+// The doer: executes the planner's steps, one verb per file. It keeps what was prepared for a pod while its worker lives.
+import type { Pod } from "../../shared/api/pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { StepDoer } from "../sync/pod-worker.js";
+import type { Step } from "../sync/step.js";
+import { cleanUpPod } from "./clean-up.js";
+import { createSandbox } from "./create-sandbox.js";
+import type { NodeRuntime } from "./node-runtime.js";
+import { preparePod, type PodEnvironment } from "./pod-environment.js";
+import { startContainer } from "./start-container.js";
+import { killContainer, removeContainer, removeSandbox, stopSandbox } from "./stop.js";
+
+export class Doer implements StepDoer {
+  constructor(
+    private readonly runtime: NodeRuntime,
+    private readonly uid: string,
+    /** Called with the directories in which the runtime makes this pod's container cgroups. */
+    private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
+  ) {}
+
+  private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
+
+  async execute(pod: Pod | undefined, step: Step, signal: AbortSignal): Promise<InspectHint[]> {
+    switch (step.kind) {
+      case "create-sandbox": {
+        const known = required(pod, step);
+        return createSandbox(this.runtime, known, await this.prepare(known, signal, true), step, signal);
+      }
+      case "start-container": {
+        const known = required(pod, step);
+        return startContainer(this.runtime, known, await this.prepare(known, signal, false), step, signal);
+      }
+      case "kill-container":
+        return killContainer(this.runtime, step, signal);
+      case "stop-sandbox":
+        return stopSandbox(this.runtime, step, signal);
+      case "remove-container":
+        return removeContainer(this.runtime, step, signal);
+      case "remove-sandbox":
+        return removeSandbox(this.runtime, step, signal);
+      case "clean-up":
+        this.environment = undefined;
+        await cleanUpPod(this.runtime, this.uid);
+        return [];
+    }
+  }
+
+  /** Prepares once per definition; a new sandbox always prepares anew, as the old one may have taken things with it. */
+  private async prepare(pod: Pod, signal: AbortSignal, anew: boolean): Promise<PodEnvironment> {
+    if (!anew && this.environment?.pod === pod) {
+      const { prepared } = this.environment;
+      const failed = await prepared.volumes.then(
+        () => false,
+        () => true,
+      );
+      if (!failed) return prepared;
+    }
+    const prepared = await preparePod(this.runtime, pod, signal);
+    this.environment = { pod, prepared };
+    this.onCgroup(this.uid, prepared.cgroup.watchDirs);
+    return prepared;
+  }
+}
+
+function required(pod: Pod | undefined, step: Step): Pod {
+  if (pod === undefined) throw new Error(`a pod without definition can't ${step.kind}`);
+  return pod;
+}

@@ -1,0 +1,133 @@
+// Makes sure that a container's image is there, by its pull policy and with back-off per pod and image.
+import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { isCriError, isUnavailable, type CriClient } from "../../shared/cri/client.js";
+import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { CrashBackoff } from "../sync/crash-backoff.js";
+import { StartContainerError } from "./start-container-error.js";
+import type { ImageUser } from "./config/run-as-user.js";
+
+/** Pull back-off per pod and image (constants.tsv): 10 s doubling to 5 min. */
+const PULL_BACKOFF = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
+const RETRY_INSPECT_MS = 10_000;
+
+export interface ReadyImage {
+  /** What the runtime resolved the reference to. */
+  imageRef: string;
+  user: ImageUser;
+}
+
+export interface ImagePullerDeps {
+  cri: Pick<CriClient, "imageStatus" | "pullImage">;
+  clock: Clock;
+  log: Logger;
+  /** serializeImagePulls: one pull at a time on the node. */
+  serialize: boolean;
+}
+
+/** "busybox" → "busybox:latest"; a tag or digest stays. */
+export function withDefaultTag(image: string): string {
+  if (image.includes("@")) return image;
+  const name = image.slice(image.lastIndexOf("/") + 1);
+  return name.includes(":") ? image : `${image}:latest`;
+}
+
+/** The API's default: Always for latest or no tag, else IfNotPresent. */
+export function defaultPullPolicy(image: string): PullPolicy {
+  return withDefaultTag(image).endsWith(":latest") ? "Always" : "IfNotPresent";
+}
+
+export class ImagePuller {
+  private readonly backoff = new CrashBackoff(PULL_BACKOFF);
+  private lastPull: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly deps: ImagePullerDeps) {}
+
+  /** Rejects with StartContainerError (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, …) or the runtime's absence. */
+  async ensure(
+    pod: Pod,
+    container: Container,
+    sandboxConfig: PodSandboxConfig,
+    signal: AbortSignal,
+  ): Promise<ReadyImage> {
+    const spec = container.image ?? "";
+    if (spec === "" || /\s/.test(spec)) {
+      throw new StartContainerError("InvalidImageName", `Failed to apply default image tag "${spec}": invalid reference`);
+    }
+    const image = withDefaultTag(spec);
+    const policy = container.imagePullPolicy ?? defaultPullPolicy(spec);
+    const present = policy === "Always" ? undefined : await this.status(image, signal);
+    if (present !== undefined) return readyImage(present);
+    if (policy === "Never") {
+      throw new StartContainerError(
+        "ErrImageNeverPull",
+        `Container image "${spec}" is not present with pull policy of Never`,
+        this.deps.clock.now() + RETRY_INSPECT_MS,
+      );
+    }
+    await this.pull(pod, image, sandboxConfig, signal);
+    const pulled = await this.status(image, signal);
+    if (pulled === undefined) {
+      throw new StartContainerError("ErrImagePull", `image "${image}" was pulled but the runtime does not list it`);
+    }
+    return readyImage(pulled);
+  }
+
+  private async status(image: string, signal: AbortSignal): Promise<Image | undefined> {
+    try {
+      return (await this.deps.cri.imageStatus({ image: { image } }, { signal })).image;
+    } catch (error) {
+      if (!isCriError(error) || isUnavailable(error)) throw error;
+      throw new StartContainerError("ImageInspectError", `Failed to inspect image "${image}": ${error.message}`);
+    }
+  }
+
+  private async pull(pod: Pod, image: string, sandboxConfig: PodSandboxConfig, signal: AbortSignal): Promise<void> {
+    const { clock, cri, log } = this.deps;
+    const key = `${pod.metadata.uid}_${image}`;
+    const waiting = this.backoff.inBackoffSinceStep(key, clock.now());
+    if (waiting !== undefined) {
+      throw new StartContainerError("ImagePullBackOff", `Back-off pulling image "${image}"`, waiting.until);
+    }
+    const startedAt = clock.monotonic();
+    log.info({ image }, `Pulling image "${image}"`);
+    try {
+      await this.inTurn(() => cri.pullImage({ image: { image }, sandboxConfig }, { signal }));
+      this.backoff.forget(key);
+      log.info({ image }, `Successfully pulled image "${image}" in ${Math.round(clock.monotonic() - startedAt)}ms`);
+    } catch (error) {
+      if (!isCriError(error) || isUnavailable(error) || signal.aborted) throw error;
+      const delayMs = this.backoff.next(key, clock.now(), clock.now());
+      const reason = pullFailureReason(error.details);
+      throw new StartContainerError(
+        reason,
+        `Failed to pull image "${image}": ${error.details}`,
+        clock.now() + delayMs,
+        { cause: error },
+      );
+    }
+  }
+
+  private inTurn<T>(pull: () => Promise<T>): Promise<T> {
+    if (!this.deps.serialize) return pull();
+    const turn = this.lastPull.then(pull, pull);
+    this.lastPull = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+function pullFailureReason(details: string): string {
+  const known = ["RegistryUnavailable", "SignatureValidationFailed"].find((prefix) => details.startsWith(prefix));
+  return known ?? "ErrImagePull";
+}
+
+function readyImage(image: Image): ReadyImage {
+  return {
+    imageRef: image.id,
+    user: {
+      ...(image.uid === undefined ? {} : { uid: image.uid.value }),
+      ...(image.username === "" ? {} : { username: image.username }),
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// What every runtime verb needs: the CRI connection, the node's settings, and the helpers that keep files and cgroups.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { NodeDns } from "../network/pod-dns.js";
+import type { CgroupManager } from "../resources/cgroup-manager.js";
+import type { VolumeManager } from "../volumes/volume-manager.js";
+import type { ImagePuller } from "./images.js";
+
+/** Facts of the node that pods' configurations depend on. */
+export interface NodeFacts {
+  nodeName: string;
+  nodeIPs: string[];
+  memoryBytes: bigint;
+  cpuCount: number;
+  cgroupVersion: 1 | 2;
+  /** Swap accounting is available to containers. */
+  swapController: boolean;
+  hugePageSizes: string[];
+}
+
+/** Settings (KubeletConfiguration) that the runtime verbs follow. */
+export interface RuntimeSettings {
+  rootDir: string;
+  podLogsDir: string;
+  /** Where the log links for collectors lie, /var/log/containers. */
+  containerLogsDir: string;
+  clusterDomain: string;
+  seccompDefault: boolean;
+  cpuCFSQuota: boolean;
+}
+
+export interface NodeRuntime {
+  cri: CriClient;
+  clock: Clock;
+  log: Logger;
+  images: ImagePuller;
+  cgroups: CgroupManager;
+  volumes: VolumeManager;
+  node: NodeFacts;
+  settings: RuntimeSettings;
+  /** The node's resolver settings; the host's file is read again when it changed. */
+  dns(): Promise<NodeDns>;
+  metrics: RuntimeMetrics;
+}
+
+/** What the verbs count (facts/metrics.tsv). */
+export interface RuntimeMetrics {
+  sandboxRun(durationMs: number, ok: boolean): void;
+  containerStarted(kind: "container" | "init_container"): void;
+  containerStartFailed(kind: "container" | "init_container", reason: string): void;
+}

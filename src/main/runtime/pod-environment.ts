@@ -1,0 +1,33 @@
+// What a pod needs on this machine before anything of it runs: directories, cgroup, volumes. Made in parallel, once per
+// pod and agent; made again when asked, since every part is idempotent.
+import { mkdir } from "node:fs/promises";
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodCgroup } from "../resources/cgroup-manager.js";
+import { podDataDirs, podDirMode } from "./config/data-dirs.js";
+import { podLogDirectory } from "./config/log-paths.js";
+import type { NodeRuntime } from "./node-runtime.js";
+
+export interface PodEnvironment {
+  cgroup: PodCgroup;
+  logDirectory: string;
+  /** Volume name to host path. Containers wait for it, the sandbox does not. */
+  volumes: Promise<ReadonlyMap<string, string>>;
+}
+
+/** Rejects when the cgroup or the directories can't be made; a volume's error shows when it is awaited. */
+export async function preparePod(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<PodEnvironment> {
+  const { settings } = runtime;
+  const logDirectory = podLogDirectory(settings.podLogsDir, pod);
+  const directories = Promise.all(
+    podDataDirs(settings.rootDir, pod.metadata.uid).map((path) => mkdir(path, { recursive: true, mode: podDirMode })),
+  );
+  const volumes = directories.then(() => runtime.volumes.setUpPod(pod, signal));
+  // Awaited by the containers: until then its failure must not count as unhandled.
+  volumes.catch(() => undefined);
+  const [cgroup] = await Promise.all([
+    runtime.cgroups.ensurePod(pod),
+    mkdir(logDirectory, { recursive: true, mode: 0o755 }),
+    directories,
+  ]);
+  return { cgroup, logDirectory, volumes };
+}

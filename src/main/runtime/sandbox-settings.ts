@@ -1,0 +1,31 @@
+// The PodSandboxConfig of a pod on this node. The same value goes into RunPodSandbox, CreateContainer and PullImage.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { sandboxHostname } from "../network/hostname.js";
+import { podDns } from "../network/pod-dns.js";
+import { sandboxOverhead, sandboxResources } from "../resources/sandbox-resources.js";
+import { sandboxConfig } from "./config/sandbox-config.js";
+import type { NodeRuntime } from "./node-runtime.js";
+import type { PodEnvironment } from "./pod-environment.js";
+
+/** Throws PodFqdnTooLongError when the pod's host name can't be. DNS warnings are logged. */
+export async function sandboxSettings(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: Pick<PodEnvironment, "cgroup" | "logDirectory">,
+  attempt: number,
+): Promise<PodSandboxConfig> {
+  const { dns, warnings } = podDns(pod, await runtime.dns());
+  for (const warning of warnings) runtime.log.warn({ pod: pod.metadata.name, reason: warning.reason }, warning.message);
+  const overhead = sandboxOverhead(pod, runtime.settings.cpuCFSQuota);
+  return sandboxConfig({
+    pod,
+    attempt,
+    hostname: sandboxHostname(pod, runtime.settings.clusterDomain),
+    dns,
+    logDirectory: environment.logDirectory,
+    cgroupParent: environment.cgroup.criParent,
+    resources: sandboxResources(pod, runtime.settings.cpuCFSQuota),
+    ...(overhead === undefined ? {} : { overhead }),
+  });
+}

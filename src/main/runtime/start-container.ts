@@ -1,0 +1,192 @@
+// One container from its definition to running: image, configuration, CreateContainer, StartContainer, log link.
+import { mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pod } from "../../shared/api/pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { isCriError, isUnavailable } from "../../shared/cri/client.js";
+import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { milliValue } from "../../shared/api/quantity.js";
+import { linuxContainerResources } from "../resources/container-resources.js";
+import type { StartContainerStep } from "../sync/step.js";
+import { isCreateContainerConfigError } from "./config/config-error.js";
+import { containerConfig } from "./config/container-config.js";
+import { seccompProfileRoot } from "./config/data-dirs.js";
+import { containerEnv } from "./config/env.js";
+import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log-paths.js";
+import { containerMounts, volumeSubPath } from "./config/mounts.js";
+import { makeTerminationLog, writeHostsFile } from "./container-files.js";
+import type { ReadyImage } from "./images.js";
+import type { NodeRuntime } from "./node-runtime.js";
+import type { PodEnvironment } from "./pod-environment.js";
+import { sandboxSettings } from "./sandbox-settings.js";
+import { StartContainerError } from "./start-container-error.js";
+
+/** Rejects with StartContainerError for the container's own trouble, with the runtime's error when that is away. */
+export async function startContainer(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: PodEnvironment,
+  step: StartContainerStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  const kind = step.containerKind === "init" ? "init_container" : "container";
+  try {
+    const hints = await start(runtime, pod, environment, step, signal);
+    runtime.metrics.containerStarted(kind);
+    return hints;
+  } catch (error) {
+    if (error instanceof StartContainerError) runtime.metrics.containerStartFailed(kind, error.reason);
+    throw error;
+  }
+}
+
+async function start(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: PodEnvironment,
+  step: StartContainerStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  const { cri } = runtime;
+  const sandbox = await sandboxSettings(runtime, pod, environment, step.sandboxAttempt);
+  const [image, restartCount, volumes] = await Promise.all([
+    runtime.images.ensure(pod, step.container, sandbox, signal),
+    step.restartCount ?? countFromLogs(environment, step),
+    environment.volumes.catch((error: unknown) => Promise.reject(configError(error))),
+  ]);
+  const config = await configure(runtime, pod, step, { image, restartCount, volumes });
+  const { containerId } = await create(runtime, step, config, sandbox, signal);
+  try {
+    await cri.startContainer({ containerId }, { signal });
+  } catch (error) {
+    // The created container stays for the inspection to find; the planner removes what never started.
+    throw ownTrouble(error, "RunContainerError", signal);
+  }
+  await linkLog(runtime, pod, environment, step, restartCount, containerId);
+  return [{ kind: "container", id: containerId }];
+}
+
+async function create(
+  runtime: NodeRuntime,
+  step: StartContainerStep,
+  config: ContainerConfig,
+  sandboxConfig: PodSandboxConfig,
+  signal: AbortSignal,
+): Promise<{ containerId: string }> {
+  try {
+    return await runtime.cri.createContainer({ podSandboxId: step.sandboxId, config, sandboxConfig }, { signal });
+  } catch (error) {
+    throw ownTrouble(error, "CreateContainerError", signal);
+  }
+}
+
+/** An error of the container's own is one the runtime answered; a runtime that is away is nobody's fault here. */
+function ownTrouble(error: unknown, reason: string, signal: AbortSignal): unknown {
+  if (!isCriError(error) || isUnavailable(error) || signal.aborted) return error;
+  return new StartContainerError(reason, error.details, undefined, { cause: error });
+}
+
+function configError(error: unknown): unknown {
+  if (error instanceof StartContainerError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
+}
+
+interface Parts {
+  image: ReadyImage;
+  restartCount: number;
+  volumes: ReadonlyMap<string, string>;
+}
+
+async function configure(
+  runtime: NodeRuntime,
+  pod: Pod,
+  step: StartContainerStep,
+  { image, restartCount, volumes }: Parts,
+): Promise<ContainerConfig> {
+  const { node, settings } = runtime;
+  const { container } = step;
+  try {
+    const env = containerEnv({
+      pod,
+      container,
+      podIPs: pod.spec.hostNetwork === true ? node.nodeIPs : step.podIPs,
+      hostIPs: node.nodeIPs,
+      nodeName: node.nodeName,
+      nodeAllocatable: { cpu: String(node.cpuCount), memory: String(node.memoryBytes) },
+      toMilli: milliValue,
+    });
+    const subPaths = new Map<number, string>();
+    for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+      const subPath = volumeSubPath(mount, env);
+      const root = volumes.get(mount.name);
+      if (subPath === undefined || root === undefined) continue;
+      subPaths.set(index, await runtime.volumes.resolveSubPath(root, subPath));
+    }
+    const [hostsPath, terminationLog] = await Promise.all([
+      writeHostsFile(runtime, pod, step.podIPs),
+      makeTerminationLog(runtime, pod, container),
+    ]);
+    const mounts = containerMounts({
+      pod,
+      container,
+      volumes,
+      subPaths,
+      terminationLogPath: terminationLog,
+      ...(hostsPath === undefined ? {} : { etcHostsPath: hostsPath }),
+    });
+    return containerConfig({
+      pod,
+      container,
+      kind: step.containerKind,
+      restartCount,
+      imageRef: image.imageRef,
+      imageUser: image.user,
+      env,
+      mounts,
+      resources: linuxContainerResources(pod, container, {
+        nodeMemoryBytes: node.memoryBytes,
+        cgroupVersion: node.cgroupVersion,
+        cpuCFSQuota: settings.cpuCFSQuota,
+        swapController: node.swapController,
+        hugePageSizes: node.hugePageSizes,
+        singleProcessOOMKill: false,
+      }),
+      seccompDefault: settings.seccompDefault,
+      seccompProfileRoot: seccompProfileRoot(settings.rootDir),
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = isCreateContainerConfigError(error) ? error.reason : "CreateContainerConfigError";
+    throw new StartContainerError(reason, message, undefined, { cause: error });
+  }
+}
+
+/** No status of the container is left: its log files still tell how often it ran. */
+async function countFromLogs(environment: PodEnvironment, step: StartContainerStep): Promise<number> {
+  try {
+    return nextRestartCount(undefined, await readdir(join(environment.logDirectory, step.container.name)));
+  } catch {
+    return 0; // no log directory: it never ran
+  }
+}
+
+/** Log collectors follow /var/log/containers; a link that can't be made never fails the container. */
+async function linkLog(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: PodEnvironment,
+  step: StartContainerStep,
+  restartCount: number,
+  containerId: string,
+): Promise<void> {
+  const directory = runtime.settings.containerLogsDir;
+  const link = join(directory, logSymlinkName(pod, step.container.name, containerId));
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await rm(link, { force: true });
+    await symlink(join(environment.logDirectory, containerLogPath(step.container.name, restartCount)), link);
+  } catch (error) {
+    runtime.log.warn({ err: error, link }, `the log link ${link} could not be made; log collectors will miss it`);
+  }
+}

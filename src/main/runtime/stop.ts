@@ -1,0 +1,56 @@
+// Stops and removals: StopContainer, StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { isNotFound } from "../../shared/cri/client.js";
+import type {
+  KillContainerStep,
+  RemoveContainerStep,
+  RemoveSandboxStep,
+  StopSandboxStep,
+} from "../sync/step.js";
+import type { NodeRuntime } from "./node-runtime.js";
+
+/** What is no longer there has been stopped and removed already. */
+async function unlessGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+export async function killContainer(
+  runtime: NodeRuntime,
+  step: KillContainerStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  const { containerId, graceSeconds } = step;
+  await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(graceSeconds) }, { signal }));
+  return [{ kind: "container", id: containerId }];
+}
+
+export async function stopSandbox(
+  runtime: NodeRuntime,
+  step: StopSandboxStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  await unlessGone(runtime.cri.stopPodSandbox({ podSandboxId: step.sandboxId }, { signal }));
+  return [{ kind: "sandbox", id: step.sandboxId }];
+}
+
+export async function removeContainer(
+  runtime: NodeRuntime,
+  step: RemoveContainerStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  await unlessGone(runtime.cri.removeContainer({ containerId: step.containerId }, { signal }));
+  return [{ kind: "container-removed", id: step.containerId }];
+}
+
+export async function removeSandbox(
+  runtime: NodeRuntime,
+  step: RemoveSandboxStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  await unlessGone(runtime.cri.removePodSandbox({ podSandboxId: step.sandboxId }, { signal }));
+  return [{ kind: "sandbox-removed", id: step.sandboxId }];
+}

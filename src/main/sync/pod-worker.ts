@@ -1,0 +1,271 @@
+// One pod's state machine: a serial loop of observe → plan → do, until the pod is as wanted.
+//
+//            setPod                    plan.finished
+//   syncing ────────► syncing ─────────────────────► finished (stays: shown in /pods, exit codes kept)
+//      │                  ▲  setPod with new content       │
+//      │ terminate        └─────────────────────────────── │ terminate
+//      ▼                                                    ▼
+//   terminating ── nothing left of the pod ──► terminated (the worker is over)
+//
+// What must hold: passes of one pod never overlap; terminating is never left but for terminated; its deadline only
+// moves earlier; every failure is either retried by a timer or woken by the runtime's return.
+import type { Pod } from "../../shared/api/pod.js";
+import { podDescription } from "../../shared/api/pod.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { isUnavailable } from "../../shared/cri/errors.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { StartContainerError } from "../runtime/start-container-error.js";
+import { Backoff, CRASH_BACKOFF } from "./crash-backoff.js";
+import { planPod } from "./plan.js";
+import { crashBackoffKey, nanosToMs, newestOf, type StartFailure } from "./plan-context.js";
+import { planTermination } from "./plan-termination.js";
+import { InspectionError, type PodCache } from "./pod-cache.js";
+import { describeStep, type Plan, type Step } from "./step.js";
+
+export type PodWorkerState = "syncing" | "finished" | "terminating" | "terminated";
+
+/** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
+export interface StepDoer {
+  execute(pod: Pod | undefined, step: Step, signal: AbortSignal): Promise<InspectHint[]>;
+}
+
+/** What a worker tells the outside. */
+export interface PodWorkerEvents {
+  /** The pod's picture or waits changed: its status is computed anew. */
+  onSynced(pod: Pod, observed: ObservedPod, plan: Plan, failures: ReadonlyMap<string, StartFailure>): void;
+  onTerminating(uid: string, deadline: number, reason: string): void;
+  onTerminated(uid: string): void;
+}
+
+export interface PodWorkerDeps {
+  cache: PodCache;
+  doer: StepDoer;
+  events: PodWorkerEvents;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface TerminationRequest {
+  /** Milliseconds since the epoch. */
+  deadline: number;
+  reason: string;
+}
+
+/** A call failed: what it left behind must be listed. */
+const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
+
+const RETRY_MIN_MS = 1000;
+const RETRY_MAX_MS = 10_000;
+/** A pod that nothing wakes is still looked at this often (syncFrequency). */
+const RESYNC_MS = 60_000;
+
+export class PodWorker {
+  state: PodWorkerState = "syncing";
+  private termination: TerminationRequest | undefined;
+  private cleaned = false;
+  private dirty = false;
+  private looping: Promise<void> | undefined;
+  private timer: Timer | undefined;
+  private passAbort = new AbortController();
+  private retries = 0;
+  private readonly backoff = new Backoff(CRASH_BACKOFF);
+  private readonly failures = new Map<string, StartFailure & { count: number }>();
+  private stopped = false;
+
+  constructor(
+    readonly uid: string,
+    private pod: Pod | undefined,
+    private readonly deps: PodWorkerDeps,
+  ) {}
+
+  get desired(): Pod | undefined {
+    return this.pod;
+  }
+
+  /** The same pod with new content: only what changed is restarted. */
+  setPod(pod: Pod): void {
+    this.pod = pod;
+    if (this.state === "finished") this.state = "syncing";
+    this.poke();
+  }
+
+  /** Ends the pod. A later call may only shorten the grace. */
+  terminate(request: TerminationRequest): void {
+    if (this.state === "terminated") return;
+    if (this.termination !== undefined && this.termination.deadline <= request.deadline) return;
+    this.termination = request;
+    this.state = "terminating";
+    this.deps.events.onTerminating(this.uid, request.deadline, request.reason);
+    // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
+    this.passAbort.abort(new Error("the pod is being terminated"));
+    this.poke();
+  }
+
+  /** Something may have changed: plan again. Cheap; calls during a pass add one more pass. */
+  poke(): void {
+    if (this.stopped || this.state === "terminated") return;
+    this.dirty = true;
+    this.timer?.cancel();
+    this.looping ??= this.loop().finally(() => {
+      this.looping = undefined;
+      if (this.dirty) this.poke();
+    });
+  }
+
+  /** Ends the worker without touching the pod: the agent stops, its pods live on. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.dirty = false;
+    this.timer?.cancel();
+    this.passAbort.abort(new Error("the agent is stopping"));
+    await this.looping;
+  }
+
+  private async loop(): Promise<void> {
+    while (this.dirty && !this.stopped) {
+      this.dirty = false;
+      this.passAbort = new AbortController();
+      try {
+        await (this.state === "terminating" ? this.terminationPass() : this.syncPass());
+        this.retries = 0;
+      } catch (error) {
+        this.onPassFailed(error);
+      }
+    }
+  }
+
+  private async syncPass(): Promise<void> {
+    const { pod } = this;
+    if (pod === undefined) return;
+    const { cache, clock, events } = this.deps;
+    const observed = await cache.latest(this.uid, this.passAbort.signal);
+    const plan = planPod({
+      pod,
+      observed,
+      now: clock.now(),
+      backoff: this.backoff,
+      startFailures: this.failures,
+    });
+    this.state = plan.finished ? "finished" : "syncing";
+    events.onSynced(pod, observed, plan, this.failures);
+    if (plan.steps.length === 0) {
+      this.wakeAt(plan.wakeAt);
+      return;
+    }
+    await this.doSteps(pod, plan.steps, observed);
+    this.dirty = true;
+  }
+
+  private async terminationPass(): Promise<void> {
+    const { cache, clock, events } = this.deps;
+    const termination = this.termination;
+    if (termination === undefined) return;
+    const observed = await cache.latest(this.uid, this.passAbort.signal);
+    const { deadline, reason } = termination;
+    const plan = planTermination({ pod: this.pod, observed, now: clock.now(), deadline, reason, cleaned: this.cleaned });
+    if (this.pod !== undefined) events.onSynced(this.pod, observed, plan, this.failures);
+    if (plan.finished) {
+      this.state = "terminated";
+      this.timer?.cancel();
+      events.onTerminated(this.uid);
+      return;
+    }
+    await this.doSteps(this.pod, plan.steps, observed);
+    if (plan.steps.some((step) => step.kind === "clean-up")) this.cleaned = true;
+    this.dirty = true;
+  }
+
+  /** Stops and removals go side by side, everything else in order. Each is followed by a look at the pod. */
+  private async doSteps(pod: Pod | undefined, steps: readonly Step[], observed: ObservedPod): Promise<void> {
+    const run = async (step: Step): Promise<void> => {
+      this.deps.log.info({ pod: this.name(), uid: this.uid, step: step.kind }, `${this.name()}: ${describeStep(step)}`);
+      try {
+        const hints = await this.doStep(pod, step, observed);
+        if (hints.length > 0) this.deps.cache.bump(this.uid, hints);
+      } catch (error) {
+        this.deps.cache.bump(this.uid, UNKNOWN_OUTCOME);
+        throw error;
+      }
+    };
+    const parallel = steps.filter((step) => isParallel(step));
+    const results = await Promise.allSettled(parallel.map(run));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    for (const step of steps) if (!isParallel(step)) await run(step);
+  }
+
+  /** A container that does not start is noted and waits; the pod's other containers go on. */
+  private async doStep(pod: Pod | undefined, step: Step, observed: ObservedPod): Promise<InspectHint[]> {
+    const { signal } = this.passAbort;
+    if (step.kind !== "start-container") return this.deps.doer.execute(pod, step, signal);
+    try {
+      const hints = await this.deps.doer.execute(pod, step, signal);
+      this.failures.delete(step.container.name);
+      const previous = newestOf(observed, step.container.name);
+      if (pod !== undefined && previous !== undefined && previous.finishedAt > 0n) {
+        this.backoff.step(crashBackoffKey(pod, step.container), nanosToMs(previous.finishedAt));
+      }
+      return hints;
+    } catch (error) {
+      if (!(error instanceof StartContainerError)) throw error;
+      this.noteStartFailure(step.container.name, error);
+      return UNKNOWN_OUTCOME;
+    }
+  }
+
+  private noteStartFailure(container: string, error: StartContainerError): void {
+    const now = this.deps.clock.now();
+    const count = (this.failures.get(container)?.count ?? 0) + 1;
+    const retryAt = error.retryAt ?? now + Math.min(RETRY_MIN_MS * 2 ** (count - 1), RETRY_MAX_MS);
+    this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });
+    this.deps.log.error(
+      { pod: this.name(), uid: this.uid, container, reason: error.reason, err: error },
+      `${this.name()}: container ${container} did not start (${error.reason}): ${error.message}`,
+    );
+  }
+
+  private onPassFailed(error: unknown): void {
+    if (this.stopped || this.passAbort.signal.aborted) return;
+    this.retries++;
+    const waitMs = Math.min(RETRY_MIN_MS * 2 ** (this.retries - 1), RETRY_MAX_MS);
+    const message = error instanceof Error ? error.message : String(error);
+    // The runtime's absence is told once for the node, and its return wakes every worker.
+    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === "CriError");
+    if (!quiet || this.retries === 1) {
+      this.deps.log[quiet ? "debug" : "error"](
+        { pod: this.name(), uid: this.uid, err: error, retryMs: waitMs },
+        `${this.name()}: sync failed, next try in ${waitMs / 1000}s: ${message}`,
+      );
+    }
+    this.wakeAt(this.deps.clock.now() + waitMs);
+  }
+
+  private wakeAt(at: number | undefined): void {
+    if (this.stopped) return;
+    const ms = Math.min(at === undefined ? RESYNC_MS : at - this.deps.clock.now(), RESYNC_MS);
+    this.timer?.cancel();
+    this.timer = this.deps.clock.after(Math.max(ms, 1), () => this.poke());
+  }
+
+  private name(): string {
+    if (this.pod !== undefined) return podDescription(this.pod);
+    const { name, namespace } = this.deps.cache.get(this.uid);
+    return `${name}_${namespace}(${this.uid})`;
+  }
+}
+
+function isParallel(step: Step): boolean {
+  switch (step.kind) {
+    case "kill-container":
+    case "stop-sandbox":
+    case "remove-container":
+      return true;
+    case "remove-sandbox":
+    case "create-sandbox":
+    case "start-container":
+    case "clean-up":
+      return false;
+  }
+}

@@ -1,0 +1,117 @@
+// All pod workers of the node, and which of them may run: one per UID, one at a time per full name.
+// What must hold: two pods of one full name never run together, the second waits for the end of the first; a pod that
+// comes back while it is being terminated starts anew once it is gone.
+import type { Pod } from "../../shared/api/pod.js";
+import { podFullName } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { PodWorker, type PodWorkerDeps, type TerminationRequest } from "./pod-worker.js";
+
+export interface PodWorkersDeps {
+  clock: Clock;
+  /** Makes the parts of one worker. */
+  workerDeps(uid: string): PodWorkerDeps;
+  /** A pod was accepted, or its definition changed. */
+  onDesired(pod: Pod): void;
+  /** Nothing is left of the pod and nobody wants it any more. */
+  onGone(uid: string): void;
+}
+
+export class PodWorkers {
+  private readonly workers = new Map<string, PodWorker>();
+  /** Who runs under a full name. */
+  private readonly owners = new Map<string, string>();
+  /** Pods that wait for their full name, in the order they came; and pods that come back under the same UID. */
+  private readonly waiting: Pod[] = [];
+  private stopped = false;
+
+  constructor(private readonly deps: PodWorkersDeps) {}
+
+  /** UIDs of all pods with a worker or in the queue for one. */
+  has(uid: string): boolean {
+    return this.workers.has(uid) || this.waiting.some((pod) => pod.metadata.uid === uid);
+  }
+
+  get(uid: string): PodWorker | undefined {
+    return this.workers.get(uid);
+  }
+
+  all(): Iterable<PodWorker> {
+    return this.workers.values();
+  }
+
+  add(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const worker = this.workers.get(uid);
+    if (worker !== undefined && worker.state !== "terminating") {
+      worker.setPod(pod);
+      this.deps.onDesired(pod);
+      return;
+    }
+    if (this.owners.has(podFullName(pod))) {
+      this.dropWaiting(uid);
+      this.waiting.push(pod);
+      return;
+    }
+    this.start(pod);
+  }
+
+  /** Ends a pod. `graceSeconds` comes from its definition when not given. */
+  remove(uid: string, reason: string, graceSeconds?: number): void {
+    this.dropWaiting(uid);
+    const worker = this.workers.get(uid);
+    if (worker === undefined) return;
+    const spec = worker.desired?.spec;
+    const grace = Math.max(graceSeconds ?? spec?.terminationGracePeriodSeconds ?? 30, 1);
+    worker.terminate({ deadline: this.deps.clock.now() + grace * 1000, reason });
+  }
+
+  /** Takes on a pod that nobody wants: known to the runtime, or left on disk. */
+  adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest): void {
+    if (this.workers.has(uid)) return;
+    const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
+    this.workers.set(uid, worker);
+    if (pod !== undefined) this.claim(pod);
+    worker.terminate(request);
+  }
+
+  /** Called when a worker has ended its pod. */
+  terminated(uid: string): void {
+    this.workers.delete(uid);
+    for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
+    this.deps.onGone(uid);
+    if (this.stopped) return;
+    for (const pod of [...this.waiting]) {
+      if (this.owners.has(podFullName(pod))) continue;
+      this.dropWaiting(pod.metadata.uid);
+      this.start(pod);
+    }
+  }
+
+  pokeAll(): void {
+    for (const worker of this.workers.values()) worker.poke();
+  }
+
+  /** Stops the workers; their pods live on. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+  }
+
+  private start(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
+    this.workers.set(uid, worker);
+    this.claim(pod);
+    this.deps.onDesired(pod);
+    worker.poke();
+  }
+
+  private claim(pod: Pod): void {
+    if (!this.owners.has(podFullName(pod))) this.owners.set(podFullName(pod), pod.metadata.uid);
+  }
+
+  private dropWaiting(uid: string): void {
+    const index = this.waiting.findIndex((pod) => pod.metadata.uid === uid);
+    if (index >= 0) this.waiting.splice(index, 1);
+  }
+}
