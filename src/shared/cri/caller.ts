@@ -1,0 +1,243 @@
+// Makes CRI calls: waits for a slot, sends, watches abort and connection, checks the reply, reports the call.
+// Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
+import { Metadata, type CallOptions as GrpcOptions, type Client } from "@grpc/grpc-js";
+import type { Clock } from "../clock/clock.js";
+import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
+import { CriChannel } from "./channel.js";
+import { deadlineFor, timeoutSecondsOf } from "./deadlines.js";
+import { CriBadReplyError, criError, type CriError } from "./errors.js";
+import type { MessageFns } from "./gen/runtime.v1.js";
+import { Limiter } from "./limiter.js";
+import type { ReplyCheck } from "./reply-checks.js";
+import {
+  isCriVerb,
+  OPERATIONS,
+  verbOfPath,
+  type CallOptions,
+  type CriVerb,
+  type MethodDefinition,
+  type StreamCall,
+  type UnaryCall,
+} from "./verbs.js";
+
+/** One finished call, for metrics and logs. */
+export interface CallRecord {
+  verb: CriVerb;
+  /** operation_type label of kubelet_runtime_operations_total. */
+  operation: string;
+  /** From sending to the answer, milliseconds; a stream's is its whole life. 0 when it was never sent. */
+  durationMs: number;
+  /** Time before that in the queue for a free slot, milliseconds. */
+  queuedMs: number;
+  error?: CriError;
+}
+
+export interface CriClientOptions {
+  /** "unix:///run/containerd/containerd.sock"; a bare absolute path is accepted (parseEndpoint says so). */
+  endpoint: string;
+  /** Default deadline, milliseconds; see deadlines.ts for the verbs that differ. */
+  runtimeRequestTimeoutMs: number;
+  onCall?: (record: CallRecord) => void;
+  /** Most calls of a verb at once; no entry means no limit. Waiting counts against the deadline. */
+  concurrency?: Partial<Record<CriVerb, number>>;
+  clock: Clock;
+}
+
+/** How long a connection may take to come up before the calls that need it fail. */
+const CONNECT_TIMEOUT_MS = 5000;
+
+export class Caller {
+  readonly #options: CriClientOptions;
+  readonly #clock: Clock;
+  readonly #channel: CriChannel;
+  readonly #limiters = new Map<CriVerb, Limiter>();
+
+  constructor(options: CriClientOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#channel = new CriChannel(options.endpoint);
+    for (const [verb, limit] of Object.entries(options.concurrency ?? {})) {
+      if (!isCriVerb(verb)) throw new Error(`cannot limit "${verb}": CRI v1 has no such call`);
+      this.#limiters.set(verb, new Limiter(limit, options.clock));
+    }
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+
+  unary<Request extends object, Response>(
+    method: MethodDefinition<Request, Response, false>,
+    message: MessageFns<Request>,
+    check?: ReplyCheck<Response>,
+  ): UnaryCall<Request, Response> {
+    const verb = verbOfPath(method.path);
+    return async (partial, options) => {
+      const request = message.fromPartial(partial);
+      const attempt = this.#attempt(verb, request, options);
+      const slot = new Slot(this.#clock, this.#limiters.get(verb));
+      let failure: CriError | undefined;
+      try {
+        await slot.take(attempt);
+        const reply = await this.#send(method, request, attempt, slot);
+        const wrong = check?.(reply);
+        if (wrong !== undefined) throw new CriBadReplyError({ ...aboutAttempt(attempt), details: wrong });
+        return reply;
+      } catch (error) {
+        failure = attemptError(attempt, error);
+        throw failure;
+      } finally {
+        this.#finish(verb, slot, failure);
+      }
+    };
+  }
+
+  stream<Request extends object, Response>(
+    method: MethodDefinition<Request, Response, true>,
+    message: MessageFns<Request>,
+  ): StreamCall<Request, Response> {
+    const verb = verbOfPath(method.path);
+    return (partial, options) => {
+      const request = message.fromPartial(partial);
+      return this.#read(method, request, this.#attempt(verb, request, options));
+    };
+  }
+
+  #send<Request, Response>(
+    method: MethodDefinition<Request, Response, false>,
+    request: Request,
+    attempt: Attempt,
+    slot: Slot,
+  ): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      const client = this.#open(attempt);
+      const call = client.makeUnaryRequest<Request, Response>(
+        method.path,
+        (value) => method.requestSerialize(value),
+        (bytes) => method.responseDeserialize(bytes),
+        request,
+        new Metadata(),
+        this.#grpcOptions(attempt, slot),
+        (error, reply) => {
+          stopWatching();
+          if (error !== null) reject(error);
+          else if (reply === undefined) reject(new Error("the runtime sent no reply"));
+          else resolve(reply);
+        },
+      );
+      const stopWatching = this.#watch(attempt, call);
+    });
+  }
+
+  async *#read<Request, Response>(
+    method: MethodDefinition<Request, Response, true>,
+    request: Request,
+    attempt: Attempt,
+  ): AsyncGenerator<Response> {
+    const slot = new Slot(this.#clock, this.#limiters.get(attempt.verb));
+    let failure: CriError | undefined;
+    try {
+      await slot.take(attempt);
+      const call = this.#open(attempt).makeServerStreamRequest<Request, Response>(
+        method.path,
+        (value) => method.requestSerialize(value),
+        (bytes) => method.responseDeserialize(bytes),
+        request,
+        new Metadata(),
+        this.#grpcOptions(attempt, slot),
+      );
+      call.on("error", () => undefined); // the iterator throws it; what comes after the last read concerns nobody
+      const stopWatching = this.#watch(attempt, call);
+      try {
+        for await (const item of call as AsyncIterable<Response>) yield item;
+      } finally {
+        stopWatching();
+        call.cancel();
+      }
+    } catch (error) {
+      failure = attemptError(attempt, error);
+      throw failure;
+    } finally {
+      this.#finish(attempt.verb, slot, failure);
+    }
+  }
+
+  #attempt(verb: CriVerb, request: object, options: CallOptions | undefined): Attempt {
+    const own = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
+    const budgetMs = options?.deadlineMs ?? own;
+    return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
+  }
+
+  #open(attempt: Attempt): Client {
+    if (this.#channel.closed) {
+      throw criError({ ...aboutAttempt(attempt), code: "CANCELLED", details: "this CRI client has been closed" });
+    }
+    return this.#channel.acquire();
+  }
+
+  #grpcOptions(attempt: Attempt, slot: Slot): GrpcOptions {
+    if (attempt.budgetMs === undefined) return {};
+    return { deadline: new Date(this.#clock.now() + Math.max(0, attempt.budgetMs - slot.queuedMs)) };
+  }
+
+  /** Cancels the call on abort, or when its connection does not come up. Returns what ends the watch. */
+  #watch(attempt: Attempt, call: { cancel(): void }): () => void {
+    const { signal } = attempt;
+    const giveUp = (reason: NonNullable<Attempt["gaveUp"]>): void => {
+      attempt.gaveUp ??= reason;
+      call.cancel();
+    };
+    const onAbort = (): void => giveUp({ code: "CANCELLED", details: `given up: ${String(signal?.reason)}` });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = this.#channel.disconnected
+      ? this.#clock.after(CONNECT_TIMEOUT_MS, () => {
+          if (!this.#channel.disconnected) return;
+          const details = `the socket takes connections, but nothing answered within ${CONNECT_TIMEOUT_MS} ms`;
+          giveUp({ code: "UNAVAILABLE", details });
+        })
+      : undefined;
+    return () => {
+      timer?.cancel();
+      signal?.removeEventListener("abort", onAbort);
+    };
+  }
+
+  #finish(verb: CriVerb, slot: Slot, error: CriError | undefined): void {
+    slot.giveBack();
+    const { queuedMs, durationMs } = slot;
+    const record: CallRecord = { verb, operation: OPERATIONS[verb], durationMs, queuedMs };
+    this.#options.onCall?.(error === undefined ? record : { ...record, error });
+  }
+}
+
+/** A call's place among the calls of its verb, and its time keeping. */
+class Slot {
+  readonly #clock: Clock;
+  readonly #limiter: Limiter | undefined;
+  readonly #asked: number;
+  #taken: number | undefined;
+
+  constructor(clock: Clock, limiter: Limiter | undefined) {
+    this.#clock = clock;
+    this.#limiter = limiter;
+    this.#asked = clock.monotonic();
+  }
+
+  async take(attempt: Attempt): Promise<void> {
+    attempt.signal?.throwIfAborted();
+    await this.#limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
+    this.#taken = this.#clock.monotonic();
+  }
+
+  giveBack(): void {
+    if (this.#taken !== undefined) this.#limiter?.release();
+  }
+
+  get queuedMs(): number {
+    return (this.#taken ?? this.#clock.monotonic()) - this.#asked;
+  }
+  /** Since the slot was taken. */
+  get durationMs(): number {
+    return this.#taken === undefined ? 0 : this.#clock.monotonic() - this.#taken;
+  }
+}

@@ -1,0 +1,52 @@
+// Which cgroup driver to use: the runtime's word where it offers RuntimeConfig, else the configuration's.
+import type { Clock } from "../clock/clock.js";
+import { isCancelled, isUnimplemented } from "./errors.js";
+import { CgroupDriver } from "./gen/runtime.v1.js";
+import type { CallOptions, CriCalls } from "./verbs.js";
+
+export type CgroupDriverName = "systemd" | "cgroupfs";
+
+export interface CgroupDriverChoice {
+  driver: CgroupDriverName;
+  source: "runtime" | "configuration";
+  /** Why the configuration decides; for the log. */
+  reason?: string;
+}
+
+const TRIES = 3;
+const PAUSE_MS = 2000;
+
+/**
+ * Asks up to 3 times, 2 s apart. A runtime without the call (containerd before 2.0) or without the answer leaves
+ * the choice to `configured`. Throws the last CriError when every try failed.
+ */
+export async function chooseCgroupDriver(
+  client: Pick<CriCalls, "runtimeConfig">,
+  configured: CgroupDriverName,
+  { clock, ...options }: CallOptions & { clock: Clock },
+): Promise<CgroupDriverChoice> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { linux } = await client.runtimeConfig({}, options);
+      if (linux === undefined) {
+        return { driver: configured, source: "configuration", reason: "the runtime names no cgroup driver" };
+      }
+      return { driver: driverName(linux.cgroupDriver), source: "runtime" };
+    } catch (error) {
+      if (isUnimplemented(error)) {
+        return { driver: configured, source: "configuration", reason: "the runtime has no RuntimeConfig call" };
+      }
+      if (isCancelled(error) || attempt === TRIES) throw error;
+      await clock.sleep(PAUSE_MS, options.signal);
+    }
+  }
+}
+
+function driverName(driver: CgroupDriver): CgroupDriverName {
+  switch (driver) {
+    case CgroupDriver.SYSTEMD:
+      return "systemd";
+    case CgroupDriver.CGROUPFS:
+      return "cgroupfs";
+  }
+}

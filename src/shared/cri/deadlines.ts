@@ -1,0 +1,30 @@
+// How long each verb may take. The numbers are the contract of runtimeRequestTimeout (facts: cri-v1, client conduct).
+import type { CriVerb } from "./verbs.js";
+
+/**
+ * Deadline of one call, milliseconds; undefined means none.
+ * `timeoutSeconds` is the request's own timeout field (grace of StopContainer, limit of ExecSync), 0 when it has none.
+ */
+export function deadlineFor(verb: CriVerb, timeoutSeconds: number, defaultMs: number): number | undefined {
+  const own = Math.max(0, timeoutSeconds) * 1000;
+  switch (verb) {
+    case "RunPodSandbox":
+      return defaultMs * 2;
+    case "StopContainer":
+      return defaultMs + own;
+    case "ExecSync":
+      return own === 0 ? undefined : defaultMs + own;
+    case "CheckpointContainer":
+      return Math.max(defaultMs, own);
+    case "PullImage":
+    case "GetContainerEvents":
+      return undefined;
+    default:
+      return defaultMs;
+  }
+}
+
+/** The request's timeout field, whole seconds; 0 when the message has none. */
+export function timeoutSecondsOf(request: object): number {
+  return "timeout" in request && typeof request.timeout === "bigint" ? Number(request.timeout) : 0;
+}

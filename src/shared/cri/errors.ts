@@ -1,0 +1,142 @@
+// Errors of CRI calls: one class per cause, each with a guard. Free of gRPC, so that a thread that only looks at errors
+// does not load it. The message always says which verb, on what, at which endpoint, and what to do where that is known.
+
+/** gRPC status names in the order of their numbers; a status number is an index here. */
+export const CRI_CODES = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+
+export type CriCode = (typeof CRI_CODES)[number];
+
+/** The name of a gRPC status number; UNKNOWN for a number that gRPC does not define. */
+export function codeName(status: number): CriCode {
+  return CRI_CODES[status] ?? "UNKNOWN";
+}
+
+export interface CriErrorInit {
+  code: CriCode;
+  /** The rpc's name, e.g. "RunPodSandbox". */
+  verb: string;
+  /** What the runtime (or gRPC) said. */
+  details: string;
+  /** Endpoint as configured. */
+  endpoint: string;
+  /** What the call was about, e.g. "container 3f2a…"; empty when it is about the whole runtime. */
+  subject?: string;
+  cause?: unknown;
+}
+
+/** Any failed CRI call. */
+export class CriError extends Error {
+  readonly code: CriCode;
+  readonly verb: string;
+  readonly details: string;
+  readonly endpoint: string;
+  readonly subject: string;
+
+  constructor(init: CriErrorInit, hint = "") {
+    const about = init.subject === undefined || init.subject === "" ? "" : ` of ${init.subject}`;
+    const text = `CRI ${init.verb}${about} failed at ${init.endpoint}: ${init.code}: ${init.details}`;
+    super(hint === "" ? text : `${text}; ${hint}`, init.cause === undefined ? undefined : { cause: init.cause });
+    this.name = new.target.name;
+    this.code = init.code;
+    this.verb = init.verb;
+    this.details = init.details;
+    this.endpoint = init.endpoint;
+    this.subject = init.subject ?? "";
+  }
+}
+
+/** The sandbox, container or image does not exist (any more). */
+export class CriNotFoundError extends CriError {}
+/** The name is reserved by another sandbox or container. */
+export class CriAlreadyExistsError extends CriError {}
+export class CriInvalidArgumentError extends CriError {}
+/** A message over the size limit, or the runtime is out of something. */
+export class CriResourceExhaustedError extends CriError {}
+/** The caller's AbortSignal fired, or the runtime gave the call up. */
+export class CriCancelledError extends CriError {}
+
+/** No connection to the runtime, or it was lost during the call: whether the call took effect is then unknown. */
+export class CriUnavailableError extends CriError {
+  constructor(init: CriErrorInit) {
+    super(init, "check that the container runtime is running and that this is the socket of its CRI service");
+  }
+}
+
+/** The deadline passed, in the queue or in the runtime. */
+export class CriDeadlineExceededError extends CriError {
+  constructor(init: CriErrorInit) {
+    super(init, "the runtime is slow or stuck on this; runtimeRequestTimeout sets the default deadline");
+  }
+}
+
+/** The runtime does not have this rpc. */
+export class CriUnimplementedError extends CriError {
+  constructor(init: CriErrorInit) {
+    super(init, "this runtime (version) does not offer the call");
+  }
+}
+
+/** The runtime answered OK, but without content that every caller relies on. */
+export class CriBadReplyError extends CriError {
+  constructor(init: Omit<CriErrorInit, "code">) {
+    super({ ...init, code: "DATA_LOSS" }, "this is a fault of the runtime");
+  }
+}
+
+/** The right class for a status code. */
+export function criError(init: CriErrorInit): CriError {
+  switch (init.code) {
+    case "NOT_FOUND":
+      return new CriNotFoundError(init);
+    case "ALREADY_EXISTS":
+      return new CriAlreadyExistsError(init);
+    case "INVALID_ARGUMENT":
+      return new CriInvalidArgumentError(init);
+    case "RESOURCE_EXHAUSTED":
+      return new CriResourceExhaustedError(init);
+    case "CANCELLED":
+      return new CriCancelledError(init);
+    case "UNAVAILABLE":
+      return new CriUnavailableError(init);
+    case "DEADLINE_EXCEEDED":
+      return new CriDeadlineExceededError(init);
+    case "UNIMPLEMENTED":
+      return new CriUnimplementedError(init);
+    default:
+      return new CriError(init);
+  }
+}
+
+export const isCriError = (error: unknown): error is CriError => error instanceof CriError;
+export const isNotFound = (error: unknown): error is CriNotFoundError => error instanceof CriNotFoundError;
+export const isAlreadyExists = (error: unknown): error is CriAlreadyExistsError =>
+  error instanceof CriAlreadyExistsError;
+export const isInvalidArgument = (error: unknown): error is CriInvalidArgumentError =>
+  error instanceof CriInvalidArgumentError;
+export const isResourceExhausted = (error: unknown): error is CriResourceExhaustedError =>
+  error instanceof CriResourceExhaustedError;
+export const isCancelled = (error: unknown): error is CriCancelledError => error instanceof CriCancelledError;
+export const isUnavailable = (error: unknown): error is CriUnavailableError => error instanceof CriUnavailableError;
+export const isDeadlineExceeded = (error: unknown): error is CriDeadlineExceededError =>
+  error instanceof CriDeadlineExceededError;
+export const isUnimplemented = (error: unknown): error is CriUnimplementedError =>
+  error instanceof CriUnimplementedError;
+export const isBadReply = (error: unknown): error is CriBadReplyError => error instanceof CriBadReplyError;

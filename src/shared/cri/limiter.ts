@@ -1,0 +1,74 @@
+// Limits how many calls of one verb run at once. Waiters are served in the order they came; a waiter that gives up
+// leaves the queue, and a released slot always goes to the next waiter before anybody new.
+import type { Clock } from "../clock/clock.js";
+
+export class QueueTimeoutError extends Error {
+  override readonly name = "QueueTimeoutError";
+}
+
+export interface WaitOptions {
+  /** Gives up with QueueTimeoutError after this; undefined waits as long as it takes. */
+  timeoutMs?: number | undefined;
+  /** Gives up with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+export class Limiter {
+  readonly #limit: number;
+  readonly #clock: Clock;
+  readonly #waiters = new Set<() => void>();
+  #running = 0;
+
+  constructor(limit: number, clock: Clock) {
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new RangeError(`a concurrency limit must be 1 or more, not ${limit}`);
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  /** Takes a slot; give it back with `release`. */
+  async acquire({ timeoutMs, signal }: WaitOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#running < this.#limit) {
+      this.#running++;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiters.delete(enter);
+        timer?.cancel();
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const enter = (): void => {
+        leave();
+        resolve();
+      };
+      const onAbort = (): void => {
+        leave();
+        reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
+      };
+      const timer =
+        timeoutMs === undefined
+          ? undefined
+          : this.#clock.after(timeoutMs, () => {
+              leave();
+              reject(new QueueTimeoutError(`no free slot within ${timeoutMs} ms`));
+            });
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#waiters.add(enter);
+    });
+  }
+
+  release(): void {
+    const [next] = this.#waiters;
+    if (next === undefined) this.#running--;
+    else next(); // the slot changes hands: #running stays
+  }
+}
