@@ -1,0 +1,94 @@
+// ContainerConfig: everything CreateContainer needs to know of one container of a pod, for every kind of container.
+import type { Container, EphemeralContainer, Pod } from "../../../shared/api/pod.js";
+import type {
+  ContainerConfig,
+  LinuxContainerResources,
+  Mount,
+  NamespaceOption,
+  UserNamespace,
+} from "../../../shared/cri/gen/runtime.v1.js";
+import { Signal } from "../../../shared/cri/gen/runtime.v1.js";
+import { expand } from "./expand.js";
+import { containerAnnotations, containerLabels } from "./labels.js";
+import { containerLogPath } from "./log-paths.js";
+import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
+import type { ImageUser } from "./run-as-user.js";
+import { containerSecurityContext } from "./security-context.js";
+import { criSignal } from "./stop-signal.js";
+
+export type ContainerKind = "init" | "app" | "ephemeral";
+
+export interface ContainerInput {
+  pod: Pod;
+  container: Container | EphemeralContainer;
+  kind: ContainerKind;
+  restartCount: number;
+  /** The image reference the pull resolved to. */
+  imageRef: string;
+  /** From CRI ImageStatus of that image. */
+  imageUser: ImageUser;
+  /** From containerEnv(): values already expanded. */
+  env: ReadonlyMap<string, string>;
+  /** From containerMounts(). */
+  mounts: readonly Mount[];
+  resources: LinuxContainerResources;
+  seccompDefault: boolean;
+  seccompProfileRoot: string;
+  thermalThrottlePaths?: readonly string[];
+  volumeGroups?: readonly number[];
+  userNamespace?: UserNamespace;
+  /** Ephemeral containers: id of the running target container. */
+  targetContainerId?: string;
+  /** Annotations of device plugins and DRA drivers. */
+  annotations?: Readonly<Record<string, string>>;
+  /** Gate ContainerStopSignals, off in 1.36. */
+  stopSignals?: boolean;
+}
+
+/** Throws CreateContainerConfigError when the spec asks for what this image or node cannot give. */
+export function containerConfig(input: ContainerInput): ContainerConfig {
+  const { pod, container, restartCount, env } = input;
+  const lookup = (name: string): string | undefined => env.get(name);
+  const encoder = new TextEncoder();
+  return {
+    metadata: { name: container.name, attempt: restartCount },
+    image: {
+      image: input.imageRef,
+      userSpecifiedImage: container.image ?? "",
+      annotations: {},
+      runtimeHandler: "",
+      imageRef: "",
+    },
+    command: (container.command ?? []).map((word) => expand(word, lookup)),
+    args: (container.args ?? []).map((word) => expand(word, lookup)),
+    workingDir: container.workingDir ?? "",
+    envs: [...env].map(([key, value]) => ({ key, value: encoder.encode(value) })),
+    mounts: [...input.mounts],
+    devices: [],
+    CDIDevices: [],
+    labels: containerLabels(pod, container),
+    annotations: containerAnnotations(pod, container, restartCount, input.annotations),
+    logPath: containerLogPath(container.name, restartCount),
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    linux: {
+      resources: input.resources,
+      securityContext: containerSecurityContext({ ...input, namespaces: namespaces(input) }),
+    },
+    windows: undefined,
+    stopSignal: stopSignal(input),
+  };
+}
+
+function namespaces(input: ContainerInput): NamespaceOption {
+  const { pod, container, kind, targetContainerId, userNamespace } = input;
+  return kind === "ephemeral"
+    ? ephemeralNamespaces(pod, container, targetContainerId, userNamespace)
+    : podNamespaces(pod, userNamespace);
+}
+
+function stopSignal({ container, stopSignals }: ContainerInput): Signal {
+  const name = stopSignals === true ? container.lifecycle?.stopSignal : undefined;
+  return (name === undefined ? undefined : criSignal(name)) ?? Signal.RUNTIME_DEFAULT;
+}

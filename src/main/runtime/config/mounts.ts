@@ -1,0 +1,131 @@
+// The mounts of a container: its volumes, /etc/hosts and the termination log. Pure: host paths come in resolved.
+import { posix } from "node:path";
+import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
+import type { Mount } from "../../../shared/cri/gen/runtime.v1.js";
+import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
+import { CreateContainerConfigError } from "./config-error.js";
+import { expandStrict } from "./expand.js";
+import { defaultTerminationMessagePath } from "./labels.js";
+
+export interface MountsInput {
+  pod: Pod;
+  container: Container;
+  /** Volume name to the host path where it is mounted. */
+  volumes: ReadonlyMap<string, string>;
+  /** Index in volumeMounts to the resolved host path of its sub-path, for mounts where volumeSubPath() gives one. */
+  subPaths?: ReadonlyMap<number, string>;
+  /** Host path of the pod's hosts file; absent while the pod has neither addresses nor the node's network. */
+  etcHostsPath?: string;
+  /** Host path of this run's termination log. */
+  terminationLogPath?: string;
+  /** The runtime handler's recursive_read_only_mounts feature. */
+  recursiveReadOnly?: boolean;
+}
+
+const ETC_HOSTS = "/etc/hosts";
+
+const propagations = {
+  None: MountPropagation.PROPAGATION_PRIVATE,
+  HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
+  Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
+} as const;
+
+/** Throws CreateContainerConfigError when a volume or a resolved sub-path is missing, or a mount asks for the impossible. */
+export function containerMounts(input: MountsInput): Mount[] {
+  const { container } = input;
+  const wanted = container.volumeMounts ?? [];
+  const mounts = wanted.map((mount, index) => volumeMount(input, mount, index));
+  if (input.etcHostsPath !== undefined && !wanted.some((mount) => mount.mountPath === ETC_HOSTS)) {
+    mounts.push(bind(input.etcHostsPath, ETC_HOSTS));
+  }
+  const messagePath = container.terminationMessagePath ?? defaultTerminationMessagePath;
+  if (input.terminationLogPath !== undefined && messagePath !== "") {
+    mounts.push(bind(input.terminationLogPath, messagePath));
+  }
+  return mounts;
+}
+
+/**
+ * Path of the mount below its volume's root, undefined for the root itself. Throws CreateContainerConfigError for a
+ * reference that the environment does not define and for a path that leaves the volume.
+ */
+export function volumeSubPath(mount: VolumeMount, env: ReadonlyMap<string, string>): string | undefined {
+  let path = mount.subPath ?? "";
+  if (mount.subPathExpr) {
+    const { text, missing } = expandStrict(mount.subPathExpr, (name) => env.get(name));
+    if (missing.length > 0) {
+      throw new CreateContainerConfigError(
+        `missing value for ${missing.map((name) => `"${name}"`).join(", ")} in subPathExpr of volume mount "${mount.name}"`,
+      );
+    }
+    path = text;
+  }
+  if (path === "") return undefined;
+  if (posix.isAbsolute(path)) {
+    throw new CreateContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`);
+  }
+  if (path.split("/").includes("..")) {
+    throw new CreateContainerConfigError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  }
+  return path;
+}
+
+function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mount {
+  const root = input.volumes.get(mount.name);
+  if (root === undefined) {
+    throw new CreateContainerConfigError(
+      `cannot find volume "${mount.name}" to mount into container "${input.container.name}"`,
+    );
+  }
+  const resolved = input.subPaths?.get(index);
+  if (resolved === undefined && (mount.subPath || mount.subPathExpr)) {
+    throw new CreateContainerConfigError(
+      `failed to prepare subPath for volumeMount "${mount.name}" of container "${input.container.name}"`,
+    );
+  }
+  // Upstream allows a mount path without its leading slash.
+  const containerPath = posix.isAbsolute(mount.mountPath) ? mount.mountPath : posix.join("/", mount.mountPath);
+  return {
+    ...bind(resolved ?? root, containerPath),
+    readonly: mount.readOnly === true,
+    recursiveReadOnly: recursiveReadOnly(mount, input.recursiveReadOnly === true),
+    propagation: propagations[mount.mountPropagation ?? "None"],
+  };
+}
+
+function recursiveReadOnly(mount: VolumeMount, supported: boolean): boolean {
+  const mode = mount.recursiveReadOnly ?? "Disabled";
+  if (mode === "Disabled" || mount.readOnly !== true) {
+    if (mode !== "Enabled") return false;
+    throw new CreateContainerConfigError(
+      `volume "${mount.name}" requested recursive read-only mode, but it is not read-only`,
+    );
+  }
+  const propagation = mount.mountPropagation ?? "None";
+  if (propagation !== "None") {
+    throw new CreateContainerConfigError(
+      `volume "${mount.name}" requested recursive read-only mode, but it is not compatible with propagation ${propagation}`,
+    );
+  }
+  if (mode === "Enabled" && !supported) {
+    throw new CreateContainerConfigError(
+      `volume "${mount.name}" requested recursive read-only mode, but it is not supported by the runtime`,
+    );
+  }
+  return supported;
+}
+
+function bind(hostPath: string, containerPath: string): Mount {
+  return {
+    hostPath,
+    containerPath,
+    readonly: false,
+    recursiveReadOnly: false,
+    selinuxRelabel: false,
+    propagation: MountPropagation.PROPAGATION_PRIVATE,
+    uidMappings: [],
+    gidMappings: [],
+    image: undefined,
+    imageSubPath: "",
+  };
+}

@@ -1,0 +1,108 @@
+// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. The same value is sent again with each
+// CreateContainer of that sandbox, so it must depend on nothing but its input.
+import type { ContainerPort, Pod } from "../../../shared/api/pod.js";
+import type {
+  LinuxContainerResources,
+  LinuxSandboxSecurityContext,
+  PodSandboxConfig,
+  PortMapping,
+  UserNamespace,
+} from "../../../shared/cri/gen/runtime.v1.js";
+import { Protocol } from "../../../shared/cri/gen/runtime.v1.js";
+import type { PodDns } from "../../network/pod-dns.js";
+import { sandboxAnnotations, sandboxLabels } from "./labels.js";
+import { podNamespaces } from "./namespaces.js";
+import { runtimeDefaultProfile } from "./profiles.js";
+import { supplementalGroups } from "./run-as-user.js";
+import { groupsPolicy, selinuxOption } from "./security-context.js";
+
+export interface SandboxInput {
+  pod: Pod;
+  /** 0 for the pod's first sandbox, one more for each that replaces it. */
+  attempt: number;
+  /** From sandboxHostname(); not sent for a pod on the node's network. */
+  hostname: string;
+  dns: PodDns;
+  /** From podLogDirectory(). */
+  logDirectory: string;
+  /** Pod cgroup in the form CRI wants (section 15); "" lets the runtime choose. */
+  cgroupParent: string;
+  /** Sum of the containers' resources, without overhead. */
+  resources?: LinuxContainerResources;
+  overhead?: LinuxContainerResources;
+  /** Id maps for hostUsers false. */
+  userNamespace?: UserNamespace;
+  volumeGroups?: readonly number[];
+}
+
+export function sandboxConfig(input: SandboxInput): PodSandboxConfig {
+  const { pod, attempt } = input;
+  const { name, namespace, uid } = pod.metadata;
+  return {
+    metadata: { name, namespace, uid, attempt },
+    hostname: pod.spec.hostNetwork === true ? "" : input.hostname,
+    logDirectory: input.logDirectory,
+    dnsConfig: {
+      servers: [...input.dns.servers],
+      searches: [...input.dns.searches],
+      options: [...input.dns.options],
+    },
+    portMappings: pod.spec.containers.flatMap((container) => (container.ports ?? []).map(portMapping)),
+    labels: sandboxLabels(pod),
+    annotations: sandboxAnnotations(pod),
+    linux: {
+      cgroupParent: input.cgroupParent,
+      securityContext: sandboxSecurityContext(input),
+      sysctls: sandboxSysctls(pod),
+      overhead: input.overhead,
+      resources: input.resources,
+    },
+    windows: undefined,
+  };
+}
+
+const protocols = { TCP: Protocol.TCP, UDP: Protocol.UDP, SCTP: Protocol.SCTP } as const;
+
+function portMapping(port: ContainerPort): PortMapping {
+  return {
+    protocol: protocols[port.protocol ?? "TCP"],
+    containerPort: port.containerPort,
+    hostPort: port.hostPort ?? 0,
+    hostIp: port.hostIP ?? "",
+  };
+}
+
+function sandboxSecurityContext(input: SandboxInput): LinuxSandboxSecurityContext {
+  const { pod } = input;
+  const context = pod.spec.securityContext ?? {};
+  const { runAsUser, runAsGroup } = context;
+  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  return {
+    namespaceOptions: podNamespaces(pod, input.userNamespace),
+    selinuxOptions: selinuxOption(context.seLinuxOptions),
+    runAsUser: runAsUser === undefined ? undefined : { value: BigInt(runAsUser) },
+    // containerd and CRI-O refuse a group without a user; the pause process needs neither.
+    runAsGroup: runAsUser === undefined || runAsGroup === undefined ? undefined : { value: BigInt(runAsGroup) },
+    readonlyRootfs: false,
+    supplementalGroups: supplementalGroups(pod, input.volumeGroups),
+    supplementalGroupsPolicy: groupsPolicy(context),
+    privileged: containers.some((container) => container.securityContext?.privileged === true),
+    seccompProfilePath: "",
+    seccomp: runtimeDefaultProfile,
+    apparmor: undefined,
+  };
+}
+
+function sandboxSysctls(pod: Pod): Record<string, string> {
+  const sysctls = pod.spec.securityContext?.sysctls ?? [];
+  return Object.fromEntries(sysctls.map(({ name, value }) => [dottedSysctl(name), value]));
+}
+
+/**
+ * A sysctl name with dots between its parts. In the form with slashes a dot belongs to a part (an interface "eth0.100"), and
+ * takes the slash's place: "net/ipv4/conf/eth0.100/x" is "net.ipv4.conf.eth0/100.x".
+ */
+export function dottedSysctl(name: string): string {
+  const separator = /[./]/.exec(name)?.[0];
+  return separator === "/" ? name.replace(/[./]/g, (char) => (char === "/" ? "." : "/")) : name;
+}

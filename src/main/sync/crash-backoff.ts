@@ -1,0 +1,100 @@
+// Back-off between restarts of a crashing container: at once, then 10 s doubling to 5 min, forgotten after a healthy run.
+// Time comes in with every call, so the rule runs under virtual time. Entries live in memory only: after a restart of the
+// agent a crashing container is started once more at once, as upstream does.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { podDescription } from "../../shared/api/pod.js";
+import { goDuration } from "./go-duration.js";
+import { goJson } from "./go-json.js";
+
+/** Milliseconds. Defaults are the constants of 1.36. */
+export interface BackoffOptions {
+  baseMs: number;
+  maxMs: number;
+  /** An entry counts no more when the container finished this long after the entry's last step. */
+  resetMs: number;
+}
+
+export const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
+
+interface Entry {
+  delayMs: number;
+  lastStep: number;
+}
+
+export interface InBackoff {
+  /** When the next start is allowed, milliseconds since the epoch. */
+  until: number;
+  /** The whole delay of this step (not what is left of it). */
+  delayMs: number;
+}
+
+export class CrashBackoff {
+  private readonly entries = new Map<string, Entry>();
+  private readonly options: BackoffOptions;
+
+  constructor(options: Partial<BackoffOptions> = {}) {
+    const { baseMs, maxMs, resetMs } = { ...crashBackoffDefaults, ...options };
+    this.options = { baseMs: Math.min(baseMs, maxMs), maxMs, resetMs };
+  }
+
+  /**
+   * Must a container that finished at `finishedAt` still wait? Undefined: it may start now; call `next` when it is started.
+   * All times in milliseconds since the epoch.
+   */
+  inBackoff(key: string, finishedAt: number, now: number): InBackoff | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined || this.expired(entry, finishedAt)) return undefined;
+    const until = finishedAt + entry.delayMs;
+    return until > now ? { until, delayMs: entry.delayMs } : undefined;
+  }
+
+  /** As `inBackoff`, but counted from the entry's last step: the form image pulls use. */
+  inBackoffSinceStep(key: string, now: number): InBackoff | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    return this.inBackoff(key, entry.lastStep, now);
+  }
+
+  /** One step on: the container is being started after having finished at `finishedAt`. Returns the delay of the next restart. */
+  next(key: string, finishedAt: number, now: number): number {
+    const entry = this.entries.get(key);
+    const { baseMs, maxMs } = this.options;
+    const fresh = entry === undefined || this.expired(entry, finishedAt);
+    const delayMs = fresh ? baseMs : Math.min(entry.delayMs * 2, maxMs);
+    this.entries.set(key, { delayMs, lastStep: now });
+    return delayMs;
+  }
+
+  /** Drops one entry (image pulled, container gone). */
+  forget(key: string): void {
+    this.entries.delete(key);
+  }
+
+  /** Drops entries that can no longer delay anything; call now and then. */
+  collect(now: number): void {
+    const { resetMs, maxMs } = this.options;
+    for (const [key, entry] of this.entries) {
+      // A container may have finished just before the reset and still be serving its delay.
+      if (now - entry.lastStep > resetMs + maxMs) this.entries.delete(key);
+    }
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  private expired(entry: Entry, finishedAt: number): boolean {
+    return finishedAt - entry.lastStep > this.options.resetMs;
+  }
+}
+
+/** Key of a container's restarts: another image or other resources start afresh, another pod of the same name too. */
+export function crashBackoffKey(pod: Pick<Pod, "metadata">, container: Container): string {
+  const { name, namespace, uid } = pod.metadata;
+  return goJson([name, namespace, uid, container.name, container.image ?? "", container.resources ?? {}]);
+}
+
+/** Message of the waiting reason CrashLoopBackOff. */
+export function crashLoopMessage(pod: Pick<Pod, "metadata">, container: { name: string }, delayMs: number): string {
+  return `back-off ${goDuration(delayMs)} restarting failed container=${container.name} pod=${podDescription(pod)}`;
+}
