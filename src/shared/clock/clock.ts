@@ -13,7 +13,10 @@ export interface Clock {
   now(): number;
   /** Wall time, nanoseconds since the epoch (CRI time stamps use this unit). */
   nowNanos(): bigint;
-  /** Monotonic time, milliseconds since an arbitrary origin, with sub-millisecond fractions. */
+  /**
+   * Monotonic time, milliseconds since an arbitrary origin, with sub-millisecond fractions.
+   * The origin is the same in every thread of the process: the thread board compares stamps across threads.
+   */
   monotonic(): number;
   /** Runs `fn` once after `ms`. */
   after(ms: number, fn: () => void): Timer;
@@ -34,11 +37,17 @@ class NodeTimer implements Timer {
   }
 }
 
+/** Not performance.now(): whether a worker shares its origin with main is the Node version's choice. */
+function processMonotonic(): number {
+  const [seconds, nanos] = process.hrtime();
+  return seconds * 1000 + nanos / 1e6;
+}
+
 /** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   nowNanos: () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n,
-  monotonic: () => performance.now(),
+  monotonic: processMonotonic,
   after: (ms, fn) => new NodeTimer(setTimeout(fn, ms)),
   every: (ms, fn) => new NodeTimer(setInterval(fn, ms)),
   sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
