@@ -1,0 +1,21 @@
+// Values of a cgroup in the agent's own terms, the same for both kernel interfaces. An absent field is left alone.
+
+export interface CgroupLimits {
+  /** v1 shares, 2..262144; written as a weight on v2. */
+  cpuShares?: bigint;
+  /** Microseconds per period; -1 lifts the limit. */
+  cpuQuotaUs?: bigint;
+  cpuPeriodUs?: bigint;
+  memoryBytes?: bigint;
+  /** Processes and threads; -1 lifts the limit. */
+  pids?: bigint;
+  /** Page size name ("2MB") to bytes. */
+  hugePages?: ReadonlyMap<string, bigint>;
+}
+
+/** One file to write: the controller it belongs to, its name, and its text. */
+export interface CgroupWrite {
+  controller: string;
+  file: string;
+  value: string;
+}

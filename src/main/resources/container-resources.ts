@@ -1,0 +1,68 @@
+// Linux resource values of one container, as they go to the runtime (CRI LinuxContainerResources).
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { milliValue, type QuantityLike } from "../../shared/api/quantity.js";
+import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
+import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
+import { hugePageLimits } from "./huge-pages.js";
+import { oomScoreAdj } from "./oom-score.js";
+import { bytesOf } from "./pod-requests.js";
+
+export interface ContainerResourceOptions {
+  /** Memory capacity of the node, bytes. */
+  nodeMemoryBytes: bigint;
+  cgroupVersion: 1 | 2;
+  /** Config field cpuCFSQuota: are CPU limits enforced? */
+  cpuCFSQuota: boolean;
+  /** Does the kernel account swap per cgroup? See cgroup-mounts. */
+  swapController: boolean;
+  /** Sizes of the host's huge pages in bytes; see huge-pages. */
+  hugePageSizes: readonly bigint[];
+  /** Config field singleProcessOOMKill: the kernel kills one process rather than the whole container. */
+  singleProcessOOMKill: boolean;
+}
+
+/** Values of a container; swap behaviour is NoSwap. Unset limits are 0. @throws InvalidQuantityError */
+export function linuxContainerResources(
+  pod: Pod,
+  container: Container,
+  options: ContainerResourceOptions,
+): LinuxContainerResources {
+  const { requests, limits } = container.resources ?? {};
+  const memoryLimit = bytesOf(limits, "memory") || bytesOf(pod.spec.resources?.limits, "memory");
+  const base = cpuAndMemory(requests?.["cpu"], limits?.["cpu"], memoryLimit, options.cpuCFSQuota);
+  const unified: Record<string, string> = {};
+  if (options.cgroupVersion === 2) {
+    if (!options.singleProcessOOMKill) unified["memory.oom.group"] = "1";
+    if (options.swapController) unified["memory.swap.max"] = "0";
+  }
+  return LinuxContainerResources.fromPartial({
+    ...base,
+    oomScoreAdj: BigInt(oomScoreAdj(pod, container, options.nodeMemoryBytes)),
+    hugepageLimits: hugePageLimits(limits, options.hugePageSizes),
+    unified,
+    // v1 counts memory and swap together: the same figure leaves no swap.
+    memorySwapLimitInBytes: options.cgroupVersion === 1 && options.swapController ? memoryLimit : 0n,
+  });
+}
+
+export interface CpuAndMemory {
+  cpuShares: bigint;
+  cpuQuota: bigint;
+  cpuPeriod: bigint;
+  memoryLimitInBytes: bigint;
+}
+
+/** Shares come from the request, or from the limit where no request was made. */
+export function cpuAndMemory(
+  cpuRequest: QuantityLike | undefined,
+  cpuLimit: QuantityLike | undefined,
+  memoryLimitBytes: bigint,
+  cpuCFSQuota: boolean,
+): CpuAndMemory {
+  return {
+    cpuShares: milliCpuToShares(milliValue(cpuRequest ?? cpuLimit ?? 0)),
+    cpuQuota: cpuCFSQuota ? milliCpuToQuota(milliValue(cpuLimit ?? 0)) : 0n,
+    cpuPeriod: cpuCFSQuota ? QUOTA_PERIOD_US : 0n,
+    memoryLimitInBytes: memoryLimitBytes,
+  };
+}

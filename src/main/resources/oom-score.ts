@@ -1,0 +1,63 @@
+// oom_score_adj of a container: how readily the kernel kills it when the node runs out of memory.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { value } from "../../shared/api/quantity.js";
+import { bytesOf, hasPodLevelResources, isSidecar, podRequests, sumOf } from "./pod-requests.js";
+import { qosClass } from "./qos.js";
+
+/** The agent itself. */
+export const KUBELET_OOM_SCORE_ADJ = -999;
+export const GUARANTEED_OOM_SCORE_ADJ = -997;
+export const BEST_EFFORT_OOM_SCORE_ADJ = 1000;
+const BURSTABLE_MIN = 3n;
+const BURSTABLE_MAX = 999n;
+
+const CRITICAL_PRIORITY = 2_000_000_000;
+const STATIC_SOURCES = new Set(["file", "http"]);
+
+/** Static, mirror, or priority of a system class: never evicted or preempted by ordinary pods. */
+export function isCriticalPod(pod: Pod): boolean {
+  const annotations = pod.metadata.annotations ?? {};
+  if (STATIC_SOURCES.has(annotations["kubernetes.io/config.source"] ?? "")) return true;
+  if (annotations["kubernetes.io/config.mirror"] !== undefined) return true;
+  return pod.spec.priority !== undefined && pod.spec.priority >= CRITICAL_PRIORITY;
+}
+
+/**
+ * -997..1000. `nodeMemoryBytes` is the node's capacity, above 0.
+ * A sidecar is never killed before the regular containers it serves.
+ */
+export function oomScoreAdj(pod: Pod, container: Container, nodeMemoryBytes: bigint): number {
+  if (isCriticalPod(pod) && pod.spec.priorityClassName === "system-node-critical") return GUARANTEED_OOM_SCORE_ADJ;
+  const qos = qosClass(pod);
+  if (qos === "Guaranteed") return GUARANTEED_OOM_SCORE_ADJ;
+  if (qos === "BestEffort") return BEST_EFFORT_OOM_SCORE_ADJ;
+  let score = scoreOf(memoryRequest(container) + podLevelSurplus(pod), nodeMemoryBytes);
+  if (isSidecar(container) && (pod.spec.initContainers ?? []).some((init) => init.name === container.name)) {
+    const regular = scoreOf(smallestRegularRequest(pod), nodeMemoryBytes);
+    if (regular < score) score = regular;
+  }
+  if (score < BURSTABLE_MIN) return Number(BURSTABLE_MIN);
+  return Number(score > BURSTABLE_MAX ? BURSTABLE_MAX : score);
+}
+
+function scoreOf(requestBytes: bigint, nodeMemoryBytes: bigint): bigint {
+  return 1000n - (1000n * requestBytes) / nodeMemoryBytes;
+}
+
+function memoryRequest(container: Container): bigint {
+  return bytesOf(container.resources?.requests, "memory");
+}
+
+/** What the pod-level memory request leaves beyond its containers' own, shared out evenly. */
+function podLevelSurplus(pod: Pod): bigint {
+  if (!hasPodLevelResources(pod)) return 0n;
+  const podBytes = bytesOf(pod.spec.resources?.requests, "memory");
+  const containerBytes = value(sumOf(podRequests(pod, { skipPodLevel: true, excludeOverhead: true }), "memory"));
+  const count = BigInt(pod.spec.containers.length + (pod.spec.initContainers?.length ?? 0));
+  return podBytes > containerBytes ? (podBytes - containerBytes) / count : 0n;
+}
+
+function smallestRegularRequest(pod: Pod): bigint {
+  const requests = pod.spec.containers.map(memoryRequest);
+  return requests.reduce((least, bytes) => (bytes < least ? bytes : least), requests[0] ?? 0n);
+}

@@ -1,0 +1,108 @@
+// Sums of a pod's requests and limits. Init containers run one after the other and before the others, sidecars stay:
+// the pod needs the larger of (regular + sidecars) and (each init container + sidecars started before it).
+import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
+import {
+  addQuantities,
+  maxQuantity,
+  parseQuantity,
+  value,
+  ZERO,
+  type ExactQuantity,
+} from "../../shared/api/quantity.js";
+
+/** Resource name to exact quantity. A name that is absent was not asked for by anyone. */
+export type ResourceSums = Map<string, ExactQuantity>;
+
+export interface SumOptions {
+  /** Leaves spec.overhead out. */
+  excludeOverhead?: boolean;
+  /** Leaves pod-level resources (spec.resources) out. */
+  skipPodLevel?: boolean;
+}
+
+export function isSidecar(container: Container): boolean {
+  return container.restartPolicy === "Always";
+}
+
+/** Is the resource one that pod-level resources may name? */
+export function isPodLevelResource(name: string): boolean {
+  return name === "cpu" || name === "memory" || name.startsWith("hugepages-");
+}
+
+/** Does the pod set cpu, memory or huge pages at pod level? */
+export function hasPodLevelResources(pod: Pod): boolean {
+  const { requests = {}, limits = {} } = pod.spec.resources ?? {};
+  return [...Object.keys(requests), ...Object.keys(limits)].some(isPodLevelResource);
+}
+
+export function podRequests(pod: Pod, options: SumOptions = {}): ResourceSums {
+  const sums = aggregate(pod, (container) => container.resources?.requests);
+  if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.requests);
+  if (options.excludeOverhead !== true) addInto(sums, pod.spec.overhead);
+  return sums;
+}
+
+/** Overhead raises only limits that exist: adding it to none would invent one. */
+export function podLimits(pod: Pod, options: SumOptions = {}): ResourceSums {
+  const sums = aggregate(pod, (container) => container.resources?.limits);
+  if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.limits);
+  if (options.excludeOverhead !== true) {
+    for (const [name, quantity] of Object.entries(pod.spec.overhead ?? {})) {
+      const limit = sums.get(name);
+      if (limit !== undefined) sums.set(name, addQuantities(limit, quantity));
+    }
+  }
+  return sums;
+}
+
+/** A quantity of the sums; zero when absent. */
+export function sumOf(sums: ReadonlyMap<string, ExactQuantity>, name: string): ExactQuantity {
+  return sums.get(name) ?? ZERO;
+}
+
+/** Does the list name the resource with more than zero? */
+export function isPositive(list: ResourceList | undefined, name: string): boolean {
+  const quantity = list?.[name];
+  return quantity !== undefined && parseQuantity(quantity).nanos > 0n;
+}
+
+/** Bytes of the list's entry, 0n when absent. */
+export function bytesOf(list: ResourceList | undefined, name: string): bigint {
+  const quantity = list?.[name];
+  return quantity === undefined ? 0n : value(quantity);
+}
+
+function aggregate(pod: Pod, pick: (container: Container) => ResourceList | undefined): ResourceSums {
+  const sums: ResourceSums = new Map();
+  for (const container of pod.spec.containers) addInto(sums, pick(container));
+  const sidecars: ResourceSums = new Map();
+  const initPeak: ResourceSums = new Map();
+  for (const container of pod.spec.initContainers ?? []) {
+    const list = pick(container);
+    if (isSidecar(container)) {
+      addInto(sums, list);
+      addInto(sidecars, list);
+      raiseTo(initPeak, sidecars);
+    } else {
+      const need = new Map(sidecars);
+      addInto(need, list);
+      raiseTo(initPeak, need);
+    }
+  }
+  raiseTo(sums, initPeak);
+  return sums;
+}
+
+function addInto(sums: ResourceSums, list: ResourceList | undefined): void {
+  for (const [name, quantity] of Object.entries(list ?? {})) sums.set(name, addQuantities(sumOf(sums, name), quantity));
+}
+
+function raiseTo(sums: ResourceSums, floor: ReadonlyMap<string, ExactQuantity>): void {
+  for (const [name, quantity] of floor) sums.set(name, maxQuantity(sumOf(sums, name), quantity));
+}
+
+function overlayPodLevel(sums: ResourceSums, list: ResourceList | undefined): void {
+  for (const [name, quantity] of Object.entries(list ?? {})) {
+    if (isPodLevelResource(name)) sums.set(name, parseQuantity(quantity));
+  }
+}

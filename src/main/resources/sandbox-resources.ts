@@ -1,0 +1,29 @@
+// What the runtime is told of a whole pod at sandbox creation (LinuxPodSandboxConfig.resources and .overhead): sums it
+// may size a virtual machine by. The two are apart: resources carries no overhead.
+import type { Pod } from "../../shared/api/pod.js";
+import { value } from "../../shared/api/quantity.js";
+import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
+import { cpuAndMemory } from "./container-resources.js";
+import { bytesOf, podLimits, podRequests, sumOf } from "./pod-requests.js";
+
+export interface SandboxResources {
+  resources: LinuxContainerResources;
+  overhead: LinuxContainerResources;
+}
+
+/** @throws InvalidQuantityError */
+export function sandboxResources(pod: Pod, options: { cpuCFSQuota: boolean }): SandboxResources {
+  const requests = podRequests(pod, { excludeOverhead: true });
+  const limits = podLimits(pod, { excludeOverhead: true });
+  const memory = value(sumOf(limits, "memory"));
+  const resources = cpuAndMemory(requests.get("cpu"), limits.get("cpu"), memory, options.cpuCFSQuota);
+  const { overhead } = pod.spec;
+  return {
+    resources: LinuxContainerResources.fromPartial(resources),
+    overhead: LinuxContainerResources.fromPartial(
+      overhead === undefined
+        ? {}
+        : cpuAndMemory(overhead["cpu"] ?? 0, overhead["cpu"], bytesOf(overhead, "memory"), options.cpuCFSQuota),
+    ),
+  };
+}
