@@ -1,7 +1,8 @@
 // Makes sure that a container's image is there, by its pull policy and with back-off per pod and image.
 import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { isCriError, isUnavailable, type CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CrashBackoff } from "../sync/crash-backoff.js";
@@ -78,7 +79,7 @@ export class ImagePuller {
     try {
       return (await this.deps.cri.imageStatus({ image: { image } }, { signal })).image;
     } catch (error) {
-      if (!isCriError(error) || isUnavailable(error)) throw error;
+      if (isUnavailable(error) || !isCriError(error)) throw error;
       throw new StartContainerError("ImageInspectError", `Failed to inspect image "${image}": ${error.message}`);
     }
   }
@@ -97,7 +98,7 @@ export class ImagePuller {
       this.backoff.forget(key);
       log.info({ image }, `Successfully pulled image "${image}" in ${Math.round(clock.monotonic() - startedAt)}ms`);
     } catch (error) {
-      if (!isCriError(error) || isUnavailable(error) || signal.aborted) throw error;
+      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
       const delayMs = this.backoff.next(key, clock.now(), clock.now());
       const reason = pullFailureReason(error.details);
       throw new StartContainerError(

@@ -16,7 +16,8 @@ export interface NodeFacts {
   cgroupVersion: 1 | 2;
   /** Swap accounting is available to containers. */
   swapController: boolean;
-  hugePageSizes: string[];
+  /** Bytes. */
+  hugePageSizes: bigint[];
 }
 
 /** Settings (KubeletConfiguration) that the runtime verbs follow. */

@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { sandboxHostname } from "../network/hostname.js";
 import { podDns } from "../network/pod-dns.js";
-import { sandboxOverhead, sandboxResources } from "../resources/sandbox-resources.js";
+import { sandboxResources } from "../resources/sandbox-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
@@ -17,7 +17,6 @@ export async function sandboxSettings(
 ): Promise<PodSandboxConfig> {
   const { dns, warnings } = podDns(pod, await runtime.dns());
   for (const warning of warnings) runtime.log.warn({ pod: pod.metadata.name, reason: warning.reason }, warning.message);
-  const overhead = sandboxOverhead(pod, runtime.settings.cpuCFSQuota);
   return sandboxConfig({
     pod,
     attempt,
@@ -25,7 +24,6 @@ export async function sandboxSettings(
     dns,
     logDirectory: environment.logDirectory,
     cgroupParent: environment.cgroup.criParent,
-    resources: sandboxResources(pod, runtime.settings.cpuCFSQuota),
-    ...(overhead === undefined ? {} : { overhead }),
+    ...sandboxResources(pod, { cpuCFSQuota: runtime.settings.cpuCFSQuota }),
   });
 }

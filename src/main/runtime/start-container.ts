@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isCriError, isUnavailable } from "../../shared/cri/client.js";
+import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import { linuxContainerResources } from "../resources/container-resources.js";
@@ -82,7 +82,7 @@ async function create(
 
 /** An error of the container's own is one the runtime answered; a runtime that is away is nobody's fault here. */
 function ownTrouble(error: unknown, reason: string, signal: AbortSignal): unknown {
-  if (!isCriError(error) || isUnavailable(error) || signal.aborted) return error;
+  if (isUnavailable(error) || !isCriError(error) || signal.aborted) return error;
   return new StartContainerError(reason, error.details, undefined, { cause: error });
 }
 

@@ -1,6 +1,6 @@
 // Stops and removals: StopContainer, StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isNotFound } from "../../shared/cri/client.js";
+import { isNotFound } from "../../shared/cri/errors.js";
 import type {
   KillContainerStep,
   RemoveContainerStep,

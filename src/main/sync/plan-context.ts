@@ -1,6 +1,5 @@
 // What the planner looks at, and small views on it that its parts share.
 import type { Container, Pod } from "../../shared/api/pod.js";
-import { podDescription } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import {
   ContainerState,
@@ -9,8 +8,10 @@ import {
   type PodSandboxStatus,
 } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { formatSeconds, type Backoff } from "./crash-backoff.js";
+import { annotationKeys } from "../runtime/config/labels.js";
+import { restartCountOf } from "../runtime/config/log-paths.js";
 import { containerHash } from "./container-hash.js";
+import { crashBackoffKey, crashLoopMessage, type CrashBackoff } from "./crash-backoff.js";
 import type { ContainerKind, Plan, StartContainerStep } from "./step.js";
 
 /** The last attempt to start a container failed before it ran. */
@@ -28,20 +29,8 @@ export interface PlanInput {
   observed: ObservedPod;
   /** Milliseconds since the epoch. */
   now: number;
-  backoff: Backoff;
+  backoff: CrashBackoff;
   startFailures: ReadonlyMap<string, StartFailure>;
-}
-
-export const ANNOTATION_HASH = "io.kubernetes.container.hash";
-export const ANNOTATION_RESTART_COUNT = "io.kubernetes.container.restartCount";
-
-export function isSidecar(container: Container): boolean {
-  return container.restartPolicy === "Always";
-}
-
-export function restartCountOf(status: ContainerStatus): number {
-  const count = Number(status.annotations[ANNOTATION_RESTART_COUNT] ?? status.metadata?.attempt ?? 0);
-  return Number.isInteger(count) && count >= 0 ? count : 0;
 }
 
 export function nanosToMs(nanos: bigint): number {
@@ -66,12 +55,8 @@ export function podIPsOf(sandbox: PodSandboxStatus): string[] {
 }
 
 export function definitionChanged(container: Container, status: ContainerStatus): boolean {
-  const hash = status.annotations[ANNOTATION_HASH];
+  const hash = status.annotations[annotationKeys.hash];
   return hash !== undefined && hash !== containerHash(container);
-}
-
-export function crashBackoffKey(pod: Pod, container: Container): string {
-  return `${pod.metadata.uid}/${container.name}/${containerHash(container)}`;
 }
 
 export function isAlive(status: ContainerStatus): boolean {
@@ -126,16 +111,13 @@ export class PlanBuilder {
       this.wakeAt(failure.retryAt);
       return true;
     }
-    const key = crashBackoffKey(pod, container);
     if (previous !== undefined && previous.finishedAt > 0n) {
-      const until = backoff.until(key, nanosToMs(previous.finishedAt), now);
-      if (until !== undefined) {
-        const delay = formatSeconds(backoff.delay(key));
-        this.plan.waiting.set(container.name, {
-          reason: "CrashLoopBackOff",
-          message: `back-off ${delay} restarting failed container=${container.name} pod=${podDescription(pod)}`,
-        });
-        this.wakeAt(until);
+      const key = crashBackoffKey(pod, container);
+      const wait = backoff.inBackoff(key, nanosToMs(previous.finishedAt), now);
+      if (wait !== undefined) {
+        const message = crashLoopMessage(pod, container, wait.delayMs);
+        this.plan.waiting.set(container.name, { reason: "CrashLoopBackOff", message });
+        this.wakeAt(wait.until);
         return true;
       }
     }

@@ -1,8 +1,8 @@
 // Init containers and sidecars: which one runs next. Pure rules of status-rules.md, section 8.4.
 import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { definitionChanged, isSidecar, newestIn, newestOf, startReason, type PlanBuilder } from "./plan-context.js";
-import { mayStart } from "./restart.js";
+import { definitionChanged, newestIn, newestOf, startReason, type PlanBuilder } from "./plan-context.js";
+import { isSidecar, mayStart } from "./restart.js";
 
 /** done: app containers may start; waiting: not yet; failed: the pod is over. */
 export type InitProgress = "done" | "waiting" | "failed";

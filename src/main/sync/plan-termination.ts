@@ -2,7 +2,8 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { isSidecar, readySandboxes } from "./plan-context.js";
+import { readySandboxes } from "./plan-context.js";
+import { isSidecar } from "./restart.js";
 import type { Plan, Step } from "./step.js";
 
 /** The runtime gets at least this long between the stop signal and SIGKILL. */

@@ -17,17 +17,28 @@ import {
   startReason,
   type PlanInput,
 } from "./plan-context.js";
-import { mayStart, sandboxDecision } from "./restart.js";
+import { mayStart } from "./restart.js";
+import { needsNewSandbox, type SandboxNeedReason } from "./sandbox-need.js";
 import type { Plan } from "./step.js";
 
 /** Dead sandboxes kept beside the newest one: the one before it, whose containers give lastState. */
 const KEPT_SANDBOXES = 2;
 
+const SANDBOX_REASONS: Readonly<Record<SandboxNeedReason, string>> = {
+  Current: "the sandbox is current",
+  NoSandbox: "the pod has no sandbox",
+  SeveralReady: "several sandboxes are ready at once",
+  NewestNotReady: "the sandbox is no longer ready",
+  NetworkNamespaceChanged: "the network namespace of the pod changed",
+  NoAddress: "the sandbox has lost its address",
+};
+
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
-  const decision = sandboxDecision(input.pod, input.observed);
-  if (decision.create) planNewSandbox(builder, decision.attempt, decision.reason);
-  else planContainers(builder, decision.sandbox);
+  const need = needsNewSandbox(input.pod, input.observed);
+  const current = input.observed.sandboxes[0];
+  if (need.create || current === undefined) planNewSandbox(builder, need.attempt, SANDBOX_REASONS[need.reason]);
+  else planContainers(builder, current);
   prune(builder);
   return builder.plan;
 }

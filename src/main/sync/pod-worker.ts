@@ -17,9 +17,9 @@ import { isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
-import { Backoff, CRASH_BACKOFF } from "./crash-backoff.js";
+import { CrashBackoff, crashBackoffKey } from "./crash-backoff.js";
 import { planPod } from "./plan.js";
-import { crashBackoffKey, nanosToMs, newestOf, type StartFailure } from "./plan-context.js";
+import { nanosToMs, newestOf, type StartFailure } from "./plan-context.js";
 import { planTermination } from "./plan-termination.js";
 import { InspectionError, type PodCache } from "./pod-cache.js";
 import { describeStep, type Plan, type Step } from "./step.js";
@@ -70,7 +70,7 @@ export class PodWorker {
   private timer: Timer | undefined;
   private passAbort = new AbortController();
   private retries = 0;
-  private readonly backoff = new Backoff(CRASH_BACKOFF);
+  private readonly backoff = new CrashBackoff();
   private readonly failures = new Map<string, StartFailure & { count: number }>();
   private stopped = false;
 
@@ -205,7 +205,8 @@ export class PodWorker {
       this.failures.delete(step.container.name);
       const previous = newestOf(observed, step.container.name);
       if (pod !== undefined && previous !== undefined && previous.finishedAt > 0n) {
-        this.backoff.step(crashBackoffKey(pod, step.container), nanosToMs(previous.finishedAt));
+        const key = crashBackoffKey(pod, step.container);
+        this.backoff.next(key, nanosToMs(previous.finishedAt), this.deps.clock.now());
       }
       return hints;
     } catch (error) {

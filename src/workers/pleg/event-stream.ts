@@ -1,6 +1,7 @@
 // Follows the CRI event stream where the runtime has one (containerd from 1.7, CRI-O); others answer Unimplemented.
 import type { Clock } from "../../shared/clock/clock.js";
-import { isUnavailable, isUnimplemented, type CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { POD_UID_LABEL } from "./pod-inspector.js";
 

@@ -3,7 +3,8 @@
 // What must hold: one hung container or call delays its own pod only; every request is answered by a record with at
 // least its generation, or by inspect-failed; equal state is published once.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { isUnavailable, type CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
 import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";

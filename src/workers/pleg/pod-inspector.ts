@@ -1,7 +1,8 @@
 // Inspects pods one by one on request, in parallel across pods. What must hold: at most one inspection of a pod is
 // under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
 import type { Clock } from "../../shared/clock/clock.js";
-import { isNotFound, type CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isNotFound } from "../../shared/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
