@@ -1,0 +1,96 @@
+// Reads what ended containers left as last words: their termination message file, else the end of their log.
+// Read once per container, kept while the pod lives; files are read by main asynchronously, never more than their tail.
+import { open, readFile, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
+import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { annotationKeys } from "../runtime/config/labels.js";
+import { podLogDirectory } from "../runtime/config/log-paths.js";
+import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
+
+/** Log tail that surely holds the last 2048 bytes of output: prefixes and stream tags included. */
+const LOG_TAIL_BYTES = 64 * 1024;
+
+export class TerminationReader {
+  private readonly messages = new Map<string, Map<string, string>>();
+  private readonly reading = new Set<string>();
+
+  constructor(
+    private readonly podLogsDir: string,
+    private readonly log: Logger,
+    /** A message was found: the pod's status changes. */
+    private readonly onMessage: (uid: string) => void,
+  ) {}
+
+  /** Container id to last words, as far as read; starts reading what is missing. */
+  messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> {
+    const { uid } = pod.metadata;
+    const known = this.messages.get(uid) ?? new Map<string, string>();
+    this.messages.set(uid, known);
+    for (const status of observed.containers) {
+      if (status.state !== ContainerState.CONTAINER_EXITED) continue;
+      if (known.has(status.id) || this.reading.has(status.id)) continue;
+      this.reading.add(status.id);
+      void this.read(pod, status).then((message) => {
+        this.reading.delete(status.id);
+        known.set(status.id, message);
+        if (message !== "") this.onMessage(uid);
+      });
+    }
+    return known;
+  }
+
+  forget(uid: string): void {
+    this.messages.delete(uid);
+  }
+
+  private async read(pod: Pod, status: ContainerStatus): Promise<string> {
+    try {
+      const message = await this.readFile(status);
+      const policy = status.annotations[annotationKeys.terminationMessagePolicy] as TerminationMessagePolicy | undefined;
+      if (!fallsBackToLog(policy, message, status)) return message;
+      const path = status.logPath.startsWith("/")
+        ? status.logPath
+        : join(podLogDirectory(this.podLogsDir, pod), status.logPath);
+      return logMessage(outputOf((await tailOf(path, LOG_TAIL_BYTES)).toString("utf8")));
+    } catch (error) {
+      this.log.debug({ err: error, container: status.id }, "no termination message could be read");
+      return "";
+    }
+  }
+
+  private async readFile(status: ContainerStatus): Promise<string> {
+    const path = status.annotations[annotationKeys.terminationMessagePath];
+    const mount = status.mounts.find((candidate) => candidate.containerPath === path);
+    if (path === undefined || mount === undefined) return "";
+    return fileMessage(await tailOf(mount.hostPath, fileMessageLimit));
+  }
+}
+
+/** The last `limit` bytes of a file. */
+async function tailOf(path: string, limit: number): Promise<Buffer> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    const { size } = await file.stat();
+    if (size <= limit) return await readFile(file);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, size - limit);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The text of a CRI log: "TIME STREAM TAGS TEXT" lines, partial ones joined. */
+function outputOf(log: string): string {
+  let output = "";
+  for (const line of log.split("\n")) {
+    const match = /^\S+ (?:stdout|stderr) (\S+) (.*)$/.exec(line);
+    if (match === null) continue;
+    const [, tags = "", text = ""] = match;
+    output += tags.split(":")[0] === "P" ? text : `${text}\n`;
+  }
+  return output;
+}

@@ -1,0 +1,148 @@
+// Joins the parts of the sync path on the main thread: cache, workers, loop, records and statuses.
+import { join } from "node:path";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { qosClass } from "../resources/qos.js";
+import { Doer } from "../runtime/doer.js";
+import type { NodeRuntime } from "../runtime/node-runtime.js";
+import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
+import { TerminationReader } from "../status/termination-reader.js";
+import { PodCache } from "./pod-cache.js";
+import { PodRecords } from "./pod-records.js";
+import type { PodWorkerEvents } from "./pod-worker.js";
+import { PodWorkers } from "./pod-workers.js";
+import { SyncLoop } from "./sync-loop.js";
+
+/** The pleg thread as main sees it. */
+export interface PlegPort {
+  inspect(request: InspectRequest): void;
+  watch(pod: WatchedPod): void;
+  unwatch(uid: string): void;
+}
+
+export interface NodeSyncDeps {
+  runtime: NodeRuntime;
+  pleg: PlegPort;
+  clock: Clock;
+  log: Logger;
+  publish(delta: PodDelta): void;
+  /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
+  onStarted(pod: Pod, sinceSeenMs: number): void;
+  /** The loop is alive. */
+  stamp(): void;
+}
+
+export class NodeSync {
+  readonly cache: PodCache;
+  readonly workers: PodWorkers;
+  readonly loop: SyncLoop;
+  readonly statuses: PodStatuses;
+  readonly records: PodRecords;
+  /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
+  private readonly watched = new Map<string, string[]>();
+
+  constructor(private readonly deps: NodeSyncDeps) {
+    const { runtime, clock, log } = deps;
+    this.records = new PodRecords(join(runtime.settings.rootDir, "nodelet", "pods"), log);
+    this.cache = new PodCache(clock, (request) => deps.pleg.inspect(request), {
+      onPod: (uid) => this.loop.onPod(uid),
+      onRuntime: (state, before) => this.loop.onRuntime(state, before),
+      onRelisted: () => this.loop.onRelisted(),
+    });
+    this.statuses = new PodStatuses({
+      clock,
+      log,
+      nodeIPs: runtime.node.nodeIPs,
+      runtimeName: () => this.cache.runtime?.name ?? "",
+      qosClass,
+      terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.loop.onPod(uid)),
+      publish: (delta) => deps.publish(delta),
+      onStarted: (pod, ms) => deps.onStarted(pod, ms),
+    });
+    const events = this.workerEvents();
+    this.workers = new PodWorkers({
+      clock,
+      workerDeps: (uid) => ({
+        cache: this.cache,
+        doer: new Doer(runtime, uid, (pod, watchDirs) => this.onCgroup(pod, watchDirs)),
+        clock,
+        log,
+        events,
+      }),
+      onDesired: (pod) => this.onDesired(pod),
+      onGone: (uid) => this.onGone(uid),
+    });
+    this.loop = new SyncLoop({
+      cache: this.cache,
+      workers: this.workers,
+      records: this.records,
+      clock,
+      log,
+      leftovers: async () => {
+        const found = await Promise.all([runtime.volumes.listPods(), runtime.cgroups.listPods()]);
+        return [...new Set(found.flat())];
+      },
+      stamp: () => deps.stamp(),
+    });
+  }
+
+  /** Reads what an earlier agent left; must end before anything is routed. */
+  async load(): Promise<void> {
+    await this.records.load();
+  }
+
+  /** Every watch, for a pleg thread that has just started. */
+  watches(): WatchedPod[] {
+    return [...this.watched].map(([uid, watchDirs]) => ({ uid, watchDirs }));
+  }
+
+  /** Stops without touching the pods. */
+  async stop(): Promise<void> {
+    this.loop.stop();
+    await this.workers.stop();
+    this.statuses.stop();
+    await this.records.flush();
+  }
+
+  private workerEvents(): PodWorkerEvents {
+    return {
+      onSynced: (pod, observed, plan, failures) => {
+        const waiting = new Map<string, { reason: string; message: string }>(failures);
+        for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
+        this.statuses.update({ pod, observed, waiting, final: plan.finished });
+      },
+      onTerminating: (uid, deadline, reason) => this.records.terminating(uid, { deadline, reason }),
+      onTerminated: (uid) => this.workers.terminated(uid),
+    };
+  }
+
+  private onDesired(pod: Pod): void {
+    const { uid } = pod.metadata;
+    this.records.accept(pod, new Date(this.deps.clock.now()));
+    const startTime = this.records.get(uid)?.startTime;
+    if (startTime !== undefined) this.statuses.accept(pod, startTime);
+    // Adopted pods have their cgroup already: their exits are to be seen from the first moment.
+    if (this.cache.get(uid).sandboxes.length > 0) {
+      this.deps.runtime.cgroups.ensurePod(pod).then(
+        (cgroup) => this.onCgroup(uid, cgroup.watchDirs),
+        (error: unknown) => this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked"),
+      );
+    }
+  }
+
+  private onCgroup(uid: string, watchDirs: string[]): void {
+    const first = watchDirs.slice(0, 1);
+    this.watched.set(uid, first);
+    this.deps.pleg.watch({ uid, watchDirs: first });
+  }
+
+  private onGone(uid: string): void {
+    this.watched.delete(uid);
+    this.deps.pleg.unwatch(uid);
+    this.cache.forget(uid);
+    this.records.forget(uid);
+    this.statuses.forget(uid);
+  }
+}

@@ -1,0 +1,64 @@
+// Thread entry: wires the pleg logic to its CRI connection, its queues and its part of the board.
+import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
+import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
+import { createCriClient } from "../../shared/cri/client.js";
+import { createThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { createRuntimeOperations } from "../../shared/metrics/runtime-operations.js";
+import { QueueReader } from "../../shared/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/queue/queue-writer.js";
+import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
+import { runWorker } from "../../shared/thread/worker.js";
+import { createPlegMetrics } from "./metrics.js";
+import { Pleg } from "./pleg.js";
+
+/** Waiting records beyond this mean that main is stuck for good: the thread fails and starts again with a full relist. */
+const MAX_WAITING_RECORDS = 100_000;
+
+runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
+  const { init, log, clock } = context;
+  const registry = createThreadRegistry("pleg");
+  const operations = createRuntimeOperations(registry);
+  const cri = createCriClient({
+    endpoint: init.endpoint,
+    runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
+    clock,
+    onCall: (call) => operations.record(call),
+  });
+  const outbox = new QueueWriter(
+    new RingProducer(context.outbox),
+    plegRecordCodec,
+    { kind: "backpressure", limit: MAX_WAITING_RECORDS },
+    { name: "pleg records", clock },
+  );
+  const pleg = new Pleg(init, {
+    cri,
+    clock,
+    log,
+    publish: (record) => outbox.push(record),
+    metrics: createPlegMetrics(registry, clock),
+    onHealthy: () => undefined,
+  });
+  const inbox = new QueueReader(
+    new RingConsumer(context.inbox),
+    inspectRequestCodec,
+    (request) => pleg.request(request),
+    (error) => log.error({ err: error }, "an inspect request could not be read"),
+    { clock },
+  );
+  inbox.start();
+  pleg.start();
+  return Promise.resolve({
+    control: {
+      setWatches: async (pods) => pleg.setWatches(pods),
+      watch: async (pod) => pleg.watch(pod),
+      unwatch: async (uid) => pleg.unwatch(uid),
+      metrics: () => registry.snapshot(),
+    },
+    async drain() {
+      inbox.stop();
+      await pleg.stop();
+      outbox.close();
+      cri.close();
+    },
+  });
+});
