@@ -1,7 +1,6 @@
 // An in-memory CRI v1 runtime on a real unix socket: for speed, faults and scale. It keeps honest state, but runs no
 // process. stop() and start() are a runtime restart: connections drop, state stays, time stamps go on.
-import { rm } from "node:fs/promises";
-import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Server, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { CriMethod, CriVerb } from "../../src/shared/cri/verbs.js";
 import type { FakeCall } from "./call-log.js";
@@ -9,6 +8,7 @@ import type { FakeSettings } from "./context.js";
 import { Dispatcher } from "./dispatcher.js";
 import type { FailpointMatch } from "./failpoints.js";
 import { makeImage, type FakeRegistryEntry } from "./images.js";
+import { Listener } from "./listener.js";
 import { FakeState } from "./state.js";
 
 export type { FakeCall } from "./call-log.js";
@@ -77,25 +77,9 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
   };
   for (const reference of options.images ?? DEFAULT_IMAGES) addImage(reference);
 
-  let server: Server | undefined;
-  const stop = async (): Promise<void> => {
-    const old = server;
-    server = undefined;
-    old?.forceShutdown();
-    await rm(socketPath, { force: true });
-  };
-  const start = async (): Promise<void> => {
-    if (server !== undefined) return;
-    const fresh = makeServer(dispatcher);
-    server = fresh;
-    await rm(socketPath, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      fresh.bindAsync(`unix://${socketPath}`, ServerCredentials.createInsecure(), (error) => {
-        if (error === null) resolve();
-        else reject(error);
-      });
-    });
-  };
+  const listener = new Listener(socketPath);
+  const stop = (): Promise<void> => listener.stop();
+  const start = (): Promise<void> => listener.start(makeServer(dispatcher));
   const panic = (): void => {
     void stop().then(start);
   };
