@@ -1,0 +1,15 @@
+// One entry per call served, in the order they came in.
+import type { CriCode } from "../../src/shared/cri/errors.js";
+import type { CriVerb } from "../../src/shared/cri/verbs.js";
+
+export interface FakeCall {
+  verb: CriVerb;
+  /** The decoded request message. */
+  request: unknown;
+  /** performance.now() when it came in. */
+  startedAt: number;
+  /** performance.now() when it was answered; undefined while it runs. */
+  endedAt?: number;
+  /** Status it was answered with; undefined while it runs. */
+  code?: CriCode;
+}

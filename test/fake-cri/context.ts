@@ -1,0 +1,52 @@
+// What a verb of the fake gets besides its request, and the types of the verb tables.
+import type { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { FakeRegistryEntry } from "./images.js";
+import type { FakeState } from "./state.js";
+
+type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
+type UnaryMethod = {
+  [Method in keyof Definitions]: Definitions[Method] extends { responseStream: false } ? Method : never;
+}[keyof Definitions];
+
+type RequestOf<Method extends UnaryMethod> = Parameters<Definitions[Method]["requestSerialize"]>[0];
+type ResponseOf<Method extends UnaryMethod> = Parameters<Definitions[Method]["responseSerialize"]>[0];
+
+/** One call being served. */
+export interface ServedCall {
+  /** Aborts when the caller gives up. */
+  signal: AbortSignal;
+  /** Waits until the time is over or `until` aborts; throws CANCELLED when the caller gives up first. */
+  sleep(ms: number, until?: AbortSignal): Promise<void>;
+}
+
+/** A table of unary verbs: request in, full reply message out; a Fault thrown becomes the call's status. */
+export type UnaryVerbs<Method extends UnaryMethod = UnaryMethod> = {
+  [M in Method]: (request: RequestOf<M>, call: ServedCall) => ResponseOf<M> | Promise<ResponseOf<M>>;
+};
+
+export interface ExecResult {
+  exitCode?: number;
+  stdout?: string;
+  stderr?: string;
+  /** How long the command runs, milliseconds. */
+  runMs?: number;
+}
+
+/** What tests may change while the fake runs. */
+export interface FakeSettings {
+  runtimeName: string;
+  runtimeVersion: string;
+  runtimeReady: boolean;
+  networkReady: boolean;
+  /** undefined: RuntimeConfig is Unimplemented, as with containerd before 2.0. */
+  cgroupDriver: "systemd" | "cgroupfs" | undefined;
+  /** What a command run by ExecSync does; by default it succeeds at once without output. */
+  exec: (containerId: string, command: readonly string[]) => ExecResult;
+  /** Images that PullImage finds, by reference. */
+  registry: Map<string, FakeRegistryEntry>;
+}
+
+export interface FakeWorld {
+  readonly state: FakeState;
+  readonly settings: FakeSettings;
+}

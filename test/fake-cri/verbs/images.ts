@@ -1,0 +1,59 @@
+// ImageService verbs.
+import type { Image, ImageFilter } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { FakeWorld, UnaryVerbs } from "../context.js";
+import { Fault } from "../fault.js";
+import { makeImage } from "../images.js";
+import type { FakeState } from "../state.js";
+
+const STORE = "/var/lib/fake-cri";
+
+export function imageVerbs({
+  state,
+  settings,
+}: FakeWorld): UnaryVerbs<"listImages" | "imageStatus" | "pullImage" | "removeImage" | "imageFsInfo"> {
+  return {
+    listImages: ({ filter }) => ({ images: listImages(state, filter) }),
+    imageStatus: ({ image, verbose }) => ({
+      image: state.image(image?.image ?? ""),
+      info: verbose ? { info: "{}" } : {},
+    }),
+    pullImage: async ({ image }, call) => {
+      const reference = image?.image ?? "";
+      const entry = settings.registry.get(reference);
+      if (entry === undefined) {
+        throw new Fault(
+          "NOT_FOUND",
+          `failed to pull and unpack image "${reference}": failed to resolve reference: not found`,
+        );
+      }
+      await call.sleep(entry.pullMs ?? 0);
+      const pulled = makeImage(reference, entry);
+      state.images.set(pulled.id, pulled);
+      return { imageRef: pulled.id };
+    },
+    removeImage: ({ image }) => {
+      const found = state.image(image?.image ?? "");
+      if (found !== undefined) state.images.delete(found.id);
+      return {};
+    },
+    imageFsInfo: () => ({
+      imageFilesystems: [
+        {
+          timestamp: state.nanos(),
+          fsId: { mountpoint: STORE },
+          usedBytes: { value: [...state.images.values()].reduce((sum, image) => sum + image.size, 0n) },
+          inodesUsed: { value: BigInt(state.images.size) },
+        },
+      ],
+      containerFilesystems: [],
+    }),
+  };
+}
+
+/** All images, or the one that the filter names. */
+export function listImages(state: FakeState, filter: ImageFilter | undefined): Image[] {
+  const wanted = filter?.image?.image ?? "";
+  if (wanted === "") return [...state.images.values()];
+  const found = state.image(wanted);
+  return found === undefined ? [] : [found];
+}
