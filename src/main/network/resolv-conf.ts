@@ -28,6 +28,8 @@ export function parseResolvConf(text: string): ResolvConf {
       case "options":
         options = mergeOptions(options, values);
         break;
+      default:
+        break;
     }
   }
   return { servers, searches, options };

@@ -17,15 +17,14 @@ export function seccompProfile(
   seccompDefault: boolean,
   profileRoot: string,
 ): SecurityProfile {
-  switch (profile?.type) {
-    case undefined:
-      return seccompDefault ? runtimeDefaultProfile : unconfinedProfile;
+  if (profile === undefined) return seccompDefault ? runtimeDefaultProfile : unconfinedProfile;
+  switch (profile.type) {
     case "RuntimeDefault":
       return runtimeDefaultProfile;
     case "Unconfined":
       return unconfinedProfile;
     case "Localhost":
-      if (!profile?.localhostProfile) {
+      if (!profile.localhostProfile) {
         throw new CreateContainerConfigError("localhostProfile must be set if seccompProfile type is Localhost.");
       }
       return { profileType: ProfileType.Localhost, localhostRef: join(profileRoot, profile.localhostProfile) };
@@ -37,15 +36,14 @@ export function appArmorProfile(profile: AppArmorProfile | undefined): {
   apparmor: SecurityProfile | undefined;
   apparmorProfile: string;
 } {
-  switch (profile?.type) {
-    case undefined:
-      return { apparmor: undefined, apparmorProfile: "" };
+  if (profile === undefined) return { apparmor: undefined, apparmorProfile: "" };
+  switch (profile.type) {
     case "RuntimeDefault":
       return { apparmor: runtimeDefaultProfile, apparmorProfile: "runtime/default" };
     case "Unconfined":
       return { apparmor: unconfinedProfile, apparmorProfile: "unconfined" };
     case "Localhost": {
-      const name = profile?.localhostProfile;
+      const name = profile.localhostProfile;
       if (!name) {
         throw new CreateContainerConfigError("localhostProfile must be set if appArmorProfile type is Localhost.");
       }

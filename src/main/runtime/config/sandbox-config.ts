@@ -3,12 +3,11 @@
 import type { ContainerPort, Pod } from "../../../shared/api/pod.js";
 import type {
   LinuxContainerResources,
-  LinuxSandboxSecurityContext,
   PodSandboxConfig,
   PortMapping,
   UserNamespace,
 } from "../../../shared/cri/gen/runtime.v1.js";
-import { Protocol } from "../../../shared/cri/gen/runtime.v1.js";
+import { LinuxSandboxSecurityContext, Protocol } from "../../../shared/cri/gen/runtime.v1.js";
 import type { PodDns } from "../../network/pod-dns.js";
 import { sandboxAnnotations, sandboxLabels } from "./labels.js";
 import { podNamespaces } from "./namespaces.js";
@@ -77,7 +76,7 @@ function sandboxSecurityContext(input: SandboxInput): LinuxSandboxSecurityContex
   const context = pod.spec.securityContext ?? {};
   const { runAsUser, runAsGroup } = context;
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
-  return {
+  return LinuxSandboxSecurityContext.fromPartial({
     namespaceOptions: podNamespaces(pod, input.userNamespace),
     selinuxOptions: selinuxOption(context.seLinuxOptions),
     runAsUser: runAsUser === undefined ? undefined : { value: BigInt(runAsUser) },
@@ -87,10 +86,8 @@ function sandboxSecurityContext(input: SandboxInput): LinuxSandboxSecurityContex
     supplementalGroups: supplementalGroups(pod, input.volumeGroups),
     supplementalGroupsPolicy: groupsPolicy(context),
     privileged: containers.some((container) => container.securityContext?.privileged === true),
-    seccompProfilePath: "",
     seccomp: runtimeDefaultProfile,
-    apparmor: undefined,
-  };
+  });
 }
 
 function sandboxSysctls(pod: Pod): Record<string, string> {

@@ -1,11 +1,7 @@
 // The security context of a container as CRI wants it: the pod's fields, overridden by the container's (section 22).
 import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../shared/api/pod.js";
-import type {
-  LinuxContainerSecurityContext,
-  NamespaceOption,
-  SELinuxOption,
-} from "../../../shared/cri/gen/runtime.v1.js";
-import { SupplementalGroupsPolicy } from "../../../shared/cri/gen/runtime.v1.js";
+import type { NamespaceOption, SELinuxOption } from "../../../shared/cri/gen/runtime.v1.js";
+import { LinuxContainerSecurityContext, SupplementalGroupsPolicy } from "../../../shared/cri/gen/runtime.v1.js";
 import { appArmorProfile, defaultMaskedPaths, defaultReadonlyPaths, seccompProfile } from "./profiles.js";
 import type { ImageUser } from "./run-as-user.js";
 import { runAs, supplementalGroups, verifyRunAsNonRoot } from "./run-as-user.js";
@@ -33,7 +29,7 @@ export function containerSecurityContext(input: SecurityContextInput): LinuxCont
   verifyRunAsNonRoot(pod, container, input.imageUser);
   const user = runAs(pod, container, input.imageUser);
   const masked = own.procMount !== "Unmasked";
-  return {
+  return LinuxContainerSecurityContext.fromPartial({
     capabilities: own.capabilities && {
       addCapabilities: own.capabilities.add ?? [],
       dropCapabilities: own.capabilities.drop ?? [],
@@ -54,11 +50,10 @@ export function containerSecurityContext(input: SecurityContextInput): LinuxCont
       input.seccompDefault,
       input.seccompProfileRoot,
     ),
-    seccompProfilePath: "",
     noNewPrivs: own.allowPrivilegeEscalation === false,
     maskedPaths: masked ? [...defaultMaskedPaths, ...(input.thermalThrottlePaths ?? [])] : [],
     readonlyPaths: masked ? [...defaultReadonlyPaths] : [],
-  };
+  });
 }
 
 export function selinuxOption(options: SELinuxOptions | undefined): SELinuxOption | undefined {

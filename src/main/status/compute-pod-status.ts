@@ -1,0 +1,194 @@
+// The status of a pod, computed from its spec, what the runtime says, and what was reported before. Pure: computing twice
+// from the same input gives the same status, and feeding a status back in changes nothing.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass } from "../../shared/api/pod-status.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
+import type { RestartGates } from "../sync/restart.js";
+import { defaultRestartGates } from "../sync/restart.js";
+import { needsNewSandbox } from "../sync/sandbox-need.js";
+import { podConditions } from "./conditions.js";
+import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
+import { containerStatuses } from "./container-status.js";
+import { isFinalPhase, podPhase } from "./phase.js";
+import { ipFields, podIPs } from "./pod-ips.js";
+import type { ProbeResults } from "./probe-results.js";
+import { noProbeResults } from "./probe-results.js";
+import { limitMessages } from "./termination-message.js";
+import { apiTime } from "./time.js";
+
+/** The agent itself ends the pod: eviction, preemption, node shutdown. */
+export interface PodFailure {
+  reason: string;
+  message: string;
+  /** Text of the DisruptionTarget condition, where one belongs. */
+  disruption?: string;
+}
+
+export interface StatusInput {
+  pod: Pod;
+  /** Undefined when the runtime was not inspected yet: everything is waiting then. */
+  observed: ObservedPod | undefined;
+  /** The status computed last; without one, the status the source gave with the pod. */
+  previous?: PodStatus;
+  /** Container name to why it was not started by the last sync, back-offs included. */
+  startErrors?: ReadonlyMap<string, StartError>;
+  /** The node's addresses, primary first. */
+  nodeIPs: readonly string[];
+  /** From CRI Version: the scheme of container ids, "containerd". */
+  runtimeName: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  qosClass?: QOSClass;
+  /** The pod worker starts nothing more in this pod. */
+  podFinal?: boolean;
+  failure?: PodFailure;
+  probes?: ProbeResults;
+  /** Container id to its last words, read from its termination message file or log. */
+  terminationMessages?: ReadonlyMap<string, string>;
+  removedForRestartAll?: ReadonlySet<string>;
+  gates?: RestartGates;
+  /** Gate ContainerStopSignals, off in 1.36. */
+  stopSignals?: boolean;
+}
+
+export const deadlineMessage = "Pod was active on the node longer than the specified deadline";
+
+export function computePodStatus(input: StatusInput): PodStatus {
+  const { pod, observed, now } = input;
+  const old = input.previous ?? pod.status;
+  const { spec } = pod;
+  const inits = group(input, "init", spec.initContainers, old?.initContainerStatuses);
+  const regular = group(input, "app", spec.containers, old?.containerStatuses);
+  const ephemeral = group(input, "ephemeral", spec.ephemeralContainers, old?.ephemeralContainerStatuses);
+  const startTime = old?.startTime ?? pod.status?.startTime ?? apiTime(now);
+  const verdict = phaseVerdict(input, old, startTime, inits, regular);
+  const generation = pod.metadata.generation;
+  const status: PodStatus = {
+    phase: verdict.phase,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions: podConditions({
+      pod,
+      phase: verdict.phase,
+      initStatuses: inits,
+      statuses: regular,
+      sandboxReady: observed !== undefined && !needsNewSandbox(pod, observed).create,
+      previous: old?.conditions ?? [],
+      restartingAll: (input.removedForRestartAll?.size ?? 0) > 0,
+      ...(input.failure?.disruption !== undefined && { disruption: input.failure.disruption }),
+      now,
+    }),
+    ...(verdict.message !== undefined && { message: verdict.message }),
+    ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    ...ipFields(podIPs(pod, observed, input.nodeIPs, old), input.nodeIPs),
+    startTime,
+    ...(inits.length > 0 && { initContainerStatuses: inits }),
+    containerStatuses: regular,
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
+    ...(input.qosClass !== undefined && { qosClass: input.qosClass }),
+  };
+  return limitMessages(pod, status);
+}
+
+/** Status of a pod that admission refused: nothing of it ever ran. `message` is the handler's. */
+export function rejectedPodStatus(reason: string, message: string, qosClass: QOSClass, now: number): PodStatus {
+  return { phase: "Failed", reason, message: `Pod was rejected: ${message}`, qosClass, startTime: apiTime(now) };
+}
+
+/** Has the pod used up its activeDeadlineSeconds? */
+export function pastActiveDeadline(pod: Pod, startTime: string | null | undefined, now: number): boolean {
+  const seconds = pod.spec.activeDeadlineSeconds;
+  return seconds !== undefined && startTime != null && now - Date.parse(startTime) >= seconds * 1000;
+}
+
+/** A static pod: from a file or URL, not from the API server. */
+export function isStaticPod(pod: Pod): boolean {
+  const source = pod.metadata.annotations?.["kubernetes.io/config.source"];
+  return source !== undefined && source !== "api";
+}
+
+function group(
+  input: StatusInput,
+  kind: ContainerGroup,
+  containers: readonly Container[] = [],
+  previous: readonly ApiContainerStatus[] = [],
+): ApiContainerStatus[] {
+  const groupInput: GroupInput = {
+    pod: input.pod,
+    group: kind,
+    containers,
+    observed: input.observed?.containers ?? [],
+    previous,
+    startErrors: input.startErrors ?? new Map<string, StartError>(),
+    removedForRestartAll: input.removedForRestartAll ?? new Set<string>(),
+    probes: input.probes ?? noProbeResults,
+    runtimeName: input.runtimeName,
+    terminationMessages: input.terminationMessages ?? new Map<string, string>(),
+    stopSignals: input.stopSignals === true,
+    gates: input.gates ?? defaultRestartGates,
+  };
+  return containerStatuses(groupInput);
+}
+
+interface PhaseVerdict {
+  phase: PodPhase;
+  reason?: string;
+  message?: string;
+}
+
+/** The computed phase and the overrides of section 1, step C, in order. */
+function phaseVerdict(
+  input: StatusInput,
+  old: PodStatus | undefined,
+  startTime: string | null,
+  initStatuses: readonly ApiContainerStatus[],
+  statuses: readonly ApiContainerStatus[],
+): PhaseVerdict {
+  const { pod } = input;
+  const api = pod.status;
+  let phase = podPhase({
+    spec: pod.spec,
+    initStatuses,
+    statuses,
+    startedInSandbox: startedInLiveSandbox(input),
+    podFinal: input.podFinal === true,
+    isStatic: isStaticPod(pod),
+    ...(input.gates !== undefined && { gates: input.gates }),
+  });
+  if (!isFinalPhase(phase)) {
+    if (old !== undefined && isFinalPhase(old.phase)) phase = old.phase;
+    else if (api !== undefined && isFinalPhase(api.phase)) phase = api.phase;
+  }
+  const verdict: PhaseVerdict = { phase };
+  if (phase === old?.phase) {
+    const reason = old.reason || api?.reason;
+    const message = old.message || api?.message;
+    if (reason) verdict.reason = reason;
+    if (message) verdict.message = message;
+  }
+  const ended = input.failure ?? deadlineFailure(input, startTime, phase);
+  if (ended !== undefined) {
+    Object.assign(verdict, { phase: "Failed", reason: ended.reason, message: ended.message });
+  }
+  if (api !== undefined && isFinalPhase(api.phase)) verdict.phase = api.phase;
+  return verdict;
+}
+
+function deadlineFailure(input: StatusInput, startTime: string | null, phase: PodPhase): PodFailure | undefined {
+  // A pod that came to its end in time is not late afterwards.
+  if (isFinalPhase(phase) || !pastActiveDeadline(input.pod, startTime, input.now)) return undefined;
+  return { reason: "DeadlineExceeded", message: deadlineMessage };
+}
+
+function startedInLiveSandbox({ pod, observed }: StatusInput): boolean {
+  const sandbox = observed?.sandboxes[0];
+  if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
+  const regular = new Set(pod.spec.containers.map(({ name }) => name));
+  // CRI does not say which sandbox a container status belongs to; one created after the newest sandbox is in it.
+  return observed.containers.some(
+    ({ metadata, createdAt, state }) =>
+      regular.has(metadata?.name ?? "") &&
+      createdAt >= sandbox.createdAt &&
+      (state === CriState.CONTAINER_RUNNING || state === CriState.CONTAINER_EXITED),
+  );
+}

@@ -1,0 +1,180 @@
+// API statuses of a group of containers (init, regular or ephemeral), with everything carried over from what was known
+// before (section 4). A termination once seen must never be lost here.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
+import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
+import type { RestartGates } from "../sync/restart.js";
+import { isSidecar, mayStart } from "../sync/restart.js";
+import { lostContainer, observedStatus } from "./container-state.js";
+import { restartingAllReason } from "./phase.js";
+import type { ProbeResults } from "./probe-results.js";
+
+/** Why the last sync did not start a container: the waiting reason and its text (section 5). */
+export interface StartError {
+  reason: string;
+  message: string;
+}
+
+export type ContainerGroup = "init" | "app" | "ephemeral";
+
+export interface GroupInput {
+  pod: Pod;
+  group: ContainerGroup;
+  containers: readonly Container[];
+  /** All of the pod's CRI containers, newest first. */
+  observed: readonly ContainerStatus[];
+  previous: readonly ApiContainerStatus[];
+  startErrors: ReadonlyMap<string, StartError>;
+  /** Names of containers removed by the RestartAllContainers rule and not created again yet. */
+  removedForRestartAll: ReadonlySet<string>;
+  probes: ProbeResults;
+  runtimeName: string;
+  terminationMessages: ReadonlyMap<string, string>;
+  stopSignals: boolean;
+  gates: RestartGates;
+}
+
+const lostWhenDeleted =
+  "The container could not be located when the pod was deleted.  The container used to be Running";
+const lostInit =
+  "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally";
+const removedMessage = "The container is removed because RestartAllContainers in place";
+
+/** Statuses in spec order for init containers, by name for the others. */
+export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
+  const statuses = input.containers.map((container) => containerStatus(input, container));
+  if (input.group !== "init") statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return statuses;
+}
+
+function containerStatus(input: GroupInput, container: Container): ApiContainerStatus {
+  const own = input.observed.filter((status) => nameOf(status) === container.name);
+  const previous = input.previous.find((status) => status.name === container.name);
+  const [newest, before] = own;
+  let status: ApiContainerStatus;
+  if (newest === undefined) {
+    status = unobservedStatus(input, container, previous);
+  } else {
+    status = observedStatus({ ...input, container, observed: newest, previous });
+    if (before !== undefined) {
+      status.lastState = observedStatus({ ...input, container, observed: before, previous: undefined }).state;
+    }
+  }
+  if (newest === undefined && input.removedForRestartAll.has(container.name)) {
+    status = removedStatus(status, previous);
+  } else {
+    status = withStartError(input, container, newest, status);
+  }
+  return withReadiness(input, container, newest?.id, previous, status);
+}
+
+function nameOf(status: ContainerStatus): string {
+  return status.metadata?.name ?? "";
+}
+
+function defaultStatus(input: GroupInput, container: Container): ApiContainerStatus {
+  const hasInit = (input.pod.spec.initContainers ?? []).length > 0;
+  return {
+    name: container.name,
+    state: { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } },
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image ?? "",
+    imageID: "",
+  };
+}
+
+/** Status of a container of which the runtime knows nothing. */
+function unobservedStatus(
+  input: GroupInput,
+  container: Container,
+  previous: ApiContainerStatus | undefined,
+): ApiContainerStatus {
+  if (previous?.state.terminated !== undefined) return { ...previous };
+  const status = defaultStatus(input, container);
+  if (previous !== undefined) {
+    status.restartCount = previous.restartCount;
+    status.lastState = previous.lastState;
+  }
+  if (input.group === "init" && !isSidecar(container) && anyRegularExists(input)) {
+    const terminated = { exitCode: 0, reason: "Completed", message: lostInit, startedAt: null, finishedAt: null };
+    return { ...status, state: { terminated } };
+  }
+  if (previous?.state.running !== undefined && status.lastState.terminated === undefined) {
+    status.lastState = { terminated: lostContainer(lostWhenDeleted) };
+    // A pod that stays gets the container again: that is a restart.
+    if (input.pod.metadata.deletionTimestamp === undefined) status.restartCount += 1;
+  }
+  return status;
+}
+
+function anyRegularExists({ pod, observed }: GroupInput): boolean {
+  const regular = new Set(pod.spec.containers.map(({ name }) => name));
+  return observed.some((status) => regular.has(nameOf(status)));
+}
+
+function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus | undefined): ApiContainerStatus {
+  // The count rises once, when the removal is first seen.
+  const counted = previous?.state.waiting?.reason === restartingAllReason;
+  const terminated = {
+    exitCode: 137,
+    reason: restartingAllReason,
+    message: removedMessage,
+    startedAt: null,
+    finishedAt: null,
+  };
+  return {
+    ...status,
+    state: { waiting: { reason: restartingAllReason } },
+    lastState: { terminated },
+    restartCount: (previous?.restartCount ?? status.restartCount) + (counted ? 0 : 1),
+  };
+}
+
+/** A container that should run but could not be started waits, and says why. */
+function withStartError(
+  input: GroupInput,
+  container: Container,
+  newest: ContainerStatus | undefined,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  const error = input.startErrors.get(container.name);
+  if (error === undefined) return status;
+  const exited = newest?.state === CriState.CONTAINER_EXITED;
+  if (input.group === "init" && !isSidecar(container) && exited && newest.exitCode === 0) return status;
+  // Ephemeral containers are started once.
+  if (input.group === "ephemeral" && exited) return status;
+  if (!mayStart(input.pod, container, newest, input.gates)) return status;
+  const waiting: ContainerState = { waiting: { reason: error.reason, message: error.message } };
+  const ended = status.state.terminated !== undefined;
+  return { ...status, state: waiting, lastState: ended ? status.state : status.lastState };
+}
+
+function withReadiness(
+  input: GroupInput,
+  container: Container,
+  id: string | undefined,
+  previous: ApiContainerStatus | undefined,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  const running = status.state.running !== undefined;
+  // After a restart of the agent the old answers hold for the same container, until probes have run again.
+  const same = previous?.containerID !== undefined && previous.containerID === status.containerID;
+  const startup = id === undefined ? undefined : input.probes.startup(id);
+  const started =
+    running &&
+    (container.startupProbe === undefined ||
+      (startup === undefined ? same && previous.started === true : startup === "Success"));
+  if (input.group === "init" && !isSidecar(container)) {
+    return { ...status, started, ready: status.state.terminated?.exitCode === 0 };
+  }
+  if (input.group === "ephemeral") return { ...status, started, ready: false };
+  const readiness = id === undefined ? undefined : input.probes.readiness(id);
+  const ready =
+    started &&
+    (container.readinessProbe === undefined ||
+      (readiness === undefined ? same && previous.ready : readiness === "Success"));
+  return { ...status, started, ready };
+}

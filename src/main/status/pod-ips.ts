@@ -1,0 +1,64 @@
+// The addresses a pod's status shows (section 4, end).
+import { isIP, isIPv6 } from "node:net";
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+
+/** Canonical text of an address; undefined when it is none. */
+export function formatIP(ip: string): string | undefined {
+  if (isIP(ip) === 0) return undefined;
+  // The URL parser knows the one short form of an IPv6 address (RFC 5952).
+  return isIPv6(ip) ? new URL(`http://[${ip}]/`).hostname.slice(1, -1) : ip;
+}
+
+/** First address of the primary's family, then the first of the other family. */
+export function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {
+  const valid = ips.flatMap((ip) => formatIP(ip) ?? []);
+  const first = valid.find((ip) => isIPv6(ip) === primaryIsV6);
+  const second = valid.find((ip) => isIPv6(ip) !== primaryIsV6);
+  return [first, second].filter((ip) => ip !== undefined);
+}
+
+/** Addresses of the newest sandbox, if it is ready, as the runtime lists them. */
+export function sandboxIPs(observed: Pick<ObservedPod, "sandboxes"> | undefined): string[] {
+  const newest = observed?.sandboxes[0];
+  if (newest?.state !== PodSandboxState.SANDBOX_READY || newest.network === undefined) return [];
+  const ips = [newest.network.ip, ...newest.network.additionalIps.map(({ ip }) => ip)];
+  return ips.filter((ip) => ip !== "");
+}
+
+/**
+ * podIPs of a status, primary first; [] while unknown. A stopped pod keeps the addresses it had, since clients expect them
+ * after its end; a pod on the node's network keeps those it was given and may gain a second family.
+ */
+export function podIPs(
+  pod: Pod,
+  observed: Pick<ObservedPod, "sandboxes"> | undefined,
+  nodeIPs: readonly string[],
+  previous: PodStatus | undefined,
+): string[] {
+  const old = (previous?.podIPs ?? []).map(({ ip }) => ip);
+  const primaryIsV6 = isIPv6(nodeIPs[0] ?? "");
+  if (pod.spec.hostNetwork === true) {
+    const primary = old[0];
+    if (primary === undefined) return pickIPs(nodeIPs, primaryIsV6);
+    const added = pickIPs(nodeIPs, primaryIsV6).find((ip) => isIPv6(ip) !== isIPv6(primary));
+    return old.length > 1 || added === undefined ? old : [primary, added];
+  }
+  const current = pickIPs(sandboxIPs(observed), primaryIsV6);
+  if (current.length > 0) return current;
+  return observed?.sandboxes[0]?.state === PodSandboxState.SANDBOX_READY ? [] : old;
+}
+
+/** The status fields for these addresses. */
+export function ipFields(
+  pods: readonly string[],
+  nodeIPs: readonly string[],
+): Pick<PodStatus, "podIP" | "podIPs" | "hostIP" | "hostIPs"> {
+  const hosts = pickIPs(nodeIPs, isIPv6(nodeIPs[0] ?? ""));
+  return {
+    ...(hosts[0] !== undefined && { hostIP: hosts[0], hostIPs: hosts.map((ip) => ({ ip })) }),
+    ...(pods[0] !== undefined && { podIP: pods[0], podIPs: pods.map((ip) => ({ ip })) }),
+  };
+}

@@ -1,0 +1,13 @@
+// What the probes last said of a container. Keys are runtime container ids: a new container starts without results.
+
+export type ProbeResult = "Success" | "Failure";
+
+export interface ProbeResults {
+  /** Undefined: no result yet (the initial value of startup is Unknown). */
+  startup(containerId: string): ProbeResult | undefined;
+  /** Undefined: no result yet (counts as Failure, unless an earlier life of the agent knew better). */
+  readiness(containerId: string): ProbeResult | undefined;
+}
+
+/** For a node whose probes do not run: initial results only. */
+export const noProbeResults: ProbeResults = { startup: () => undefined, readiness: () => undefined };
