@@ -1,165 +1,152 @@
-// The thread board: every thread owns a line of shared words that all others read without asking it anything.
-// That is the point: a thread stuck in a loop cannot answer, but its stamp goes stale for everyone to see.
-//
-// Each word has one writer (layout.ts says which) and is read and written atomically; a snapshot is not a transaction.
-// Times are milliseconds since the board's epoch on the monotonic clock that all threads share, modulo 2^32.
+// The thread board: what each thread last said about itself, readable by every thread without a message, so that a
+// thread that hangs is seen by all others.
+// Always true: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
 import type { Clock } from "../clock/clock.js";
-import { BOARD_LINE_WORDS, BoardWord, LAYOUT_VERSION, THREAD_STATES, type ThreadState } from "./layout.js";
+import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 
-/** What a thread needs to open the board. Structured-cloneable. */
+/** Life of a thread (style.md rule 5). The index is the word on the board. */
+export const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
+export type ThreadState = (typeof THREAD_STATES)[number];
+
+/** Structured-cloneable; clones share the memory. */
 export interface BoardBuffers {
-  readonly layoutVersion: number;
-  readonly memory: SharedArrayBuffer;
-  /** Line numbers by position. */
-  readonly threads: readonly string[];
-  /** Clock.monotonic() of the board's making. */
-  readonly epochMs: number;
+  memory: SharedArrayBuffer;
+  threads: readonly string[];
 }
 
-/** One thread as its line shows it. */
-export interface ThreadSnapshot {
-  readonly name: string;
-  readonly state: ThreadState;
-  readonly generation: number;
-  /** Milliseconds since its last loop tick. */
-  readonly staleMs: number;
-  /** Largest event-loop delay in the thread's rolling window, microseconds. */
-  readonly loopDelayMaxMicros: number;
-  readonly loopDelayMeanMicros: number;
-  readonly queueDepth: number;
-  /** Code of the current operation in the thread's own table; 0 = none. */
-  readonly op: number;
-  /** Milliseconds since the operation began. */
-  readonly opForMs: number;
-}
-
-/** Makes a board with a line per name. Threads start out as "exited" of generation 0. */
-export function createBoard(threadNames: readonly string[], clock: Pick<Clock, "monotonic">): BoardBuffers {
-  if (new Set(threadNames).size !== threadNames.length) throw new RangeError("thread names on a board must be unique");
-  const memory = new SharedArrayBuffer(threadNames.length * BOARD_LINE_WORDS * 4);
-  const board: BoardBuffers = {
-    layoutVersion: LAYOUT_VERSION,
-    memory,
+export function createBoard(threadNames: readonly string[]): BoardBuffers {
+  if (new Set(threadNames).size !== threadNames.length) {
+    throw new RangeError(`thread board: names must differ, got ${threadNames.join(", ")}`);
+  }
+  return {
+    memory: new SharedArrayBuffer(threadNames.length * BOARD_SLOT_WORDS * WORD_BYTES),
     threads: [...threadNames],
-    epochMs: clock.monotonic(),
   };
-  for (const name of threadNames) new BoardWriter(board, name, clock).setState("exited");
-  return board;
 }
 
-function lineOf(board: BoardBuffers, name: string): Int32Array {
-  const index = board.threads.indexOf(name);
-  if (index < 0) throw new RangeError(`thread ${name} has no line on the board: ${board.threads.join(", ")} have`);
-  return new Int32Array(board.memory, index * BOARD_LINE_WORDS * 4, BOARD_LINE_WORDS);
+/** A thread that has no slot: its name was not given to createBoard. */
+export class UnknownThreadError extends Error {
+  override readonly name = "UnknownThreadError";
+  readonly code = "UNKNOWN_THREAD";
+  constructor(thread: string, known: readonly string[]) {
+    super(`thread board has no slot for ${thread}: its slots are ${known.join(", ")}`);
+  }
 }
 
-function tickOf(board: BoardBuffers, monotonicMs: number): number {
-  return Math.floor(monotonicMs - board.epochMs) | 0;
+function slotOf(buffers: BoardBuffers, thread: string): Int32Array {
+  const index = buffers.threads.indexOf(thread);
+  if (index < 0) throw new UnknownThreadError(thread, buffers.threads);
+  return new Int32Array(buffers.memory, index * BOARD_SLOT_WORDS * WORD_BYTES, BOARD_SLOT_WORDS);
 }
 
-/** Milliseconds from one stamp to a later one; a stamp slightly ahead of the reader's clock counts as now. */
-function elapsed(from: number, to: number): number {
-  const ms = (to - from) >>> 0;
-  return ms > 0x7fffffff ? 0 : ms;
-}
+/** Monotonic ms as a board word; differences stay right for 24 days. */
+const tick = (clock: Pick<Clock, "monotonic">): number => Math.trunc(clock.monotonic()) | 0;
 
-/** Writes one thread's line. */
+/** A thread's hand on its own slot. */
 export class BoardWriter {
-  private readonly line: Int32Array;
+  private readonly slot: Int32Array;
 
   constructor(
-    private readonly board: BoardBuffers,
-    readonly name: string,
+    buffers: BoardBuffers,
+    readonly thread: string,
     private readonly clock: Pick<Clock, "monotonic">,
   ) {
-    this.line = lineOf(board, name);
+    this.slot = slotOf(buffers, thread);
   }
 
-  /** "My event loop turns." */
+  /** "I am alive now." */
   stamp(): void {
-    Atomics.store(this.line, BoardWord.lastTick, this.tick());
+    Atomics.store(this.slot, BoardWord.lastTick, tick(this.clock));
+    Atomics.add(this.slot, BoardWord.stamps, 1);
   }
 
-  /** Rolling event-loop delay, microseconds. */
+  /** Event-loop delay over the caller's rolling window, µs. */
   setLoopDelay(maxMicros: number, meanMicros: number): void {
-    Atomics.store(this.line, BoardWord.loopDelayMax, clampWord(maxMicros));
-    Atomics.store(this.line, BoardWord.loopDelayMean, clampWord(meanMicros));
+    Atomics.store(this.slot, BoardWord.loopDelayMax, Math.round(maxMicros));
+    Atomics.store(this.slot, BoardWord.loopDelayMean, Math.round(meanMicros));
+  }
+
+  setState(state: ThreadState): void {
+    Atomics.store(this.slot, BoardWord.state, THREAD_STATES.indexOf(state));
   }
 
   setQueueDepth(records: number): void {
-    Atomics.store(this.line, BoardWord.queueDepth, clampWord(records));
+    Atomics.store(this.slot, BoardWord.queueDepth, records);
   }
 
-  /** What the thread begins to do now: a code of its own table, 0 when it is done. */
+  /** What the thread begins to do now; 0 is idle. Codes belong to the thread's contract. */
   setOp(code: number): void {
-    Atomics.store(this.line, BoardWord.opSince, this.tick());
-    Atomics.store(this.line, BoardWord.op, clampWord(code));
+    Atomics.store(this.slot, BoardWord.opSince, tick(this.clock));
+    Atomics.store(this.slot, BoardWord.op, code);
   }
 
-  /** The supervisor's word; main sets its own. */
-  setState(state: ThreadState): void {
-    Atomics.store(this.line, BoardWord.state, THREAD_STATES.indexOf(state));
-  }
-
-  /** The supervisor's word: a new start, with a fresh stamp so that it is not born stale. */
-  setGeneration(generation: number): void {
-    Atomics.store(this.line, BoardWord.generation, clampWord(generation));
-    this.setOp(0);
-    this.setQueueDepth(0);
-    this.setLoopDelay(0, 0);
+  /** A new start of the thread: clears what the last generation left and stamps. */
+  reset(generation: number): void {
+    this.slot.fill(0);
+    Atomics.store(this.slot, BoardWord.generation, generation);
     this.stamp();
   }
-
-  private tick(): number {
-    return tickOf(this.board, this.clock.monotonic());
-  }
 }
 
-/** Reads all lines, from any thread. */
+export interface ThreadSnapshot {
+  thread: string;
+  state: ThreadState;
+  /** From 1; 0 while the thread was never started. */
+  generation: number;
+  /** ms since the last stamp; Infinity while there is none. */
+  ageMs: number;
+  loopDelayMaxMicros: number;
+  loopDelayMeanMicros: number;
+  queueDepth: number;
+  op: number;
+  /** ms since the op began; 0 when idle. */
+  opAgeMs: number;
+}
+
+/** Reads all slots; any thread, any time. */
 export class BoardReader {
-  private readonly lines: ReadonlyMap<string, Int32Array>;
+  private readonly slots: ReadonlyMap<string, Int32Array>;
 
   constructor(
-    private readonly board: BoardBuffers,
+    private readonly buffers: BoardBuffers,
     private readonly clock: Pick<Clock, "monotonic">,
   ) {
-    this.lines = new Map(board.threads.map((name) => [name, lineOf(board, name)]));
+    this.slots = new Map(buffers.threads.map((thread) => [thread, slotOf(buffers, thread)]));
   }
 
-  /** All threads, in board order. */
+  get threads(): readonly string[] {
+    return this.buffers.threads;
+  }
+
+  /** ms since the thread's last stamp; Infinity when it never stamped. */
+  ageMs(thread: string): number {
+    return this.read(thread).ageMs;
+  }
+
+  /** All threads, in the order given to createBoard. Words are read one by one: neighbours may be a stamp apart. */
   snapshot(): ThreadSnapshot[] {
-    return this.board.threads.map((name) => this.thread(name));
+    return this.buffers.threads.map((thread) => this.read(thread));
   }
 
-  thread(name: string): ThreadSnapshot {
-    const line = this.line(name);
-    const now = this.clock.monotonic();
-    const tick = tickOf(this.board, now);
+  read(thread: string): ThreadSnapshot {
+    const slot = this.slots.get(thread);
+    if (slot === undefined) throw new UnknownThreadError(thread, this.buffers.threads);
+    const word = (index: number): number => Atomics.load(slot, index);
+    // Stamps before the clock: a stamp made in between must not look negative.
+    const lastTick = word(BoardWord.lastTick);
+    const op = word(BoardWord.op);
+    const opSince = word(BoardWord.opSince);
+    const now = tick(this.clock);
     return {
-      name,
-      state: THREAD_STATES[Atomics.load(line, BoardWord.state)] ?? "exited",
-      generation: Atomics.load(line, BoardWord.generation),
-      staleMs: this.staleFor(name, now),
-      loopDelayMaxMicros: Atomics.load(line, BoardWord.loopDelayMax),
-      loopDelayMeanMicros: Atomics.load(line, BoardWord.loopDelayMean),
-      queueDepth: Atomics.load(line, BoardWord.queueDepth),
-      op: Atomics.load(line, BoardWord.op),
-      opForMs: elapsed(Atomics.load(line, BoardWord.opSince), tick),
+      thread,
+      state: THREAD_STATES[word(BoardWord.state)] ?? "exited",
+      generation: word(BoardWord.generation),
+      ageMs: word(BoardWord.stamps) === 0 ? Infinity : Math.max(0, (now - lastTick) | 0),
+      loopDelayMaxMicros: word(BoardWord.loopDelayMax),
+      loopDelayMeanMicros: word(BoardWord.loopDelayMean),
+      queueDepth: word(BoardWord.queueDepth),
+      op,
+      opAgeMs: op === 0 ? 0 : Math.max(0, (now - opSince) | 0),
     };
   }
-
-  /** Milliseconds since the thread's last tick; `now` is Clock.monotonic(). */
-  staleFor(thread: string, now = this.clock.monotonic()): number {
-    return elapsed(Atomics.load(this.line(thread), BoardWord.lastTick), tickOf(this.board, now));
-  }
-
-  private line(name: string): Int32Array {
-    const line = this.lines.get(name);
-    if (line === undefined) throw new RangeError(`thread ${name} has no line on the board`);
-    return line;
-  }
-}
-
-function clampWord(value: number): number {
-  return Math.max(0, Math.min(0x7fffffff, Math.round(value)));
 }

@@ -1,100 +1,100 @@
-// Doorbell: wakes the other side of a ring without blocking either thread (why waitAsync: docs/adr/0003-doorbell.md).
-//
-// A sequence word that every ring of the bell raises, and a waiting word that makes ringing free while nobody waits.
-// The listener reads the sequence, says that it waits, looks once more for work, and only then sleeps; the ringer
-// publishes its work first and then looks at the waiting word. Whatever the interleaving, one of the two sees the other.
-// A wake-up lost all the same is repaired by the listener's own re-check: no wait is longer than that cap.
+// The doorbell: how a side that found nothing to do sleeps, and how the other side wakes it (ADR 0003).
+// Always true: a sleeper raises its `wanted` flag, then compares the position it sleeps on; a ringer moves the position,
+// then looks at the flag. Both orders are sequentially consistent, so one of the two always sees the other.
+// Neither a sleeping doorbell nor its re-check keeps the process alive.
 import type { Clock, Timer } from "../clock/clock.js";
 
-/** Longest time a lost wake-up can stay unnoticed, milliseconds. */
-export const DEFAULT_RECHECK_MS = 200;
+/** How long a lost wake-up can stay unnoticed. */
+export const RECHECK_MS = 200;
 
-export interface BellWords {
-  readonly words: Int32Array;
-  /** Index of the sequence word. */
-  readonly sequence: number;
-  /** Index of the waiting word. */
-  readonly waiting: number;
+/** Wakes the sleeper of `position`, if there is one. Costs one load when there is none. */
+export function ring(header: Int32Array, wanted: number, position: number): void {
+  if (Atomics.load(header, wanted) === 0) return;
+  if (Atomics.exchange(header, wanted, 0) === 1) Atomics.notify(header, position);
 }
 
-/** Rings the bell if the other side waits. Call it after the work has been published. */
-export function ring(bell: BellWords): void {
-  if (Atomics.load(bell.words, bell.waiting) === 0) return;
-  Atomics.store(bell.words, bell.waiting, 0);
-  Atomics.add(bell.words, bell.sequence, 1);
-  Atomics.notify(bell.words, bell.sequence);
-}
-
-/**
- * The waiting side. `onWake` runs in a turn of its own after `arm()`, once per arming: because the bell rang, or because
- * the re-check came round. It never keeps the process alive.
- */
-export class BellListener {
+/** Calls `onWake` once when `position` moves; re-checks on a timer in case the wake-up is lost. */
+export class Doorbell {
+  /** True while a waitAsync is outstanding; it can't be cancelled, so it is reused by the next sleep. */
+  private waiting = false;
   private armed = false;
-  private sleeping = false;
-  private closed = false;
-  private timer: Timer | undefined;
-  /** Wake-ups by the re-check: with a lively producer these are repaired losses, with a quiet one mere looks. */
-  rechecks = 0;
+  private seen = 0;
+  private recheck: Timer | undefined;
+  /** Wake-ups that only the re-check noticed. */
+  repaired = 0;
 
   constructor(
-    private readonly bell: BellWords,
-    private readonly clock: Clock,
-    private readonly onWake: (byRecheck: boolean) => void,
-    private readonly recheckMs = DEFAULT_RECHECK_MS,
+    private readonly header: Int32Array,
+    private readonly wanted: number,
+    private readonly position: number,
+    /** The other side's closed flag: set, it ends every sleep. */
+    private readonly closed: number,
+    private readonly clock: Pick<Clock, "every">,
+    private readonly onWake: () => void,
+    private readonly recheckMs: number = RECHECK_MS,
   ) {}
 
   /**
-   * Goes to sleep unless `hasWork` finds some after the waiting word was set; false means "there is work, do it now".
+   * Sleeps until `position` differs from `seen` or the other side closes.
+   * @returns false, without sleeping, when that is already so.
    */
-  arm(hasWork: () => boolean): boolean {
-    if (this.closed) return true;
-    const sequence = Atomics.load(this.bell.words, this.bell.sequence);
-    Atomics.store(this.bell.words, this.bell.waiting, 1);
-    if (hasWork()) {
-      Atomics.store(this.bell.words, this.bell.waiting, 0);
+  sleep(seen: number): boolean {
+    Atomics.store(this.header, this.wanted, 1);
+    this.seen = seen;
+    if (this.moved()) {
+      Atomics.store(this.header, this.wanted, 0);
       return false;
     }
     this.armed = true;
-    this.timer ??= this.clock.every(this.recheckMs, () => {
-      this.recheck();
-    });
-    this.timer.unref();
-    this.sleep(sequence);
+    this.recheck ??= this.clock.every(this.recheckMs, () => this.check()).unref();
+    this.wait();
     return true;
   }
 
-  /** Stops listening; the pending wait is released so that nothing holds this object. */
+  /** Ends the sleep and every timer; `onWake` is not called any more. */
   close(): void {
-    this.closed = true;
     this.armed = false;
-    this.timer?.cancel();
-    this.timer = undefined;
-    Atomics.store(this.bell.words, this.bell.waiting, 0);
-    if (this.sleeping) Atomics.notify(this.bell.words, this.bell.sequence);
+    this.recheck?.cancel();
+    this.recheck = undefined;
+    Atomics.store(this.header, this.wanted, 0);
+    if (this.waiting) Atomics.notify(this.header, this.position);
   }
 
-  private sleep(sequence: number): void {
-    // One wait at a time: an earlier one that the re-check overtook still stands on the same word.
-    if (this.sleeping) return;
-    const result = Atomics.waitAsync(this.bell.words, this.bell.sequence, sequence);
-    this.sleeping = true;
-    const woken = result.async ? result.value : Promise.resolve(result.value);
-    void woken.then(() => {
-      this.sleeping = false;
-      this.wake(false);
+  private wait(): void {
+    if (this.waiting) return;
+    const outcome = Atomics.waitAsync(this.header, this.position, this.seen);
+    if (!outcome.async) {
+      // Moved between the check and the wait.
+      queueMicrotask(() => this.wake());
+      return;
+    }
+    this.waiting = true;
+    void outcome.value.then(() => {
+      this.waiting = false;
+      this.wake();
     });
   }
 
-  private recheck(): void {
+  private wake(): void {
     if (!this.armed) return;
-    this.rechecks++;
-    this.wake(true);
+    if (!this.moved()) {
+      // Woken for an earlier sleep, or by a close: sleep on.
+      Atomics.store(this.header, this.wanted, 1);
+      this.wait();
+      return;
+    }
+    this.armed = false;
+    this.onWake();
   }
 
-  private wake(byRecheck: boolean): void {
-    if (!this.armed || this.closed) return;
+  private check(): void {
+    if (!this.armed || !this.moved()) return;
+    this.repaired++;
     this.armed = false;
-    this.onWake(byRecheck);
+    this.onWake();
+  }
+
+  private moved(): boolean {
+    return Atomics.load(this.header, this.position) !== this.seen || Atomics.load(this.header, this.closed) !== 0;
   }
 }

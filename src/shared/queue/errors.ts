@@ -1,72 +1,63 @@
-// What can go wrong with a ring or a queue: one class per cause, each with its guard.
+// One class per way a queue can fail, each with its guard. Guards go by name: errors lose their class across threads.
 
-/** The ring holds bytes that no producer of ours writes: it cannot be read any further, only replaced. */
-export class RingCorruptError extends Error {
-  readonly code = "ERR_RING_CORRUPT";
-  constructor(detail: string) {
-    super(`ring queue is corrupt: ${detail}; it must be replaced with a fresh ring`);
-    this.name = "RingCorruptError";
-  }
-}
-
-export function isRingCorruptError(error: unknown): error is RingCorruptError {
-  return error instanceof RingCorruptError;
-}
-
-/** Push after close, by either side. */
-export class RingClosedError extends Error {
-  readonly code = "ERR_RING_CLOSED";
-  constructor(side: "producer" | "consumer") {
-    super(`ring queue is closed by its ${side}: no more records can be pushed`);
-    this.name = "RingClosedError";
-  }
-}
-
-export function isRingClosedError(error: unknown): error is RingClosedError {
-  return error instanceof RingClosedError;
-}
-
-/** A record that would not fit even into the empty ring. */
+/** A record longer than the ring can ever hold. */
 export class RecordTooLargeError extends Error {
-  readonly code = "ERR_RECORD_TOO_LARGE";
+  override readonly name = "RecordTooLargeError";
+  readonly code = "RECORD_TOO_LARGE";
   constructor(
-    readonly bytes: number,
+    readonly recordBytes: number,
     readonly maxBytes: number,
   ) {
-    super(`record of ${bytes} bytes does not fit into the ring queue: at most ${maxBytes} bytes; give it a larger capacity`);
-    this.name = "RecordTooLargeError";
+    super(
+      `record of ${recordBytes} bytes pushed to a ring that holds records of at most ${maxBytes} bytes: ` +
+        "split the record or create the ring with a larger capacity",
+    );
   }
 }
 
-export function isRecordTooLargeError(error: unknown): error is RecordTooLargeError {
-  return error instanceof RecordTooLargeError;
+/** The ring's lengths or positions make no sense: memory was overwritten. The ring is unusable from then on. */
+export class RingCorruptError extends Error {
+  override readonly name = "RingCorruptError";
+  readonly code = "RING_CORRUPT";
+  constructor(detail: string) {
+    super(`ring queue is corrupt: ${detail}; restart the producing thread to get a fresh ring`);
+  }
 }
 
-/** Ring full and the writer's own pending list at its limit: the value was not taken, and was counted as dropped. */
+/** Pushed after one side closed the ring. */
+export class RingClosedError extends Error {
+  override readonly name = "RingClosedError";
+  readonly code = "RING_CLOSED";
+  constructor(by: "producer" | "consumer") {
+    super(`record pushed to a ring that its ${by} closed: make a new writer on the thread's current ring`);
+  }
+}
+
+/** The shared memory was laid out by another version of this program. */
+export class RingLayoutError extends Error {
+  override readonly name = "RingLayoutError";
+  readonly code = "RING_LAYOUT";
+  constructor(found: number, expected: number) {
+    super(`ring has layout version ${found}, this thread reads version ${expected}: restart the process`);
+  }
+}
+
+/** A back-pressure queue reached its limit: the consumer is too slow or gone. */
 export class QueueFullError extends Error {
-  readonly code = "ERR_QUEUE_FULL";
+  override readonly name = "QueueFullError";
+  readonly code = "QUEUE_FULL";
   constructor(
     readonly queue: string,
-    readonly limit: number,
+    readonly pending: number,
   ) {
-    super(`queue ${queue} is full: the ring has no space and ${limit} values are pending; its consumer is slow or stuck`);
-    this.name = "QueueFullError";
+    super(`queue ${queue}: ring full and ${pending} records pending: stop producing until the consumer catches up`);
   }
 }
 
-export function isQueueFullError(error: unknown): error is QueueFullError {
-  return error instanceof QueueFullError;
-}
+const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
-/** Bytes that a codec cannot make sense of. */
-export class DecodeError extends Error {
-  readonly code = "ERR_DECODE";
-  constructor(detail: string) {
-    super(`record cannot be decoded: ${detail}`);
-    this.name = "DecodeError";
-  }
-}
-
-export function isDecodeError(error: unknown): error is DecodeError {
-  return error instanceof DecodeError;
-}
+export const isRecordTooLarge = (error: unknown): error is RecordTooLargeError => isNamed(error, "RecordTooLargeError");
+export const isRingCorrupt = (error: unknown): error is RingCorruptError => isNamed(error, "RingCorruptError");
+export const isRingClosed = (error: unknown): error is RingClosedError => isNamed(error, "RingClosedError");
+export const isRingLayout = (error: unknown): error is RingLayoutError => isNamed(error, "RingLayoutError");
+export const isQueueFull = (error: unknown): error is QueueFullError => isNamed(error, "QueueFullError");

@@ -1,72 +1,60 @@
-// The word map: every 32-bit word that two threads share is named here and nowhere else.
-// Words that different threads write never sit in the same cache line, so that one side's stores do not slow the other.
-// Any change of place or meaning raises LAYOUT_VERSION; a worker built against another version is refused at hello.
+// The word map: every word of shared memory that two threads both touch is named here and nowhere else.
+// Words are 32 bits. Each word that one thread writes often sits on a cache line of its own, away from the other
+// thread's, so that a push does not slow a drain down. Change anything here and LAYOUT_VERSION goes up by one.
 
-/** Version of everything in this file. */
+/** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
 export const LAYOUT_VERSION = 1;
 
-/** 32-bit words in a line: 128 bytes, because x86 prefetches cache lines in pairs. */
-export const LINE_WORDS = 32;
+export const WORD_BYTES = 4;
 
-/** Ring header, as word indexes. The record bytes follow it at RING_DATA_OFFSET. */
+/** Header of a ring; the record bytes follow at RING_HEADER_BYTES. Positions count bytes and wrap at 2^32. */
 export const RingWord = {
-  // Producer's line.
-  /** Free-running byte position after the last complete record, modulo 2^32. Published after the record is written. */
-  tail: 0,
-  /** 1 once the producer will push no more. */
-  producerClosed: 1,
-  /** Values the producer gave up (a full queue past its limit, a close with records pending); each was reported. */
-  dropped: 2,
-  /** Pushes that found the ring full. */
-  full: 3,
-  // Consumer's line.
-  /** Free-running byte position of the first unread record, modulo 2^32. */
+  /** Layout version the ring was made with. Written once. */
+  version: 0,
+  /** Bytes of the data area, a power of two. Written once. */
+  capacity: 1,
+  /** Producer: 1 once it will push no more. */
+  producerClosed: 2,
+  /** Consumer: 1 once it will take no more. */
+  consumerClosed: 3,
+  /** Producer: position after the last complete record. */
+  tail: 16,
+  /** Producer: records pushed, modulo 2^32. */
+  pushed: 17,
+  /** Producer: records a QueueWriter gave up on, modulo 2^32. */
+  dropped: 18,
+  /** Consumer: position before the first record not yet taken. */
   head: 32,
-  /** 1 once the consumer will read no more. */
-  consumerClosed: 33,
-  // Data bell: rung by the producer, waited on by the consumer.
-  dataSequence: 64,
-  dataWaiting: 65,
-  // Space bell: rung by the consumer, waited on by the producer.
-  spaceSequence: 96,
-  spaceWaiting: 97,
+  /** Consumer sets 1 before it sleeps on `tail`; who rings clears it. */
+  dataWanted: 48,
+  /** Producer sets 1 before it sleeps on `head`; who rings clears it. */
+  spaceWanted: 64,
 } as const;
 
-/** Byte offset of the ring's data area. */
-export const RING_DATA_OFFSET = 4 * LINE_WORDS * 4;
+export const RING_HEADER_BYTES = 80 * WORD_BYTES;
 
-/** A record is a 32-bit length and its bytes, padded to this many bytes so that a length never straddles the end. */
-export const RECORD_ALIGN = 4;
+/** Each record: its length in one word, then its bytes, padded to a whole word. */
+export const RECORD_HEADER_BYTES = WORD_BYTES;
 
-/** Bytes of a record's length prefix. */
-export const RECORD_HEADER = 4;
+/** Board: one slot of one cache line per thread. Only the thread that owns a slot writes it while it lives. */
+export const BOARD_SLOT_WORDS = 16;
 
-/** A thread's line on the board, as word offsets from the line's start. */
 export const BoardWord = {
-  // Written by the thread itself.
-  /** Milliseconds since the board's epoch at the last loop tick, modulo 2^32. */
+  /** Monotonic time of the last stamp, whole ms modulo 2^32. */
   lastTick: 0,
-  /** Largest event-loop delay in the rolling window, microseconds. */
-  loopDelayMax: 1,
-  /** Mean event-loop delay in the rolling window, microseconds. */
-  loopDelayMean: 2,
-  /** Records waiting on the thread, as it last counted them. */
-  queueDepth: 3,
-  /** What the thread is doing: a code of its own table, 0 = nothing in particular. */
-  op: 4,
-  /** Milliseconds since the board's epoch when `op` was last set, modulo 2^32. */
-  opSince: 5,
-  // Written by the supervisor.
-  /** How many times the thread has been started; the first start is generation 1. */
-  generation: 6,
-  /** Index into THREAD_STATES. */
-  state: 7,
+  /** Stamps made so far; 0 means the slot was never used. */
+  stamps: 1,
+  /** Event-loop delay over the rolling window, µs. */
+  loopDelayMax: 2,
+  loopDelayMean: 3,
+  /** Records waiting in the thread's own queues. */
+  queueDepth: 4,
+  /** Which start of the thread this is, from 1. */
+  generation: 5,
+  /** Index into THREAD_STATES (board.ts). */
+  state: 6,
+  /** What the thread is doing: a code the thread's contract defines; 0 is idle. */
+  op: 7,
+  /** Monotonic time the op began, ms modulo 2^32. */
+  opSince: 8,
 } as const;
-
-/** Words of a thread's line on the board. */
-export const BOARD_LINE_WORDS = LINE_WORDS;
-
-/** Life of a supervised thread, in order; the board holds the index. */
-export const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
-
-export type ThreadState = (typeof THREAD_STATES)[number];

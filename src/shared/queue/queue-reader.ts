@@ -1,139 +1,158 @@
-// The typed reading end of a ring: woken by the doorbell, drains until empty, and breathes.
-// A turn handles at most `budget` records; then the event loop gets its turn before the next lot. A record that cannot be
-// decoded is reported and skipped; a ring that makes no sense is reported once and read no more.
-import type { Clock } from "../clock/clock.js";
-import { nextTurn } from "../clock/next-turn.js";
+// Turns a ring into typed records on this thread's event loop.
+// Always true: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
+// never longer than its budget in one turn, so that timers and sockets of the thread keep their pace.
+import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";
-import { BellListener, DEFAULT_RECHECK_MS } from "./doorbell.js";
-import { isRingCorruptError, type RingCorruptError } from "./errors.js";
-import type { RingConsumer } from "./ring.js";
-
-export const DEFAULT_BUDGET = 1024;
+import { Doorbell } from "./doorbell.js";
+import { isRingCorrupt } from "./errors.js";
+import { RingWord } from "./layout.js";
+import { LoopYield } from "./loop-yield.js";
+import type { RingConsumer } from "./ring-consumer.js";
 
 export interface QueueReaderOptions {
-  readonly clock: Clock;
-  /** Records handled before the event loop gets a turn. */
-  readonly budget?: number;
-  /** Cap on a lost wake-up, milliseconds. */
-  readonly recheckMs?: number;
-  /** Told once when the ring is corrupt; the reader has stopped. Without it the error is thrown. */
-  readonly onCorrupt?: (error: RingCorruptError) => void;
+  clock?: Clock;
+  /** Longest time spent on records in one event-loop turn, ms. Default 4. */
+  budgetMs?: number;
+  /** How long a lost wake-up may stay unnoticed, ms. Default RECHECK_MS. */
+  recheckMs?: number;
 }
 
 export interface QueueReaderStats {
-  /** Records handed to onRecord. */
-  readonly received: number;
-  readonly decodeErrors: number;
-  /** Turns that found records. */
-  readonly turns: number;
-  /** Turns that ended by budget with records left. */
-  readonly breaths: number;
-  /** Looks by the re-check timer. */
-  readonly rechecks: number;
-  /** Records that only the re-check found: wake-ups that were lost. */
-  readonly repaired: number;
-  /** Bytes waiting in the ring now. */
-  readonly depthBytes: number;
+  /** Records taken from the ring, failed ones included. */
+  received: number;
+  /** Records whose decoding or handling threw. */
+  failed: number;
+  /** Records the other side's writer gave up on. */
+  dropped: number;
+  /** Turns that ended because the budget was used up. */
+  yields: number;
+  /** Wake-ups that only the re-check noticed. */
+  repairedWakes: number;
+  /** Bytes waiting. */
+  depth: number;
 }
 
+/** Records between two looks at the clock. */
+const SLICE = 64;
+
 export class QueueReader<T> {
-  private readonly bell: BellListener;
-  private readonly budget: number;
+  private readonly clock: Clock;
+  private readonly budgetMs: number;
+  private readonly doorbell: Doorbell;
+  private readonly loop = new LoopYield();
   private running = false;
-  private cancelTurn: (() => void) | undefined;
+  /** A turn is booked; a stop and start in between must not book a second one. */
+  private booked = false;
   private received = 0;
-  private decodeErrors = 0;
-  private turns = 0;
-  private breaths = 0;
-  private repaired = 0;
+  private failed = 0;
+  private yields = 0;
 
   /**
-   * `onRecord` runs in order, one record at a time; what it throws is not caught here.
-   * `onDecodeError` gets the error and a copy of the bytes.
+   * @param onRecord Runs synchronously per record, oldest first.
+   * @param onError Gets what decode or onRecord threw, and a RingCorruptError once, after which the reader has stopped.
    */
   constructor(
     private readonly consumer: RingConsumer,
-    private readonly codec: Pick<Codec<T>, "decode">,
+    private readonly codec: Codec<T>,
     private readonly onRecord: (value: T) => void,
-    private readonly onDecodeError: (error: unknown, bytes: Uint8Array) => void,
-    private readonly options: QueueReaderOptions,
+    private readonly onError: (error: unknown) => void,
+    options: QueueReaderOptions = {},
   ) {
-    this.budget = options.budget ?? DEFAULT_BUDGET;
-    this.bell = new BellListener(
-      consumer.dataBell,
-      options.clock,
-      (repaired) => this.turn(repaired),
-      options.recheckMs ?? DEFAULT_RECHECK_MS,
+    this.clock = options.clock ?? systemClock;
+    this.budgetMs = options.budgetMs ?? 4;
+    this.doorbell = new Doorbell(
+      consumer.header,
+      RingWord.dataWanted,
+      RingWord.tail,
+      RingWord.producerClosed,
+      this.clock,
+      () => this.turn(),
+      options.recheckMs,
     );
   }
 
+  /** Starts reading. Does not keep the process alive. */
   start(): void {
     if (this.running) return;
     this.running = true;
-    this.turn(false);
+    this.book();
   }
 
-  /** Stops reading; records stay in the ring. A stopped reader does not start again. */
+  /** Stops reading; what is in the ring stays there. Idempotent. */
   stop(): void {
     this.running = false;
-    this.cancelTurn?.();
-    this.cancelTurn = undefined;
-    this.bell.close();
+    this.doorbell.close();
   }
 
-  /** Reads all that is left, at once, and stops: for the last words of a thread that has exited. */
-  finish(): void {
-    const wasRunning = this.running;
-    this.stop();
-    if (wasRunning) this.drain(Number.POSITIVE_INFINITY);
+  /** Takes everything that waits, now and without a budget: for the last records of a thread that has exited. */
+  drainNow(): number {
+    let count = 0;
+    for (let got = SLICE; got === SLICE; count += got) got = this.slice(() => true);
+    return count;
   }
 
   stats(): QueueReaderStats {
-    const { received, decodeErrors, turns, breaths, repaired } = this;
-    const depthBytes = this.consumer.depthBytes;
-    return { received, decodeErrors, turns, breaths, rechecks: this.bell.rechecks, repaired, depthBytes };
+    return {
+      received: this.received,
+      failed: this.failed,
+      dropped: this.consumer.dropped,
+      yields: this.yields,
+      repairedWakes: this.doorbell.repaired,
+      depth: this.consumer.depth,
+    };
   }
 
-  private turn(repaired: boolean): void {
-    this.cancelTurn = undefined;
+  private book(): void {
+    if (this.booked) return;
+    this.booked = true;
+    this.loop.next(() => {
+      this.booked = false;
+      this.turn();
+    });
+  }
+
+  private turn(): void {
     if (!this.running) return;
-    try {
-      const count = this.drain(this.budget);
-      if (count > 0) this.turns++;
-      if (repaired) this.repaired += count;
-    } finally {
-      this.next();
+    const end = this.clock.monotonic() + this.budgetMs;
+    for (;;) {
+      while (this.slice(() => this.running) === SLICE) {
+        if (this.clock.monotonic() >= end) {
+          this.yields++;
+          this.book();
+          return;
+        }
+      }
+      if (this.isStopped() || this.doorbell.sleep(this.consumer.position)) return;
     }
   }
 
-  private next(): void {
-    if (!this.running || this.bell.arm(() => !this.consumer.empty)) return;
-    this.breaths++;
-    this.cancelTurn = nextTurn(() => this.turn(false));
+  /** Asked after callbacks: a handler may have stopped the reader, or the producer may have closed for good. */
+  private isStopped(): boolean {
+    if (this.running && this.consumer.ended) this.stop();
+    return !this.running;
   }
 
-  private drain(max: number): number {
-    try {
-      return this.consumer.drain((bytes) => this.deliver(bytes), max);
-    } catch (error) {
-      if (!isRingCorruptError(error)) throw error;
-      this.stop();
-      if (this.options.onCorrupt === undefined) throw error;
-      this.options.onCorrupt(error);
-      return 0;
-    }
-  }
-
-  private deliver(bytes: Uint8Array): void {
-    let value: T;
-    try {
-      value = this.codec.decode(bytes);
-    } catch (error) {
-      this.decodeErrors++;
-      this.onDecodeError(error, bytes.slice());
-      return;
-    }
+  private readonly take = (bytes: Uint8Array): void => {
     this.received++;
-    this.onRecord(value);
+    this.onRecord(this.codec.decode(bytes));
+  };
+
+  private slice(goOn: () => boolean): number {
+    let taken = 0;
+    while (taken < SLICE && goOn()) {
+      try {
+        if (this.consumer.drain(this.take, 1) === 0) break;
+      } catch (error) {
+        this.failed++;
+        if (isRingCorrupt(error)) {
+          this.stop();
+          this.onError(error);
+          break;
+        }
+        this.onError(error);
+      }
+      taken++;
+    }
+    return taken;
   }
 }

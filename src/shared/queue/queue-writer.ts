@@ -1,185 +1,156 @@
-// The typed writing end of a ring: push never blocks, and nothing is dropped in silence.
-// What the ring has no space for waits in a local list, by one of two policies:
-//   coalesce      newest value per key (at the place of the oldest); for states, where only the last one counts
-//   backpressure  every value in order, up to a limit; beyond it push throws QueueFullError; for events
-// Values are encoded at push, so that every error reaches the caller who can act on it. Order among waiting values and
-// later pushes is kept: nothing overtakes a value that waits.
-import type { Clock } from "../clock/clock.js";
+// Pushes typed records into a ring without ever blocking, and says what happened to each.
+// Always true: records leave in the order of their push, except that a coalesced one takes its older brother's place;
+// while anything is pending nothing overtakes it; a record is in the ring, pending here, or counted as dropped.
+import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";
-import { BellListener, DEFAULT_RECHECK_MS } from "./doorbell.js";
-import { isRingClosedError, QueueFullError, RecordTooLargeError, RingClosedError } from "./errors.js";
-import type { RingProducer } from "./ring.js";
+import { Doorbell } from "./doorbell.js";
+import { isRingClosed, QueueFullError } from "./errors.js";
+import { RingWord } from "./layout.js";
+import type { RingProducer } from "./ring-producer.js";
 
-/** What happens to a value that finds the ring full. `limit` bounds the waiting values (coalesce: distinct keys). */
+/** What to do while the ring is full. */
 export type FullPolicy<T> =
-  | { readonly kind: "coalesce"; readonly key: (value: T) => string; readonly limit?: number }
-  | { readonly kind: "backpressure"; readonly limit: number };
-
-/** Bound on distinct coalescing keys when the policy names none. */
-export const DEFAULT_COALESCE_LIMIT = 65_536;
+  /** Keep one pending record per key: the newest, or what `merge` makes of both. Bounded by the number of keys. */
+  | { kind: "coalesce"; key: (value: T) => string; merge?: (older: T, newer: T) => T }
+  /** Keep at most `limit` pending records in order, then push throws QueueFullError. */
+  | { kind: "backpressure"; limit: number };
 
 export interface QueueWriterOptions {
-  /** Names the queue in errors. */
-  readonly name: string;
-  readonly clock: Clock;
-  /** Cap on a lost "there is space" wake-up, milliseconds. */
-  readonly recheckMs?: number;
+  /** Named in errors, e.g. "pleg→main". */
+  name?: string;
+  clock?: Clock;
+  /** How long free space may stay unnoticed, ms. Default RECHECK_MS. */
+  recheckMs?: number;
+  /** Told when a record that was pending turns out never to arrive (too large after a merge, consumer closed). */
+  onDrop?: (error: unknown, records: number) => void;
 }
 
 export interface QueueWriterStats {
-  /** Values that push accepted. */
-  readonly pushed: number;
-  /** Accepted values that a newer one of the same key replaced before they reached the ring. */
-  readonly coalesced: number;
-  /** Values waiting for space now. */
-  readonly pending: number;
-  /** Values given up: refused with QueueFullError, or still waiting at close. */
-  readonly dropped: number;
-  /** Times the ring had no space. */
-  readonly full: number;
+  /** Records given to push. */
+  pushed: number;
+  /** Records that replaced, or were merged into, a pending one. */
+  coalesced: number;
+  /** Records waiting here for space. */
+  pending: number;
+  /** Records that will never arrive: too large, refused at the limit, or the consumer closed. */
+  dropped: number;
+  /** Times a push found the ring full. */
+  full: number;
 }
 
 export class QueueWriter<T> {
-  private readonly pending = new Map<string, Uint8Array>();
-  private readonly bell: BellListener;
-  private readonly limit: number;
-  private waiters: (() => void)[] = [];
-  private sequence = 0;
-  private pushed = 0;
-  private coalesced = 0;
-  private dropped = 0;
-  private full = 0;
+  private readonly name: string;
+  private readonly doorbell: Doorbell;
+  /** Map keeps insertion order; back-pressure uses a running number as key. */
+  private readonly pending = new Map<string | number, T>();
+  private next = 0;
   private closed = false;
-  private abandoned = false;
+  private readonly onDrop: (error: unknown, records: number) => void;
+  private readonly counts = { pushed: 0, coalesced: 0, dropped: 0, full: 0 };
 
   constructor(
     private readonly producer: RingProducer,
-    private readonly codec: Pick<Codec<T>, "encode">,
+    private readonly codec: Codec<T>,
     private readonly policy: FullPolicy<T>,
-    private readonly options: QueueWriterOptions,
+    options: QueueWriterOptions = {},
   ) {
-    this.limit = policy.limit ?? DEFAULT_COALESCE_LIMIT;
-    this.bell = new BellListener(
-      producer.spaceBell,
-      options.clock,
+    this.name = options.name ?? "(unnamed)";
+    this.onDrop = options.onDrop ?? (() => undefined);
+    this.doorbell = new Doorbell(
+      producer.header,
+      RingWord.spaceWanted,
+      RingWord.head,
+      RingWord.consumerClosed,
+      options.clock ?? systemClock,
       () => this.flush(),
-      options.recheckMs ?? DEFAULT_RECHECK_MS,
+      options.recheckMs,
     );
   }
 
   /**
-   * Sends a value, now or when there is space.
-   * Throws QueueFullError (the value was not taken), RecordTooLargeError, RingClosedError, or what the codec throws.
+   * Never blocks. The record is in the ring or pending when it returns.
+   * @throws RecordTooLargeError (record dropped), QueueFullError (back-pressure limit, record dropped),
+   *   RingClosedError (writer or consumer closed, record dropped), or what the codec threw.
    */
   push(value: T): void {
-    if (this.closed) throw new RingClosedError("producer");
-    const bytes = this.codec.encode(value);
-    if (this.pending.size === 0 && this.producer.tryPush(bytes)) {
-      this.pushed++;
-      return;
+    this.counts.pushed++;
+    if (this.pending.size === 0 && this.send(value)) return;
+    this.counts.full++;
+    this.keep(value);
+    if (this.pending.size === 1) this.flush();
+  }
+
+  /** Moves pending records into the ring as far as there is room. Called by itself when space appears. */
+  flush(): void {
+    for (;;) {
+      const position = this.producer.consumerPosition;
+      for (const [key, value] of this.pending) {
+        try {
+          if (!this.send(value)) break;
+        } catch (error) {
+          if (isRingClosed(error)) {
+            const lost = this.pending.size;
+            this.pending.clear();
+            this.drop(lost - 1);
+            this.doorbell.close();
+            this.onDrop(error, lost);
+            return;
+          }
+          this.onDrop(error, 1);
+        }
+        this.pending.delete(key);
+      }
+      if (this.pending.size === 0 || this.closed || this.doorbell.sleep(position)) return;
     }
-    if (bytes.length > this.producer.maxRecordBytes)
-      throw new RecordTooLargeError(bytes.length, this.producer.maxRecordBytes);
-    this.wait(this.keyOf(value), bytes);
+  }
+
+  /** Ends the queue: what is still pending after a last try counts as dropped; the consumer still gets the rest. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.flush();
+    this.doorbell.close();
+    this.drop(this.pending.size);
+    this.pending.clear();
+    this.producer.close();
   }
 
   stats(): QueueWriterStats {
-    const { pushed, coalesced, dropped, full } = this;
-    return { pushed, coalesced, pending: this.pending.size, dropped, full };
+    return { ...this.counts, pending: this.pending.size };
   }
 
-  /** Resolves once no value waits for space: true; or false when the deadline passes or the ring closes first. */
-  flushed(deadlineMs: number): Promise<boolean> {
-    if (this.pending.size === 0) return Promise.resolve(true);
-    if (this.closed) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const timer = this.options.clock.after(deadlineMs, () => {
-        this.waiters = this.waiters.filter((waiter) => waiter !== done);
-        resolve(this.pending.size === 0);
-      });
-      const done = (): void => {
-        timer.cancel();
-        resolve(this.pending.size === 0 && !this.abandoned);
-      };
-      this.waiters.push(done);
-    });
-  }
-
-  /** Tries once more, then closes the ring's writing end. Returns how many waiting values were given up (counted). */
-  close(): number {
-    if (this.closed) return 0;
-    this.closed = true;
-    this.moveToRing();
-    const lost = this.giveUp();
-    this.bell.close();
-    this.producer.close();
-    this.settle();
-    return lost;
-  }
-
-  private keyOf(value: T): string {
-    return this.policy.kind === "coalesce" ? this.policy.key(value) : String(this.sequence++);
-  }
-
-  private wait(key: string, bytes: Uint8Array): void {
-    const replaces = this.pending.has(key);
-    if (!replaces && this.pending.size >= this.limit) {
-      this.dropped++;
-      this.producer.addDropped(1);
-      throw new QueueFullError(this.options.name, this.limit);
-    }
-    if (replaces) this.coalesced++;
-    this.pending.set(key, bytes);
-    this.pushed++;
-    if (this.pending.size === 1 && !replaces) {
-      this.full++;
-      this.listen();
-    }
-  }
-
-  private listen(): void {
-    while (!this.bell.arm(() => this.roomForNext())) if (this.moveToRing()) return;
-  }
-
-  private roomForNext(): boolean {
-    const [next] = this.pending.values();
-    return next === undefined || this.producer.consumerClosed || this.producer.hasSpaceFor(next.length);
-  }
-
-  private flush(): void {
-    if (!this.moveToRing()) this.listen();
-    if (this.pending.size === 0) this.settle();
-  }
-
-  /** Moves what fits; true when nothing waits any more. */
-  private moveToRing(): boolean {
+  /** @returns false when there is no room; a record that can never be sent is counted as dropped and thrown. */
+  private send(value: T): boolean {
     try {
-      for (const [key, bytes] of this.pending) {
-        if (!this.producer.tryPush(bytes)) return false;
-        this.pending.delete(key);
-      }
+      return this.producer.tryPush(this.codec.encode(value));
     } catch (error) {
-      // The reader has gone: nobody will ever take these; whoever pushes next is told.
-      if (!isRingClosedError(error)) throw error;
-      this.giveUp();
+      this.drop(1);
+      throw error;
     }
-    return true;
   }
 
-  private giveUp(): number {
-    const lost = this.pending.size;
-    if (lost > 0) {
-      this.abandoned = true;
-      this.dropped += lost;
-      this.producer.addDropped(lost);
-      this.pending.clear();
+  private keep(value: T): void {
+    if (this.policy.kind === "coalesce") {
+      const key = this.policy.key(value);
+      const older = this.pending.get(key);
+      if (older === undefined) {
+        this.pending.set(key, value);
+        return;
+      }
+      this.counts.coalesced++;
+      this.pending.set(key, this.policy.merge === undefined ? value : this.policy.merge(older, value));
+      return;
     }
-    return lost;
+    if (this.pending.size >= this.policy.limit) {
+      this.drop(1);
+      throw new QueueFullError(this.name, this.pending.size);
+    }
+    this.pending.set(this.next++, value);
   }
 
-  private settle(): void {
-    const { waiters } = this;
-    this.waiters = [];
-    for (const waiter of waiters) waiter();
+  private drop(records: number): void {
+    if (records === 0) return;
+    this.counts.dropped += records;
+    this.producer.countDropped(records);
   }
 }

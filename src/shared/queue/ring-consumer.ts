@@ -1,0 +1,122 @@
+// The draining side of a ring. One thread, one consumer.
+// Records are copied out in batches, into memory of their own: decoders may keep views, text decoders refuse shared
+// memory, and the producer gets its room back before the first record is handled.
+import { ring as ringBell } from "./doorbell.js";
+import { RingCorruptError } from "./errors.js";
+import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
+import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
+
+/** Most bytes copied at once, unless one record is longer. */
+const BATCH_BYTES = 64 * 1024;
+
+export class RingConsumer {
+  private readonly view: RingView;
+  private head: number;
+  /** Records copied out and not yet handed over, framed as in the ring; a handler that throws loses only its own. */
+  private batch = new Uint8Array(0);
+  private batchLengths = new Int32Array(0);
+  private batchAt = 0;
+  private corrupt: RingCorruptError | undefined;
+
+  constructor(readonly buffers: RingBuffers) {
+    this.view = viewRing(buffers);
+    this.head = Atomics.load(this.view.header, RingWord.head);
+  }
+
+  /** Bytes waiting: in the ring, and copied out but not handed over. 0 means empty. */
+  get depth(): number {
+    return usedBytes(this.view.header) + this.batch.length - this.batchAt;
+  }
+
+  /** Records the producer's writer gave up on. */
+  get dropped(): number {
+    return Atomics.load(this.view.header, RingWord.dropped) >>> 0;
+  }
+
+  /** The producer closed and everything it pushed was drained. */
+  get ended(): boolean {
+    return Atomics.load(this.view.header, RingWord.producerClosed) !== 0 && this.depth === 0;
+  }
+
+  /** Position a doorbell sleeps on: nothing is waiting while tail equals it. */
+  get position(): number {
+    return this.head;
+  }
+
+  get header(): Int32Array {
+    return this.view.header;
+  }
+
+  /**
+   * Hands over at most `max` records, oldest first; each `bytes` is private memory of the receiver.
+   * When `onRecord` throws, that record counts as taken and the next call goes on behind it.
+   * @returns how many were handed over.
+   * @throws RingCorruptError, now and on every later call, when lengths or positions make no sense.
+   */
+  drain(onRecord: (bytes: Uint8Array) => void, max = Infinity): number {
+    let count = 0;
+    while (count < max) {
+      if (this.batchAt >= this.batch.length && !this.takeBatch()) break;
+      const length = this.batchLengths[this.batchAt / WORD_BYTES] ?? 0;
+      const start = this.batchAt + RECORD_HEADER_BYTES;
+      this.batchAt += framedBytes(length);
+      count++;
+      onRecord(this.batch.subarray(start, start + length));
+    }
+    return count;
+  }
+
+  /** Takes no more: the producer's next push fails with RingClosedError. */
+  close(): void {
+    Atomics.store(this.view.header, RingWord.consumerClosed, 1);
+    ringBell(this.view.header, RingWord.spaceWanted, RingWord.head);
+  }
+
+  private takeBatch(): boolean {
+    if (this.corrupt !== undefined) throw this.corrupt;
+    const { header, data, mask, capacity } = this.view;
+    const bytes = this.measureBatch();
+    if (bytes === 0) return false;
+    const batch = new Uint8Array(bytes);
+    const start = this.head & mask;
+    const first = Math.min(bytes, capacity - start);
+    batch.set(data.subarray(start, start + first));
+    if (first < bytes) batch.set(data.subarray(0, bytes - first), first);
+    this.batch = batch;
+    this.batchLengths = new Int32Array(batch.buffer);
+    this.batchAt = 0;
+    this.head = (this.head + bytes) | 0;
+    Atomics.store(header, RingWord.head, this.head);
+    ringBell(header, RingWord.spaceWanted, RingWord.head);
+    return true;
+  }
+
+  /** Length in bytes of the next batch of whole records. Checks each length, so that the batch needs no more checks. */
+  private measureBatch(): number {
+    const { header, lengths, mask, capacity, maxRecordBytes } = this.view;
+    const tail = Atomics.load(header, RingWord.tail);
+    const available = (tail - this.head) >>> 0;
+    if (available > capacity || available % WORD_BYTES !== 0) {
+      throw this.fail(`${available} bytes waiting in a ring of ${capacity}`);
+    }
+    let bytes = 0;
+    while (bytes < available) {
+      const length = lengths[((this.head + bytes) & mask) / WORD_BYTES] ?? -1;
+      const size = length < 0 || length > maxRecordBytes ? Infinity : framedBytes(length);
+      if (bytes + size > available) {
+        // What came whole before the bad length is still good.
+        if (bytes > 0) return bytes;
+        throw this.fail(`a record claims ${length} bytes where ${available - RECORD_HEADER_BYTES} are left`);
+      }
+      if (bytes > 0 && bytes + size > BATCH_BYTES) return bytes;
+      bytes += size;
+    }
+    return bytes;
+  }
+
+  private fail(detail: string): RingCorruptError {
+    this.corrupt = new RingCorruptError(detail);
+    this.close();
+    return this.corrupt;
+  }
+}

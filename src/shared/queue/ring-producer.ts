@@ -1,0 +1,80 @@
+// The pushing side of a ring. One thread, one producer: two producers on one ring corrupt it.
+import { ring as ringBell } from "./doorbell.js";
+import { RecordTooLargeError, RingClosedError } from "./errors.js";
+import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
+import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
+
+export class RingProducer {
+  private readonly view: RingView;
+  private tail: number;
+  /** Head as last seen: read again only when the ring looks full, so most pushes don't touch the consumer's line. */
+  private seenHead: number;
+
+  constructor(readonly buffers: RingBuffers) {
+    this.view = viewRing(buffers);
+    this.tail = Atomics.load(this.view.header, RingWord.tail);
+    this.seenHead = Atomics.load(this.view.header, RingWord.head);
+  }
+
+  get maxRecordBytes(): number {
+    return this.view.maxRecordBytes;
+  }
+
+  /** Bytes not yet taken by the consumer. */
+  get usedBytes(): number {
+    return usedBytes(this.view.header);
+  }
+
+  /** Position a doorbell sleeps on: there is no more room than now while head equals it. */
+  get consumerPosition(): number {
+    return Atomics.load(this.view.header, RingWord.head);
+  }
+
+  get header(): Int32Array {
+    return this.view.header;
+  }
+
+  /**
+   * Writes one record and wakes the consumer if it sleeps.
+   * @returns false when the ring has no room for it now.
+   * @throws RecordTooLargeError when it never will have; RingClosedError after either side closed.
+   */
+  tryPush(record: Uint8Array): boolean {
+    const { header, lengths, data, capacity, mask } = this.view;
+    const length = record.length;
+    if (length > this.view.maxRecordBytes) throw new RecordTooLargeError(length, this.view.maxRecordBytes);
+    if (Atomics.load(header, RingWord.producerClosed) !== 0) throw new RingClosedError("producer");
+    if (Atomics.load(header, RingWord.consumerClosed) !== 0) throw new RingClosedError("consumer");
+    const size = framedBytes(length);
+    if (capacity - ((this.tail - this.seenHead) >>> 0) < size) {
+      this.seenHead = Atomics.load(header, RingWord.head);
+      if (capacity - ((this.tail - this.seenHead) >>> 0) < size) return false;
+    }
+    const at = this.tail & mask;
+    lengths[at / WORD_BYTES] = length;
+    const start = (at + RECORD_HEADER_BYTES) & mask;
+    if (start + length <= capacity) {
+      data.set(record, start);
+    } else {
+      const first = capacity - start;
+      data.set(record.subarray(0, first), start);
+      data.set(record.subarray(first), 0);
+    }
+    this.tail = (this.tail + size) | 0;
+    Atomics.store(header, RingWord.tail, this.tail);
+    header[RingWord.pushed] = (header[RingWord.pushed] ?? 0) + 1;
+    ringBell(header, RingWord.dataWanted, RingWord.tail);
+    return true;
+  }
+
+  /** Counts records that a writer gave up on, where the consumer and the metrics can see it. */
+  countDropped(records: number): void {
+    Atomics.add(this.view.header, RingWord.dropped, records);
+  }
+
+  /** No more pushes. The consumer still gets what was pushed. */
+  close(): void {
+    Atomics.store(this.view.header, RingWord.producerClosed, 1);
+    ringBell(this.view.header, RingWord.dataWanted, RingWord.tail);
+  }
+}
