@@ -23,7 +23,10 @@ import { qosClass } from "./qos.js";
 export interface PodCgroup {
   /** LinuxPodSandboxConfig.cgroup_parent. */
   criParent: string;
-  /** Absolute directories where the runtime makes and removes container cgroups; watching the first one is enough. */
+  /**
+   * Absolute directories where the runtime makes and removes container cgroups. Watching any one is enough: a runtime
+   * removes a container's cgroup from all hierarchies within a millisecond, some 20 ms before it reports the exit.
+   */
   watchDirs: string[];
 }
 

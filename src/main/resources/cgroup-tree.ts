@@ -4,7 +4,7 @@ import type { CgroupName } from "./cgroup-name.js";
 
 export interface CgroupTree {
   readonly version: 1 | 2;
-  /** Directories of the cgroup, one per hierarchy; the first is where a container's end shows first. */
+  /** Directories of the cgroup, one per hierarchy. */
   directories(name: CgroupName): string[];
   /**
    * Makes the cgroup and sets its values; what is already right is not written again. "missing-parent" when the cgroup

@@ -9,22 +9,14 @@ import type { CgroupTree } from "./cgroup-tree.js";
 import { killAll } from "./kill.js";
 import { v1Writes, isKernelDefault, sameValue } from "./v1-values.js";
 
-/** Hierarchies in which a runtime removes a container's cgroup soonest after its end come first (measured). */
-const WATCH_ORDER = ["pids", "memory", "cpu"];
-
 export function cgroupV1(hierarchies: readonly V1Hierarchy[], onRefused: files.OnRefused): CgroupTree {
-  const rank = ({ controllers }: V1Hierarchy): number => {
-    const index = WATCH_ORDER.findIndex((controller) => controllers.includes(controller));
-    return index < 0 ? WATCH_ORDER.length : index;
-  };
-  const ordered = [...hierarchies].sort((a, b) => rank(a) - rank(b));
   const at = (hierarchy: V1Hierarchy, name: CgroupName): string => hierarchy.mountPoint + toCgroupfs(name);
-  const directories = (name: CgroupName): string[] => ordered.map((hierarchy) => at(hierarchy, name));
+  const directories = (name: CgroupName): string[] => hierarchies.map((hierarchy) => at(hierarchy, name));
 
   const create = async (name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> => {
     const writes = v1Writes(limits);
     const outcomes = await Promise.all(
-      ordered.map(async (hierarchy) => {
+      hierarchies.map(async (hierarchy) => {
         const directory = at(hierarchy, name);
         const outcome = await make(directory);
         if (outcome === "missing") return false;
@@ -46,7 +38,7 @@ export function cgroupV1(hierarchies: readonly V1Hierarchy[], onRefused: files.O
     directories,
     create,
     async createParent(name, limits) {
-      const cpuset = ordered.find(({ controllers }) => controllers.includes("cpuset"));
+      const cpuset = hierarchies.find(({ controllers }) => controllers.includes("cpuset"));
       // Before any child is made: a cpuset without CPUs and memory nodes takes no process.
       if (cpuset !== undefined) await prepareCpuset(cpuset, name, onRefused);
       if ((await create(name, limits)) === "missing-parent") {
@@ -68,7 +60,7 @@ export function cgroupV1(hierarchies: readonly V1Hierarchy[], onRefused: files.O
     async kill(name, pids) {
       killAll(pids);
       // A frozen process takes its SIGKILL only when thawed.
-      const freezer = ordered.find(({ controllers }) => controllers.includes("freezer"));
+      const freezer = hierarchies.find(({ controllers }) => controllers.includes("freezer"));
       if (freezer === undefined || pids.length === 0) return;
       for (const directory of (await files.subtree(at(freezer, name))).reverse()) {
         await files.writeValue(`${directory}/freezer.state`, "THAWED", () => undefined);
