@@ -1,6 +1,7 @@
 // A cgroup's logical path (["kubepods", "burstable", "podUID"]) and its two spellings: plain directories (cgroupfs) and
 // nested systemd slices, where "-" separates levels and therefore becomes "_" inside an element.
 import type { QOSClass } from "../../shared/api/pod-status.js";
+import { safePodUid } from "../../shared/api/pod-uid.js";
 
 /** Elements below the cgroup root; [] is the root itself. */
 export type CgroupName = readonly string[];
@@ -21,8 +22,9 @@ export function qosCgroupName(root: CgroupName, qos: QOSClass, cgroupsPerQOS: bo
   return [...root, "kubepods", qos === "Burstable" ? "burstable" : "besteffort"];
 }
 
+/** @throws UnsafePodUidError */
 export function podCgroupName(qosParent: CgroupName, uid: string): CgroupName {
-  return [...qosParent, POD_PREFIX + uid];
+  return [...qosParent, POD_PREFIX + safePodUid(uid)];
 }
 
 /** The pod UID of a last path element of either driver, or undefined when the element is no pod's. */

@@ -1,0 +1,57 @@
+// What can go wrong with cgroups, one class per cause.
+
+/** The agent may not make cgroups here. */
+export class CgroupsNotWritableError extends Error {
+  override readonly name = "CgroupsNotWritableError";
+  constructor(directory: string, cause: unknown) {
+    super(`cannot make cgroup ${directory}: ${reason(cause)}; run as root with /sys/fs/cgroup mounted read-write`, {
+      cause,
+    });
+  }
+}
+export function isCgroupsNotWritableError(error: unknown): error is CgroupsNotWritableError {
+  return error instanceof CgroupsNotWritableError;
+}
+
+/** The kernel refused a value. */
+export class CgroupWriteError extends Error {
+  override readonly name = "CgroupWriteError";
+  constructor(path: string, value: string, cause: unknown) {
+    super(`writing ${JSON.stringify(value)} to ${path}: ${reason(cause)}`, { cause });
+  }
+}
+export function isCgroupWriteError(error: unknown): error is CgroupWriteError {
+  return error instanceof CgroupWriteError;
+}
+
+/** A cgroup still has processes or children after all tries; trying again later is the caller's part. */
+export class CgroupBusyError extends Error {
+  override readonly name = "CgroupBusyError";
+  constructor(cgroup: string, tries: number, cause: unknown) {
+    super(`cgroup ${cgroup} is still busy after ${tries} tries to remove it: ${reason(cause)}`, { cause });
+  }
+}
+export function isCgroupBusyError(error: unknown): error is CgroupBusyError {
+  return error instanceof CgroupBusyError;
+}
+
+/** cgroupDriver: systemd needs D-Bus to make slices with their values. */
+export class CgroupDriverNotBuiltError extends Error {
+  override readonly name = "CgroupDriverNotBuiltError";
+  constructor() {
+    super(
+      "the systemd cgroup driver is not built yet: set cgroupDriver: cgroupfs here and in the runtime's configuration",
+    );
+  }
+}
+export function isCgroupDriverNotBuiltError(error: unknown): error is CgroupDriverNotBuiltError {
+  return error instanceof CgroupDriverNotBuiltError;
+}
+
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

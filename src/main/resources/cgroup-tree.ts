@@ -1,0 +1,26 @@
+// What the manager needs from a kernel's cgroup interface; cgroup-v1 and cgroup-v2 are the two implementations.
+import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupName } from "./cgroup-name.js";
+
+export interface CgroupTree {
+  readonly version: 1 | 2;
+  /** Directories of the cgroup, one per hierarchy. */
+  directories(name: CgroupName): string[];
+  /**
+   * Makes the cgroup and sets its values; what is already right is not written again. "missing-parent" when the cgroup
+   * above is not there. @throws CgroupWriteError, CgroupsNotWritableError
+   */
+  create(name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent">;
+  /** Makes a cgroup whose children get limits: hands controllers down to them. */
+  createParent(name: CgroupName, limits: CgroupLimits): Promise<void>;
+  /** Exists in every hierarchy. */
+  exists(name: CgroupName): Promise<boolean>;
+  /** Names of children, in any hierarchy. */
+  children(name: CgroupName): Promise<string[]>;
+  /** PIDs in the cgroup or below, in any hierarchy. */
+  processes(name: CgroupName): Promise<number[]>;
+  /** SIGKILLs them, frozen ones included. */
+  kill(name: CgroupName, pids: readonly number[]): Promise<void>;
+  /** One try to remove it and all below; false when something is left. */
+  remove(name: CgroupName): Promise<boolean>;
+}

@@ -1,0 +1,13 @@
+// SIGKILL to processes found in a pod's cgroup.
+
+/** Processes already gone are no error; the agent itself and init are never killed, whatever a cgroup file says. */
+export function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    if (pid <= 1 || pid === process.pid) continue;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+  }
+}

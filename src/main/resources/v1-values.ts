@@ -1,0 +1,43 @@
+// CgroupLimits as cgroup v1 files, what a fresh cgroup already has, and how the kernel shows a written value.
+import type { CgroupLimits, CgroupWrite } from "./cgroup-limits.js";
+
+const PAGE = 4096n;
+const NO_LIMIT = "-1";
+
+/** In the order to write them: the period before the quota it bounds. */
+export function v1Writes(limits: CgroupLimits): CgroupWrite[] {
+  const writes: CgroupWrite[] = [];
+  const add = (controller: string, file: string, value: bigint | undefined): void => {
+    if (value !== undefined) writes.push({ controller, file: `${controller}.${file}`, value: value.toString() });
+  };
+  add("cpu", "shares", limits.cpuShares);
+  add("cpu", "cfs_period_us", limits.cpuPeriodUs);
+  // 0 means unset, and the kernel refuses it.
+  add("cpu", "cfs_quota_us", limits.cpuQuotaUs === 0n ? undefined : limits.cpuQuotaUs);
+  add("memory", "limit_in_bytes", limits.memoryBytes);
+  if (limits.pids !== undefined) {
+    writes.push({ controller: "pids", file: "pids.max", value: limits.pids < 0n ? "max" : limits.pids.toString() });
+  }
+  for (const [size, bytes] of limits.hugePages ?? []) add("hugetlb", `${size}.limit_in_bytes`, bytes);
+  return writes;
+}
+
+const DEFAULTS: Readonly<Record<string, string>> = {
+  "cpu.shares": "1024",
+  "cpu.cfs_period_us": "100000",
+  "cpu.cfs_quota_us": NO_LIMIT,
+  "memory.limit_in_bytes": NO_LIMIT,
+  "pids.max": "max",
+};
+
+/** Would a cgroup made this moment already have the value? */
+export function isKernelDefault(write: CgroupWrite): boolean {
+  return DEFAULTS[write.file] === write.value;
+}
+
+/** Byte values are kept in whole pages. */
+export function sameValue(write: CgroupWrite, current: string | undefined): boolean {
+  if (current === undefined || current === write.value) return current !== undefined;
+  if (!write.file.endsWith("limit_in_bytes") || !/^\d+$/.test(current) || !/^\d+$/.test(write.value)) return false;
+  return BigInt(write.value) / PAGE === BigInt(current) / PAGE;
+}

@@ -1,0 +1,22 @@
+// Pod UIDs become directory and cgroup names, which are later removed with all they hold: a UID that is a path would
+// make the agent remove what is not its own.
+
+/** The UID of a pod cannot be used as a file name. */
+export class UnsafePodUidError extends Error {
+  override readonly name = "UnsafePodUidError";
+  constructor(uid: string) {
+    super(
+      `pod UID ${JSON.stringify(uid)} cannot name a directory: use letters, digits, "-", "_" and inner dots, at most 128`,
+    );
+  }
+}
+
+export function isUnsafePodUidError(error: unknown): error is UnsafePodUidError {
+  return error instanceof UnsafePodUidError;
+}
+
+/** Returns the UID if it is safe as one path element. @throws UnsafePodUidError */
+export function safePodUid(uid: string): string {
+  if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(uid)) throw new UnsafePodUidError(uid);
+  return uid;
+}

@@ -1,0 +1,213 @@
+// The cgroup manager on this machine's own cgroups, under a root of the test's own.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { isCgroupDriverNotBuiltError, isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
+import {
+  createCgroupManager,
+  type CgroupManager,
+  type CgroupManagerOptions,
+} from "../../src/main/resources/cgroup-manager.js";
+import { readCgroupMounts, type CgroupMounts } from "../../src/main/resources/cgroup-mounts.js";
+import { cgroupV2 } from "../../src/main/resources/cgroup-v2.js";
+import { isUnsafePodUidError } from "../../src/shared/api/pod-uid.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { createLogger } from "../../src/shared/log/logger.js";
+import { container, pod } from "../main/resources/pods.js";
+
+const ROOT = `nodelet-test-${process.pid}`;
+const mounts = await readCgroupMounts();
+const writable = process.getuid?.() === 0;
+
+function manager(change: Partial<CgroupManagerOptions> = {}): CgroupManager {
+  return createCgroupManager({
+    cgroupRoot: `/${ROOT}`,
+    driver: "cgroupfs",
+    cgroupsPerQOS: true,
+    podPidsLimit: 64n,
+    cpuCFSQuota: true,
+    mounts,
+    log: createLogger({ thread: "test", level: "silent" }),
+    clock: systemClock,
+    ...change,
+  });
+}
+
+/** Directory of a cgroup for one controller. */
+function at(controller: string, path: string): string {
+  const base =
+    mounts.version === 2
+      ? mounts.mountPoint
+      : mounts.hierarchies.find(({ controllers }) => controllers.includes(controller))?.mountPoint;
+  assert.ok(base !== undefined, `no ${controller} hierarchy`);
+  return `${base}/${ROOT}/${path}`;
+}
+
+const read = (path: string): string => readFileSync(path, "utf8").trim();
+/** A file's text on v1 or on v2. */
+function value(controller: string, path: string, v1: string, v2: string): string {
+  return read(`${at(controller, path)}/${mounts.version === 2 ? v2 : v1}`);
+}
+
+async function sleeperIn(...directories: string[]): Promise<ChildProcess> {
+  const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+  await once(child, "spawn");
+  for (const directory of directories) await writeFile(`${directory}/cgroup.procs`, String(child.pid));
+  return child;
+}
+
+describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
+  const cgroups = manager();
+  before(() => cgroups.setUp());
+  after(() => cgroups.tearDown());
+
+  test("set-up makes the tiers in every hierarchy, and twice is once", async () => {
+    await cgroups.setUp();
+    assert.equal(value("cpu", "kubepods/besteffort", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "1" : "2");
+    for (const controller of ["cpu", "memory", "pids"]) assert.ok(existsSync(at(controller, "kubepods/burstable")));
+  });
+
+  test("a pod's cgroup has its values, again and after a restart of the agent", async () => {
+    const subject = pod([container("a", { cpu: "500m" }, { cpu: "1", memory: "10000000" })], {}, "values-1");
+    const made = await cgroups.ensurePod(subject);
+    assert.equal(made.criParent, `/${ROOT}/kubepods/burstable/podvalues-1`);
+    assert.ok(made.watchDirs.length > 0 && made.watchDirs.every((directory) => existsSync(directory)));
+    const check = (): void => {
+      const path = "kubepods/burstable/podvalues-1";
+      assert.equal(value("cpu", path, "cpu.shares", "cpu.weight"), mounts.version === 2 ? "20" : "512");
+      assert.equal(value("cpu", path, "cpu.cfs_quota_us", "cpu.max").split(" ")[0], "100000");
+      assert.equal(value("memory", path, "memory.limit_in_bytes", "memory.max"), "9998336");
+      assert.equal(value("pids", path, "pids.max", "pids.max"), "64");
+    };
+    check();
+    await cgroups.ensurePod(subject);
+    if (mounts.version === 1) await writeFile(`${at("cpu", "kubepods/burstable/podvalues-1")}/cpu.shares`, "77");
+    await manager().ensurePod(subject);
+    check();
+    await cgroups.removePod("values-1");
+  });
+
+  test("each class has its place, pods are listed, found and removed from any", async () => {
+    const both = { cpu: "1", memory: "8Mi" };
+    await cgroups.ensurePod(pod([container("a")], {}, "be-1"));
+    await cgroups.ensurePod(pod([container("a", { cpu: 1 })], {}, "bu-1"));
+    await cgroups.ensurePod(pod([container("a", both, both)], {}, "gu-1"));
+    assert.ok(existsSync(at("cpu", "kubepods/podgu-1")));
+    assert.ok(existsSync(at("cpu", "kubepods/besteffort/podbe-1")));
+    assert.deepEqual((await cgroups.listPods()).sort(), ["be-1", "bu-1", "gu-1"]);
+    for (const uid of ["be-1", "bu-1", "gu-1"]) {
+      assert.ok(await cgroups.podExists(uid));
+      await manager().removePod(uid);
+      assert.ok(!(await cgroups.podExists(uid)));
+      await cgroups.removePod(uid);
+    }
+    assert.deepEqual(await cgroups.listPods(), []);
+  });
+
+  test("a cgroup removed behind the agent's back is made again, its parents too", async () => {
+    const subject = pod([container("a")], {}, "again-1");
+    await cgroups.ensurePod(subject);
+    for (const { directory } of await trees("kubepods/besteffort")) {
+      await rmdir(`${directory}/podagain-1`);
+      await rmdir(directory);
+    }
+    await cgroups.ensurePod(subject);
+    assert.ok(await cgroups.podExists("again-1"));
+    await cgroups.removePod("again-1");
+  });
+
+  test("removal kills what is left inside, in nested cgroups and frozen", async () => {
+    const made = await cgroups.ensurePod(pod([container("a")], {}, "busy-1"));
+    const nested = made.watchDirs
+      .filter((directory) => !directory.includes("/cpuset/"))
+      .map((directory) => `${directory}/inner`);
+    for (const directory of nested) await mkdir(directory);
+    const child = await sleeperIn(...nested);
+    const exited = once(child, "exit");
+    if (mounts.version === 1) {
+      await writeFile(`${at("freezer", "kubepods/besteffort/podbusy-1/inner")}/freezer.state`, "FROZEN");
+    }
+    await cgroups.removePod("busy-1");
+    assert.equal((await exited)[1], "SIGKILL");
+    assert.ok(!(await cgroups.podExists("busy-1")));
+  });
+
+  test("burstable shares follow the pods", async () => {
+    await cgroups.updateQos([
+      pod([container("a", { cpu: 1 })]),
+      pod([container("b", { cpu: "500m" })]),
+      pod([container("c")]),
+    ]);
+    assert.equal(value("cpu", "kubepods/burstable", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "59" : "1536");
+    await cgroups.updateQos([]);
+    assert.equal(value("cpu", "kubepods/burstable", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "1" : "2");
+  });
+
+  test(
+    "processes can be placed in a pod's cgroup: its cpuset is not empty",
+    { skip: mounts.version === 2 },
+    async () => {
+      await cgroups.ensurePod(pod([container("a")], {}, "cpuset-1"));
+      const child = await sleeperIn(at("cpuset", "kubepods/besteffort/podcpuset-1"));
+      await cgroups.removePod("cpuset-1");
+      assert.equal(child.exitCode ?? child.signalCode ?? (await once(child, "exit"))[1], "SIGKILL");
+    },
+  );
+
+  test("a UID that is a path is refused before anything is touched", async () => {
+    await assert.rejects(cgroups.removePod("../../x"), isUnsafePodUidError);
+    await assert.rejects(cgroups.ensurePod(pod([container("a")], {}, "../x")), isUnsafePodUidError);
+  });
+
+  test("without QoS cgroups containers go to the root and no pod cgroup is made", async () => {
+    const flat = manager({ cgroupsPerQOS: false });
+    const made = await flat.ensurePod(pod([container("a")], {}, "flat-1"));
+    assert.equal(made.criParent, `/${ROOT}`);
+    await flat.removePod("flat-1");
+    assert.ok(existsSync(at("cpu", "kubepods")));
+  });
+});
+
+test("v2 tree on the machine's v2 hierarchy", { skip: v2MountPoint(mounts) === undefined || !writable }, async () => {
+  const mountPoint = v2MountPoint(mounts) ?? "";
+  const tree = cgroupV2(mountPoint, () => undefined);
+  const top = `${ROOT}-v2`;
+  await tree.createParent([top], {});
+  assert.equal(await tree.create([top, "none", "x"], {}), "missing-parent");
+  await tree.create([top, "a"], { pids: 10n, cpuShares: 2n });
+  assert.ok(await tree.exists([top, "a"]));
+  const child = await sleeperIn(`${mountPoint}/${top}/a`);
+  const exited = once(child, "exit");
+  assert.deepEqual(await tree.processes([top]), [child.pid]);
+  assert.equal(await tree.remove([top]), false);
+  await tree.kill([top], [child.pid ?? 0]);
+  assert.equal((await exited)[1], "SIGKILL");
+  while (!(await tree.remove([top]))) await systemClock.sleep(5);
+  assert.ok(!(await tree.exists([top])));
+});
+
+test("cgroups that cannot be made are one clear error", async () => {
+  const readOnly: CgroupMounts = { version: 2, mountPoint: "/proc/1" };
+  await assert.rejects(
+    manager({ mounts: readOnly }).setUp(),
+    (error) => isCgroupsNotWritableError(error) && error.message.includes("/proc/1"),
+  );
+});
+
+test("the systemd driver says at once that it is not built", () => {
+  assert.throws(() => manager({ driver: "systemd" }), isCgroupDriverNotBuiltError);
+});
+
+async function trees(path: string): Promise<{ directory: string }[]> {
+  const points = mounts.version === 2 ? [mounts.mountPoint] : mounts.hierarchies.map(({ mountPoint }) => mountPoint);
+  const found = points.map((point) => ({ directory: `${point}/${ROOT}/${path}` }));
+  for (const { directory } of found) await readdir(directory);
+  return found;
+}
+
+function v2MountPoint(found: CgroupMounts): string | undefined {
+  return found.version === 2 ? found.mountPoint : found.unified?.mountPoint;
+}

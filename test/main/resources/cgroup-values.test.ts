@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isKernelDefault, sameValue, v1Writes } from "../../../src/main/resources/v1-values.js";
+import { isKernelDefaultV2, sameValueV2, v2Writes } from "../../../src/main/resources/v2-values.js";
+import type { CgroupWrite } from "../../../src/main/resources/cgroup-limits.js";
+
+const limits = {
+  cpuShares: 512n,
+  cpuPeriodUs: 100_000n,
+  cpuQuotaUs: 50_000n,
+  memoryBytes: 10_000_000n,
+  pids: 100n,
+  hugePages: new Map([["2MB", 0n]]),
+};
+const shown = (writes: CgroupWrite[]): string[] =>
+  writes.map(({ controller, file, value }) => `${controller} ${file} ${value}`);
+
+test("v1 files", () => {
+  assert.deepEqual(shown(v1Writes(limits)), [
+    "cpu cpu.shares 512",
+    "cpu cpu.cfs_period_us 100000",
+    "cpu cpu.cfs_quota_us 50000",
+    "memory memory.limit_in_bytes 10000000",
+    "pids pids.max 100",
+    "hugetlb hugetlb.2MB.limit_in_bytes 0",
+  ]);
+  assert.deepEqual(shown(v1Writes({ cpuQuotaUs: 0n })), [], "0 is unset");
+  assert.deepEqual(shown(v1Writes({ cpuQuotaUs: -1n, pids: -1n })), ["cpu cpu.cfs_quota_us -1", "pids pids.max max"]);
+});
+
+test("v2 files", () => {
+  assert.deepEqual(shown(v2Writes(limits)), [
+    "cpu cpu.weight 20",
+    "cpu cpu.max 50000 100000",
+    "memory memory.max 10000000",
+    "pids pids.max 100",
+    "hugetlb hugetlb.2MB.max 0",
+  ]);
+  assert.deepEqual(shown(v2Writes({ cpuQuotaUs: -1n })), ["cpu cpu.max max 100000"]);
+});
+
+test("what need not be written", () => {
+  const memory = { controller: "memory", file: "memory.limit_in_bytes", value: "10000000" };
+  assert.ok(sameValue(memory, "9998336"), "kept in whole pages");
+  assert.ok(!sameValue(memory, "9994240"));
+  assert.ok(!sameValue(memory, "9223372036854771712"));
+  assert.ok(!sameValue(memory, undefined));
+  assert.ok(sameValue({ controller: "cpu", file: "cpu.shares", value: "2" }, "2"));
+  assert.ok(isKernelDefault({ controller: "cpu", file: "cpu.shares", value: "1024" }));
+  assert.ok(!isKernelDefault(memory));
+  assert.ok(sameValueV2({ controller: "memory", file: "memory.max", value: "10000000" }, "9998336"));
+  assert.ok(!sameValueV2({ controller: "memory", file: "memory.max", value: "10000000" }, "max"));
+  assert.ok(isKernelDefaultV2({ controller: "cpu", file: "cpu.weight", value: "100" }));
+});

@@ -1,0 +1,172 @@
+// Formulas and CRI values: cpu, container, sandbox and pod cgroup.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  linuxContainerResources,
+  type ContainerResourceOptions,
+} from "../../../src/main/resources/container-resources.js";
+import * as cpu from "../../../src/main/resources/cpu.js";
+import { hugePageLimits, hugePageSizeName } from "../../../src/main/resources/huge-pages.js";
+import { podCgroupLimits } from "../../../src/main/resources/pod-cgroup-limits.js";
+import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
+import type { Container } from "../../../src/shared/api/pod.js";
+import { container, pod, sidecar } from "./pods.js";
+
+const MIB = 1024n ** 2n;
+
+test("cpu formulas", () => {
+  for (const [milli, shares] of [
+    [0n, 2n],
+    [1n, 2n],
+    [2n, 2n],
+    [3n, 3n],
+    [100n, 102n],
+    [1000n, 1024n],
+    [300_000n, 262_144n],
+  ] as const)
+    assert.equal(cpu.milliCpuToShares(milli), shares, `${milli}m`);
+  for (const [milli, quota] of [
+    [0n, 0n],
+    [1n, 1000n],
+    [10n, 1000n],
+    [15n, 1500n],
+    [1000n, 100_000n],
+  ] as const)
+    assert.equal(cpu.milliCpuToQuota(milli), quota, `${milli}m`);
+  for (const [shares, weight] of [
+    [0n, 1n],
+    [2n, 1n],
+    [102n, 4n],
+    [1024n, 39n],
+    [262_144n, 10_000n],
+    [999_999n, 10_000n],
+  ] as const)
+    assert.equal(cpu.sharesToWeight(shares), weight, `${shares} shares`);
+  for (const [shares, weight] of [
+    [2n, 1n],
+    [102n, 17n],
+    [1024n, 100n],
+    [262_144n, 10_000n],
+  ] as const)
+    assert.equal(cpu.sharesToRuntimeWeight(shares), weight, `${shares} shares at the runtime`);
+  assert.equal(cpu.sharesToMilliCpu(102n), 100n);
+  assert.equal(cpu.sharesToMilliCpu(2n), 2n);
+});
+
+test("shares and weights never fall as cpu rises, and stay within the kernel's range", () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 6n), (milli, more) => {
+      const [a, b] = [cpu.milliCpuToShares(milli), cpu.milliCpuToShares(milli + more)];
+      assert.ok(a <= b && a >= 2n && b <= 262_144n);
+      assert.ok(cpu.sharesToWeight(a) <= cpu.sharesToWeight(b));
+      assert.ok(cpu.sharesToRuntimeWeight(a) <= cpu.sharesToRuntimeWeight(b));
+      assert.ok(cpu.sharesToWeight(a) >= 1n && cpu.sharesToRuntimeWeight(b) <= 10_000n);
+    }),
+  );
+});
+
+test("huge page names", () => {
+  assert.equal(hugePageSizeName(2n * MIB), "2MB");
+  assert.equal(hugePageSizeName(1024n * MIB), "1GB");
+  assert.equal(hugePageSizeName(64n * 1024n), "64KB");
+  assert.deepEqual(hugePageLimits({ "hugepages-2Mi": "4Mi" }, [2n * MIB, 1024n * MIB]), [
+    { pageSize: "2MB", limit: 4n * MIB },
+    { pageSize: "1GB", limit: 0n },
+  ]);
+});
+
+const options: ContainerResourceOptions = {
+  nodeMemoryBytes: 1024n * MIB,
+  cgroupVersion: 1,
+  cpuCFSQuota: true,
+  swapController: false,
+  hugePageSizes: [],
+  singleProcessOOMKill: false,
+};
+const of = (
+  one: Container,
+  change: Partial<ContainerResourceOptions> = {},
+): ReturnType<typeof linuxContainerResources> => linuxContainerResources(pod([one]), one, { ...options, ...change });
+
+test("container values on v1", () => {
+  const full = of(container("a", { cpu: "500m", memory: "64Mi" }, { cpu: "1", memory: "128Mi" }));
+  assert.equal(full.cpuShares, 512n);
+  assert.equal(full.cpuQuota, 100_000n);
+  assert.equal(full.cpuPeriod, 100_000n);
+  assert.equal(full.memoryLimitInBytes, 128n * MIB);
+  assert.equal(full.oomScoreAdj, 938n);
+  assert.equal(full.memorySwapLimitInBytes, 0n);
+  assert.deepEqual(full.unified, {});
+});
+
+test("container values: what is absent and what is off", () => {
+  assert.equal(of(container("a", undefined, { cpu: "1" })).cpuShares, 1024n, "shares from the limit");
+  assert.equal(of(container("a", { cpu: "0" }, { cpu: "1" })).cpuShares, 2n, "a request of zero is a request");
+  const bare = of(container("a"));
+  assert.deepEqual([bare.cpuShares, bare.cpuQuota, bare.memoryLimitInBytes, bare.oomScoreAdj], [2n, 0n, 0n, 1000n]);
+  assert.equal(of(container("a", undefined, { cpu: "1" }), { cpuCFSQuota: false }).cpuQuota, 0n);
+  assert.equal(of(container("a", {}, { memory: "8Mi" }), { swapController: true }).memorySwapLimitInBytes, 8n * MIB);
+});
+
+test("container values on v2", () => {
+  const two = { cgroupVersion: 2, swapController: true } as const;
+  assert.deepEqual(of(container("a", {}, { memory: "8Mi" }), two).unified, {
+    "memory.oom.group": "1",
+    "memory.swap.max": "0",
+  });
+  assert.equal(of(container("a", {}, { memory: "8Mi" }), two).memorySwapLimitInBytes, 0n);
+  assert.deepEqual(of(container("a"), { cgroupVersion: 2, singleProcessOOMKill: true }).unified, {});
+});
+
+test("the pod-level memory limit stands in for a container's own", () => {
+  const one = container("a");
+  const subject = pod([one], { resources: { limits: { memory: "32Mi" } } });
+  assert.equal(linuxContainerResources(subject, one, options).memoryLimitInBytes, 32n * MIB);
+});
+
+test("sandbox values: sums without overhead, overhead apart", () => {
+  const subject = pod([container("a", { cpu: "500m" }, { cpu: 1, memory: "8Mi" }), container("b", { cpu: "500m" })], {
+    overhead: { cpu: "250m", memory: "4Mi" },
+  });
+  const { resources, overhead } = sandboxResources(subject, { cpuCFSQuota: true });
+  assert.deepEqual(
+    [resources.cpuShares, resources.cpuQuota, resources.memoryLimitInBytes],
+    [1024n, 100_000n, 8n * MIB],
+  );
+  assert.deepEqual([overhead.cpuShares, overhead.cpuQuota, overhead.memoryLimitInBytes], [256n, 25_000n, 4n * MIB]);
+  const none = sandboxResources(pod([container("a")]), { cpuCFSQuota: true });
+  assert.deepEqual([none.overhead.cpuShares, none.overhead.cpuPeriod, none.resources.cpuShares], [0n, 0n, 2n]);
+});
+
+test("pod cgroup values by class", () => {
+  const plain = { cpuCFSQuota: true, podPidsLimit: -1n, hugePageSizes: [] };
+  const both = { cpu: "1", memory: "8Mi" };
+  assert.deepEqual(podCgroupLimits(pod([container("a")]), plain), { cpuShares: 2n });
+  assert.deepEqual(podCgroupLimits(pod([container("a", both, both)]), plain), {
+    cpuShares: 1024n,
+    cpuPeriodUs: 100_000n,
+    cpuQuotaUs: 100_000n,
+    memoryBytes: 8n * MIB,
+  });
+  assert.equal(podCgroupLimits(pod([container("a", both, both)]), { ...plain, cpuCFSQuota: false }).cpuQuotaUs, -1n);
+  const partial = pod([container("a", { cpu: "500m" }, both), container("b", undefined, { cpu: "1" })]);
+  assert.deepEqual(podCgroupLimits(partial, plain), { cpuShares: 512n, cpuPeriodUs: 100_000n, cpuQuotaUs: 200_000n });
+  const unlimitedInit = pod([container("a", { cpu: 1 }, both)], { initContainers: [sidecar("s")] });
+  assert.deepEqual(podCgroupLimits(unlimitedInit, plain), { cpuShares: 1024n });
+  const podLevel = pod([container("a")], { resources: { requests: { cpu: 1 }, limits: { memory: "16Mi" } } });
+  assert.deepEqual(podCgroupLimits(podLevel, plain), { cpuShares: 1024n, memoryBytes: 16n * MIB });
+  const extra = podCgroupLimits(pod([container("a", { "hugepages-2Mi": "4Mi", cpu: 1 })]), {
+    ...plain,
+    podPidsLimit: 50n,
+    hugePageSizes: [2n * MIB, 1024n * MIB],
+  });
+  assert.equal(extra.pids, 50n);
+  assert.deepEqual(
+    [...(extra.hugePages ?? [])],
+    [
+      ["2MB", 4n * MIB],
+      ["1GB", 0n],
+    ],
+  );
+});
