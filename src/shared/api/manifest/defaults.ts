@@ -1,0 +1,164 @@
+// What the API server fills in for a pod (core/v1 defaults): a static pod never passes one, so the source does it.
+// The input has passed schema and rules; the result is a new Pod, the input stays as it was.
+import type {
+  Container,
+  ContainerPort,
+  EnvVar,
+  HTTPGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  Pod,
+  PodSpec,
+  Probe,
+  PullPolicy,
+  ResourceRequirements,
+} from "../pod.js";
+import type { Volume } from "../volume.js";
+import { isRecord } from "./walk.js";
+
+export function withPodDefaults(pod: Pod): Pod {
+  return { ...pod, spec: specDefaults(pod.spec) };
+}
+
+function specDefaults(spec: PodSpec): PodSpec {
+  const hostNetwork = spec.hostNetwork === true;
+  const { initContainers, resources, volumes } = spec;
+  return {
+    restartPolicy: "Always",
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: "ClusterFirst",
+    securityContext: {},
+    enableServiceLinks: true,
+    schedulerName: "default-scheduler",
+    ...spec,
+    containers: spec.containers.map((container) => containerDefaults(container, hostNetwork)),
+    ...(initContainers === undefined
+      ? {}
+      : { initContainers: initContainers.map((container) => containerDefaults(container, hostNetwork)) }),
+    ...(volumes === undefined ? {} : { volumes: volumes.map(volumeDefaults) }),
+    ...(resources === undefined ? {} : { resources: requestDefaults(resources) }),
+  };
+}
+
+function containerDefaults(container: Container, hostNetwork: boolean): Container {
+  const { ports, env, resources, lifecycle, livenessProbe, readinessProbe, startupProbe, securityContext } = container;
+  return {
+    terminationMessagePath: "/dev/termination-log",
+    terminationMessagePolicy: "File",
+    imagePullPolicy: pullPolicyOf(container.image ?? ""),
+    ...container,
+    resources: requestDefaults(resources ?? {}),
+    ...(ports === undefined ? {} : { ports: ports.map((port) => portDefaults(port, hostNetwork)) }),
+    ...(env === undefined ? {} : { env: env.map(envDefaults) }),
+    ...(lifecycle === undefined ? {} : { lifecycle: lifecycleDefaults(lifecycle) }),
+    ...(livenessProbe === undefined ? {} : { livenessProbe: probeDefaults(livenessProbe) }),
+    ...(readinessProbe === undefined ? {} : { readinessProbe: probeDefaults(readinessProbe) }),
+    ...(startupProbe === undefined ? {} : { startupProbe: probeDefaults(startupProbe) }),
+    ...(securityContext === undefined ? {} : { securityContext: { procMount: "Default", ...securityContext } }),
+  };
+}
+
+/** Always for the tag ":latest" or none at all, unless a digest pins the image; else IfNotPresent. */
+export function pullPolicyOf(image: string): PullPolicy {
+  if (image.includes("@")) return "IfNotPresent";
+  const name = image.slice(image.lastIndexOf("/") + 1);
+  const colon = name.indexOf(":");
+  const tag = colon < 0 ? "latest" : name.slice(colon + 1);
+  return tag === "latest" ? "Always" : "IfNotPresent";
+}
+
+function portDefaults(port: ContainerPort, hostNetwork: boolean): ContainerPort {
+  const hostPort = hostNetwork && (port.hostPort ?? 0) === 0 ? { hostPort: port.containerPort } : {};
+  return { protocol: "TCP", ...port, ...hostPort };
+}
+
+function envDefaults(variable: EnvVar): EnvVar {
+  const source = variable.valueFrom;
+  if (source === undefined) return variable;
+  const { fieldRef, resourceFieldRef } = source;
+  return {
+    ...variable,
+    valueFrom: {
+      ...source,
+      ...(fieldRef === undefined ? {} : { fieldRef: { apiVersion: "v1", ...fieldRef } }),
+      ...(resourceFieldRef === undefined ? {} : { resourceFieldRef: { divisor: "0", ...resourceFieldRef } }),
+    },
+  };
+}
+
+/** A limit without a request is its own request. */
+function requestDefaults(resources: ResourceRequirements): ResourceRequirements {
+  if (resources.limits === undefined) return resources;
+  return { ...resources, requests: { ...resources.limits, ...resources.requests } };
+}
+
+const PROBE_SECONDS = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } as const;
+
+/** Absent and 0 both take the default, as in the API. */
+function probeDefaults(probe: Probe): Probe {
+  const { httpGet, grpc } = probe;
+  const result: Probe = {
+    ...probe,
+    ...(httpGet === undefined ? {} : { httpGet: httpGetDefaults(httpGet) }),
+    ...(grpc === undefined ? {} : { grpc: { service: "", ...grpc } }),
+  };
+  for (const name of Object.keys(PROBE_SECONDS) as (keyof typeof PROBE_SECONDS)[]) {
+    if ((result[name] ?? 0) === 0) result[name] = PROBE_SECONDS[name];
+  }
+  return result;
+}
+
+function httpGetDefaults(action: HTTPGetAction): HTTPGetAction {
+  const path = action.path === undefined || action.path === "" ? "/" : action.path;
+  return { scheme: "HTTP", ...action, path };
+}
+
+function handlerDefaults(handler: LifecycleHandler): LifecycleHandler {
+  return handler.httpGet === undefined ? handler : { ...handler, httpGet: httpGetDefaults(handler.httpGet) };
+}
+
+function lifecycleDefaults(lifecycle: Lifecycle): Lifecycle {
+  const { postStart, preStop } = lifecycle;
+  return {
+    ...lifecycle,
+    ...(postStart === undefined ? {} : { postStart: handlerDefaults(postStart) }),
+    ...(preStop === undefined ? {} : { preStop: handlerDefaults(preStop) }),
+  };
+}
+
+const FILE_MODE = 0o644;
+
+function volumeDefaults(volume: Volume): Volume {
+  // A volume without any source is an emptyDir.
+  if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} };
+  const result: Volume = { ...volume };
+  if (volume.hostPath !== undefined) result.hostPath = { type: "", ...volume.hostPath };
+  for (const name of ["secret", "configMap", "downwardAPI", "projected"]) {
+    const source = volume[name];
+    if (isRecord(source)) result[name] = { defaultMode: FILE_MODE, ...source };
+  }
+  const downward = result["downwardAPI"];
+  if (isRecord(downward)) result["downwardAPI"] = { ...downward, ...downwardItems(downward["items"]) };
+  const projected = result["projected"];
+  if (isRecord(projected) && Array.isArray(projected["sources"])) {
+    const sources: unknown[] = projected["sources"];
+    result["projected"] = { ...projected, sources: sources.map(projectedSource) };
+  }
+  return result;
+}
+
+function projectedSource(source: unknown): unknown {
+  if (!isRecord(source) || !isRecord(source["downwardAPI"])) return source;
+  return { ...source, downwardAPI: { ...source["downwardAPI"], ...downwardItems(source["downwardAPI"]["items"]) } };
+}
+
+function downwardItems(items: unknown): { items?: unknown[] } {
+  if (!Array.isArray(items)) return {};
+  return {
+    items: items.map((item: unknown) =>
+      isRecord(item) && isRecord(item["fieldRef"])
+        ? { ...item, fieldRef: { apiVersion: "v1", ...item["fieldRef"] } }
+        : item,
+    ),
+  };
+}

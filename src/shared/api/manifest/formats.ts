@@ -1,0 +1,65 @@
+// Formats of names and values in a Pod (DNS labels, environment names, IP addresses, …), as the API server has them.
+import { isIP } from "node:net";
+import type { FormatRule } from "./field-types.js";
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const QUALIFIED_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+const rule =
+  (allowed: string, test: (value: string) => boolean): FormatRule<string> =>
+  (value) =>
+    test(value) ? undefined : allowed;
+
+export const dnsLabel = rule(
+  'a DNS label: lower-case letters, digits and "-", at most 63 characters, a letter or digit at both ends',
+  (value) => value.length <= 63 && LABEL.test(value),
+);
+export const dnsSubdomain = rule(
+  'a DNS name: lower-case letters, digits, "-" and ".", at most 253 characters, a letter or digit at both ends of each part',
+  (value) => value.length <= 253 && SUBDOMAIN.test(value),
+);
+export const notEmpty = rule("a text that is not empty", (value) => value !== "");
+export const ipAddress = rule("an IP address", (value) => isIP(value) !== 0);
+export const ipAddressOrEmpty = rule("an IP address", (value) => value === "" || isIP(value) !== 0);
+
+/** Names of environment variables: any printable ASCII but "=" (relaxed validation, default since 1.34). */
+export const envName = rule('printable ASCII characters other than "="', (value) => /^[ -<>-~]+$/.test(value));
+
+export const portName = rule(
+  'at most 15 lower-case letters, digits and "-", with at least one letter, no "--", a letter or digit at both ends',
+  (value) => value.length <= 15 && LABEL.test(value) && /[a-z]/.test(value) && !value.includes("--"),
+);
+
+/** A label or annotation key: optional DNS prefix, "/", name of at most 63 characters. */
+export function isQualifiedName(value: string): boolean {
+  const slash = value.indexOf("/");
+  const prefix = slash < 0 ? undefined : value.slice(0, slash);
+  const name = value.slice(slash + 1);
+  if (prefix !== undefined && (prefix.length > 253 || !SUBDOMAIN.test(prefix))) return false;
+  return name.length > 0 && name.length <= 63 && QUALIFIED_PART.test(name);
+}
+export const qualifiedName = rule(
+  'a qualified name: an optional DNS prefix and "/", then at most 63 letters, digits, "-", "_" or "."',
+  isQualifiedName,
+);
+export const labelValue = rule(
+  'at most 63 letters, digits, "-", "_" or ".", a letter or digit at both ends, or nothing',
+  (value) => value === "" || (value.length <= 63 && QUALIFIED_PART.test(value)),
+);
+
+const SYSCTL_PART = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+const SYSCTL = new RegExp(`^(${SYSCTL_PART}[./])*${SYSCTL_PART}$`);
+export const sysctlName = rule(
+  "a kernel parameter such as net.ipv4.tcp_syncookies",
+  (value) => value.length <= 253 && SYSCTL.test(value),
+);
+export const absolutePath = rule('an absolute path, beginning with "/"', (value) => value.startsWith("/"));
+/** A host path may not climb: each ".." step is refused. */
+export const noBackSteps = rule('a path without ".." steps', (value) => !value.split("/").includes(".."));
+/** A path below a volume's root. */
+export const relativePath = rule(
+  'a relative path without ".." steps',
+  (value) => !value.startsWith("/") && !value.split("/").includes(".."),
+);
+export const headerName = rule("an HTTP header name", (value) => /^[-A-Za-z0-9!#$%&'*+.^_`|~]+$/.test(value));

@@ -1,0 +1,90 @@
+// Collects the violations and warnings of one manifest while schema and rules walk it.
+// Positions are added afterwards, once, because finding them is the costly part and most manifests are right.
+import type { ManifestViolation, ViolationReason } from "./violation.js";
+
+/** Steps from the document root to a value. */
+export type FieldPath = readonly (string | number)[];
+
+export interface Finding {
+  path: FieldPath;
+  /** True when the finding is about the key, not the value (an unknown field). */
+  atKey?: boolean;
+}
+export interface ViolationFinding extends Pick<Finding, "path">, Omit<ManifestViolation, "line" | "column" | "field"> {}
+export interface WarningFinding extends Finding {
+  message: string;
+}
+
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const GOT_LIMIT = 80;
+
+/** "spec.containers[0].resources.limits[cpu]": names that are no identifiers stand in brackets. */
+export function fieldName(path: FieldPath): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number" || !PLAIN_KEY.test(step)) text += `[${step}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** A value as it is shown in a message: JSON, on one line, cut short. */
+export function shown(value: unknown): string {
+  const text =
+    typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "a mapping") : json(value);
+  return text.length <= GOT_LIMIT ? text : `${text.slice(0, GOT_LIMIT)}…`;
+}
+
+function json(value: unknown): string {
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  return JSON.stringify(typeof value === "string" ? value.slice(0, GOT_LIMIT + 1) : value);
+}
+
+export class Report {
+  readonly violations: ViolationFinding[] = [];
+  readonly warnings: WarningFinding[] = [];
+  private readonly refused = new Set<string>();
+
+  add(path: FieldPath, reason: ViolationReason, detail: { got?: string; allowed?: string; hint?: string }): void {
+    this.violations.push({ path, reason, ...detail });
+    this.refused.add(fieldName(path));
+  }
+  required(path: FieldPath, allowed: string): void {
+    // A value refused for its type was dropped: saying that it is missing too would be noise.
+    if (!this.isRefused(path)) this.add(path, "required value", { allowed });
+  }
+  unsupported(path: FieldPath, got: unknown, allowed: readonly string[], hint?: string): void {
+    this.add(path, "unsupported value", {
+      got: shown(got),
+      allowed: allowed.join(", "),
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+  invalid(path: FieldPath, got: unknown, allowed: string): void {
+    this.add(path, "invalid value", { got: shown(got), allowed });
+  }
+  duplicate(path: FieldPath, got: unknown, allowed: string): void {
+    this.add(path, "duplicate value", { got: shown(got), allowed });
+  }
+  forbidden(path: FieldPath, allowed: string): void {
+    this.add(path, "forbidden", { allowed });
+  }
+  warn(path: FieldPath, message: string, atKey = false): void {
+    this.warnings.push({ path, message, atKey });
+  }
+
+  /** True when the value at `path`, or anything it lies in, was refused already. */
+  isRefused(path: FieldPath): boolean {
+    if (this.refused.size === 0) return false;
+    for (let length = path.length; length > 0; length--) {
+      if (this.refused.has(fieldName(path.slice(0, length)))) return true;
+    }
+    return false;
+  }
+
+  /** Takes over the findings of `other`, whose root lies at `base` here. */
+  include(other: Report, base: FieldPath): void {
+    for (const { path, ...finding } of other.violations) this.violations.push({ path: [...base, ...path], ...finding });
+    for (const { path, ...finding } of other.warnings) this.warnings.push({ path: [...base, ...path], ...finding });
+  }
+}

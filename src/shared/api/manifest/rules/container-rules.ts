@@ -1,0 +1,144 @@
+// Rules of one container: ports, environment, security, restart rules.
+import type { Container, EnvVar, Pod, SeccompProfile } from "../../pod.js";
+import type { FieldPath, Report } from "../report.js";
+import { containersOf, items, membersSet, type VisitedContainer } from "./visit.js";
+
+const MAX_RESTART_RULES = 20;
+const MAX_EXIT_CODES = 255;
+
+export function checkContainers(pod: Pod, report: Report): void {
+  const hostPorts = new Set<string>();
+  for (const visited of containersOf(pod)) {
+    const { container, path } = visited;
+    checkPorts(pod, visited, hostPorts, report);
+    for (const [variable, at] of items(container.env, [...path, "env"])) checkEnv(variable, at, report);
+    for (const [source, at] of items(container.envFrom, [...path, "envFrom"])) {
+      exactlyOne(source, ["configMapRef", "secretRef"], at, "source", report);
+    }
+    checkRestartRules(container, path, report);
+    checkSecurity(pod, container, path, report);
+  }
+  checkProfile(pod.spec.securityContext?.seccompProfile, ["spec", "securityContext", "seccompProfile"], report);
+  checkProfile(pod.spec.securityContext?.appArmorProfile, ["spec", "securityContext", "appArmorProfile"], report);
+}
+
+/** A union type: one of its members must be set, and no second one. */
+export function exactlyOne<T extends object>(
+  value: T,
+  names: readonly (keyof T & string)[],
+  path: FieldPath,
+  what: string,
+  report: Report,
+): void {
+  const set = membersSet(value, names);
+  if (set.length === 0) {
+    // A member that was refused is there, though it is not set.
+    if (!names.some((name) => report.isRefused([...path, name])))
+      report.required(path, `one ${what}: ${names.join(", ")}`);
+  }
+  for (const name of set.slice(1))
+    report.forbidden([...path, name], `one ${what} only, and ${set[0] ?? ""} is set already`);
+}
+
+function checkPorts(pod: Pod, visited: VisitedContainer, hostPorts: Set<string>, report: Report): void {
+  const names = new Set<string>();
+  for (const [port, path] of items(visited.container.ports, [...visited.path, "ports"])) {
+    if (port.name !== undefined) {
+      if (names.has(port.name)) report.duplicate([...path, "name"], port.name, "each port name once in the container");
+      names.add(port.name);
+    }
+    const hostPort = port.hostPort ?? 0;
+    if (hostPort === 0) continue;
+    if (
+      pod.spec.hostNetwork === true &&
+      !report.isRefused([...path, "containerPort"]) &&
+      hostPort !== port.containerPort
+    ) {
+      report.invalid([...path, "hostPort"], hostPort, `the containerPort (${port.containerPort}), with hostNetwork`);
+    }
+    // Init containers run one after the other and may share a host port.
+    if (visited.kind !== "containers") continue;
+    const key = `${port.protocol ?? "TCP"}/${port.hostIP ?? ""}/${hostPort}`;
+    if (hostPorts.has(key)) report.duplicate([...path, "hostPort"], hostPort, "each host port once in the pod");
+    hostPorts.add(key);
+  }
+}
+
+const ENV_SOURCES = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"] as const;
+const ENV_FIELDS = [
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.uid",
+  "spec.nodeName",
+  "spec.serviceAccountName",
+  "status.hostIP",
+  "status.hostIPs",
+  "status.podIP",
+  "status.podIPs",
+];
+const SUBSCRIPTED = /^metadata\.(labels|annotations)\['[^']+'\]$/;
+export const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
+
+function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
+  const source = variable.valueFrom;
+  if (source === undefined) return;
+  const at = [...path, "valueFrom"];
+  if (variable.value !== undefined && variable.value !== "") {
+    report.forbidden(at, "it may not stand beside a value");
+  }
+  exactlyOne(source, ENV_SOURCES, at, "source", report);
+  const fieldPath = source.fieldRef?.fieldPath;
+  if (fieldPath !== undefined && !ENV_FIELDS.includes(fieldPath) && !SUBSCRIPTED.test(fieldPath)) {
+    const allowed = [...ENV_FIELDS, "metadata.labels['KEY']", "metadata.annotations['KEY']"];
+    report.unsupported([...at, "fieldRef", "fieldPath"], fieldPath, allowed);
+  }
+  checkResourceField(source.resourceFieldRef?.resource, [...at, "resourceFieldRef", "resource"], report);
+}
+
+export function checkResourceField(resource: string | undefined, path: FieldPath, report: Report): void {
+  if (resource === undefined || RESOURCE_FIELD.test(resource)) return;
+  const known = ["cpu", "memory", "ephemeral-storage"].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
+  report.unsupported(path, resource, known);
+}
+
+function checkRestartRules(container: Container, path: FieldPath, report: Report): void {
+  const rules = container.restartPolicyRules ?? [];
+  const at = [...path, "restartPolicyRules"];
+  if (rules.length > 0 && container.restartPolicy === undefined) {
+    report.required([...path, "restartPolicy"], "it must be set beside restartPolicyRules");
+  }
+  if (rules.length > MAX_RESTART_RULES) report.invalid(at, rules.length, `at most ${MAX_RESTART_RULES} rules`);
+  for (const [rule, ruleAt] of items(rules, at)) {
+    const values = rule.exitCodes?.values ?? [];
+    const valuesAt = [...ruleAt, "exitCodes", "values"];
+    if (rule.exitCodes !== undefined && values.length === 0) report.required(valuesAt, "at least one exit code");
+    if (values.length > MAX_EXIT_CODES) report.invalid(valuesAt, values.length, `at most ${MAX_EXIT_CODES} exit codes`);
+  }
+}
+
+function checkSecurity(pod: Pod, container: Container, path: FieldPath, report: Report): void {
+  const context = container.securityContext;
+  if (context === undefined) return;
+  const at = [...path, "securityContext"];
+  if (context.allowPrivilegeEscalation === false) {
+    if (context.privileged === true) {
+      report.invalid([...at, "allowPrivilegeEscalation"], false, "true, in a privileged container");
+    }
+    if (context.capabilities?.add?.includes("CAP_SYS_ADMIN") === true) {
+      report.invalid([...at, "allowPrivilegeEscalation"], false, "true, with capability CAP_SYS_ADMIN");
+    }
+  }
+  if (context.procMount === "Unmasked" && pod.spec.hostUsers !== false) {
+    report.invalid([...at, "procMount"], "Unmasked", "Default, unless hostUsers is false");
+  }
+  checkProfile(context.seccompProfile, [...at, "seccompProfile"], report);
+  checkProfile(context.appArmorProfile, [...at, "appArmorProfile"], report);
+}
+
+function checkProfile(profile: SeccompProfile | undefined, path: FieldPath, report: Report): void {
+  if (profile?.type === undefined) return;
+  const at = [...path, "localhostProfile"];
+  const named = profile.localhostProfile !== undefined && profile.localhostProfile !== "";
+  if (profile.type === "Localhost" && !named) report.required(at, "the profile's name, with type Localhost");
+  if (profile.type !== "Localhost" && named) report.forbidden(at, "it belongs to type Localhost only");
+}

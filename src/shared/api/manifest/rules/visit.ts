@@ -1,0 +1,35 @@
+// Iteration over a checked but possibly incomplete pod: refused items are holes in their lists and are passed over,
+// and every item comes with its path in the manifest.
+import type { Container, Pod } from "../../pod.js";
+import type { FieldPath } from "../report.js";
+
+/** The items of a list that survived the schema, with their paths. */
+export function* items<T>(list: readonly (T | undefined)[] | undefined, path: FieldPath): Generator<[T, FieldPath]> {
+  for (const [index, item] of (list ?? []).entries()) {
+    if (item !== undefined) yield [item, [...path, index]];
+  }
+}
+
+export type ContainerKind = "containers" | "initContainers" | "ephemeralContainers";
+export interface VisitedContainer {
+  container: Container;
+  kind: ContainerKind;
+  path: FieldPath;
+}
+
+/** All containers in the order init, app, ephemeral. */
+export function* containersOf(pod: Pod): Generator<VisitedContainer> {
+  for (const kind of ["initContainers", "containers", "ephemeralContainers"] as const) {
+    for (const [container, path] of items(pod.spec[kind], ["spec", kind])) yield { container, kind, path };
+  }
+}
+
+/** A checked item whose required members may have been refused. */
+export function incomplete<T extends object>(item: T): Partial<T> {
+  return item;
+}
+
+/** Names of those members that are set. */
+export function membersSet<T extends object>(value: T, names: readonly (keyof T & string)[]): (keyof T & string)[] {
+  return names.filter((name) => value[name] !== undefined);
+}

@@ -1,0 +1,85 @@
+// The table of a pod's volumes. Sources the agent reads are typed; the others are kept as they came, so that /pods shows
+// them and whoever mounts volumes can say what is missing.
+import { any, bool, int, list, object, oneOf, quantity, str, text, type FieldType } from "./field-types.js";
+import { dnsLabel, noBackSteps, notEmpty, relativePath } from "./formats.js";
+
+const MODE = int(0, 0o777);
+const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE }, ["key", "path"]));
+const downwardItems = list(
+  object(
+    {
+      path: text(relativePath),
+      fieldRef: object({ apiVersion: str, fieldPath: str }, ["fieldPath"]),
+      resourceFieldRef: object({ containerName: str, resource: str, divisor: quantity }, ["resource"]),
+      mode: MODE,
+    },
+    ["path"],
+  ),
+);
+
+const opaque = [
+  "awsElasticBlockStore",
+  "azureDisk",
+  "azureFile",
+  "cephfs",
+  "cinder",
+  "csi",
+  "ephemeral",
+  "fc",
+  "flexVolume",
+  "flocker",
+  "gcePersistentDisk",
+  "gitRepo",
+  "glusterfs",
+  "image",
+  "iscsi",
+  "nfs",
+  "persistentVolumeClaim",
+  "photonPersistentDisk",
+  "portworxVolume",
+  "quobyte",
+  "rbd",
+  "scaleIO",
+  "storageos",
+  "vsphereVolume",
+] as const;
+
+const sources: Readonly<Record<string, FieldType>> = {
+  emptyDir: object({
+    medium: text((value) =>
+      value === "" || value === "Memory" || /^HugePages(-.+)?$/.test(value)
+        ? undefined
+        : 'nothing, "Memory", "HugePages" or "HugePages-<size>"',
+    ),
+    sizeLimit: quantity,
+  }),
+  hostPath: object(
+    {
+      path: text(notEmpty, noBackSteps),
+      type: oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
+    },
+    ["path"],
+  ),
+  secret: object({ secretName: str, items, defaultMode: MODE, optional: bool }),
+  configMap: object({ name: str, items, defaultMode: MODE, optional: bool }),
+  downwardAPI: object({ items: downwardItems, defaultMode: MODE }),
+  projected: object({
+    sources: list(
+      object({
+        secret: any,
+        configMap: any,
+        downwardAPI: object({ items: downwardItems }),
+        serviceAccountToken: any,
+        clusterTrustBundle: any,
+        podCertificate: any,
+      }),
+    ),
+    defaultMode: MODE,
+  }),
+  ...Object.fromEntries(opaque.map((name) => [name, any])),
+};
+
+/** Field names of every volume source. */
+export const volumeSourceNames: readonly string[] = Object.keys(sources);
+
+export const volume = object({ name: text(dnsLabel), ...sources }, ["name"]);

@@ -1,0 +1,158 @@
+// Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of what nobody reads.
+// The result holds known fields only, without nulls, so that it can be hashed, defaulted and handed on as a Pod.
+import { typeName, type FieldType, type ObjectType } from "./field-types.js";
+import { didYouMean } from "./nearest-name.js";
+import { quantityNanos } from "./quantity-syntax.js";
+import { shown, type FieldPath, type Report } from "./report.js";
+
+/** Entries of one list or map, and fields of "any" values: far above any real pod, far below what hurts. */
+const MAX_DEPTH = 64;
+
+/** The value as far as it fits `type`; undefined when absent, null or refused. */
+export function walk(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
+  if (value === null || value === undefined) return undefined;
+  switch (type.kind) {
+    case "string":
+      return walkString(type, value, path, report);
+    case "int":
+      return walkInt(type, value, path, report);
+    case "bool":
+      return typeof value === "boolean" ? value : wrongType(type, value, path, report);
+    case "quantity":
+      return walkQuantity(type, value, path, report);
+    case "intOrString":
+      if (typeof value === "string" || Number.isInteger(value)) return value;
+      return wrongType(type, value, path, report);
+    case "any":
+      return keepAny(value, path, report, 0);
+    case "list":
+      if (!Array.isArray(value)) return wrongType(type, value, path, report);
+      return walkList(type.of, value, path, report);
+    case "map":
+      if (!isRecord(value)) return wrongType(type, value, path, report);
+      return walkMap(type.of, value, path, report);
+    case "object":
+      if (!isRecord(value)) return wrongType(type, value, path, report);
+      return walkObject(type, value, path, report);
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wrongType(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
+  const scalar = typeof value === "number" || typeof value === "boolean" || typeof value === "bigint";
+  const hint = type.kind === "string" && scalar ? { hint: "write it in quotes to make it a string" } : {};
+  report.add(path, "wrong type", { got: shown(value), allowed: typeName(type), ...hint });
+  return undefined;
+}
+
+type Kind<K extends FieldType["kind"]> = Extract<FieldType, { kind: K }>;
+
+function walkString(type: Kind<"string">, value: unknown, path: FieldPath, report: Report): unknown {
+  if (typeof value !== "string") return wrongType(type, value, path, report);
+  if (type.values !== undefined && !type.values.includes(value)) {
+    const known = type.values.map((known) => (known === "" ? '""' : known));
+    report.unsupported(path, value, known, didYouMean(value, type.values));
+    return undefined;
+  }
+  for (const rule of type.rules ?? []) {
+    const allowed = rule(value);
+    if (allowed === undefined) continue;
+    report.invalid(path, value, allowed);
+    return undefined;
+  }
+  return value;
+}
+
+function walkInt(type: Kind<"int">, value: unknown, path: FieldPath, report: Report): unknown {
+  if (typeof value !== "number" || !Number.isInteger(value)) return wrongType(type, value, path, report);
+  if (value >= type.min && value <= type.max) return value;
+  report.invalid(path, value, `${type.min} to ${type.max}`);
+  return undefined;
+}
+
+function walkQuantity(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
+  if (typeof value !== "string" && typeof value !== "number") return wrongType(type, value, path, report);
+  const nanos = quantityNanos(value);
+  if (nanos !== undefined && nanos >= 0n) return value;
+  const rule = nanos === undefined ? typeName(type) : "zero or more";
+  report.invalid(path, value, rule);
+  return undefined;
+}
+
+function walkList(of: FieldType, value: readonly unknown[], path: FieldPath, report: Report): unknown[] {
+  const kept: unknown[] = [];
+  value.forEach((item, index) => {
+    const at = [...path, index];
+    if (item === null || item === undefined) wrongType(of, null, at, report);
+    // Refused items leave a hole, so that the indices of later findings stay the manifest's own.
+    kept.push(walk(of, item, at, report));
+  });
+  return kept;
+}
+
+function walkMap(
+  of: FieldType,
+  value: Record<string, unknown>,
+  path: FieldPath,
+  report: Report,
+): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    const result = item === null && of.kind === "string" ? "" : walk(of, item, [...path, key], report);
+    if (result !== undefined) set(kept, key, result);
+  }
+  return kept;
+}
+
+function walkObject(type: ObjectType, value: Record<string, unknown>, path: FieldPath, report: Report): object {
+  const kept: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    const field = Object.hasOwn(type.fields, key) ? type.fields[key] : undefined;
+    if (field === undefined) {
+      if (!type.dropped.includes(key)) warnUnknown(type, key, path, report);
+      continue;
+    }
+    const result = walk(field, item, [...path, key], report);
+    if (result !== undefined) set(kept, key, result);
+  }
+  for (const name of type.required) {
+    if (kept[name] === undefined || kept[name] === "")
+      report.required([...path, name], requiredText(type.fields[name]));
+  }
+  return kept;
+}
+
+function requiredText(type: FieldType | undefined): string {
+  return type === undefined ? "a value" : `it must be ${typeName(type)}`;
+}
+
+function warnUnknown(type: ObjectType, key: string, path: FieldPath, report: Report): void {
+  const hint = didYouMean(key, Object.keys(type.fields));
+  report.warn([...path, key], `unknown field, ignored${hint === undefined ? "" : ` (${hint})`}`, true);
+}
+
+function keepAny(value: unknown, path: FieldPath, report: Report, depth: number): unknown {
+  if (depth > MAX_DEPTH) {
+    report.add(path, "limit", { allowed: `at most ${MAX_DEPTH} levels of nesting` });
+    return undefined;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => keepAny(item, [...path, index], report, depth + 1));
+  if (!isRecord(value)) return typeof value === "bigint" ? Number(value) : value;
+  const kept: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (item === null) continue;
+    const result = keepAny(item, [...path, key], report, depth + 1);
+    if (result !== undefined) set(kept, key, result);
+  }
+  return kept;
+}
+
+/** Plain assignment, but "__proto__" stays an ordinary key. */
+function set(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}

@@ -1,0 +1,33 @@
+// The tasks pool's contract: the functions a pool thread runs, by name, each from one job to one result.
+// Jobs and results are plain data. A function never throws for bad input: it says so in its result.
+import type { ManifestViolation, ManifestWarning } from "../api/manifest/violation.js";
+import type { Pod } from "../api/pod.js";
+
+export type ManifestOrigin = { kind: "file"; path: string } | { kind: "http"; url: string };
+
+export interface DecodeManifestJob {
+  origin: ManifestOrigin;
+  /** YAML or JSON; bytes are taken as UTF-8. */
+  text: string | Uint8Array;
+  /** This node's name: part of the static pod's name and identity. */
+  nodeName: string;
+  /** Gate PreventStaticPodAPIReferences; default true. */
+  preventAPIReferences?: boolean;
+}
+
+/**
+ * All pods of the manifest or none: with `error` set, `pods` is empty.
+ * Pods are complete static pods (identity, defaults, annotations) but for kubernetes.io/config.seen.
+ */
+export interface DecodeManifestResult {
+  pods: Pod[];
+  warnings: ManifestWarning[];
+  /** Everything wrong with the manifest, in the order of the text; never empty. */
+  error?: ManifestViolation[];
+}
+
+/** Every function of the pool: name → job and result. */
+export interface TaskFunctions {
+  decodeManifest: { job: DecodeManifestJob; result: DecodeManifestResult };
+}
+export type TaskName = keyof TaskFunctions;

@@ -1,0 +1,110 @@
+// One manifest from its text to static pods, or to the list of everything that is wrong with it.
+// Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
+import { checkPodManifest } from "../../../shared/api/manifest/check-pod.js";
+import { withPodDefaults } from "../../../shared/api/manifest/defaults.js";
+import { didYouMean } from "../../../shared/api/manifest/nearest-name.js";
+import { fieldName, Report, shown, type FieldPath } from "../../../shared/api/manifest/report.js";
+import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import { isRecord } from "../../../shared/api/manifest/walk.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
+import { staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
+import { locate } from "./locate.js";
+import { parseText, type ParsedText } from "./parse-text.js";
+
+const MAX_NAME = 253;
+const MAX_FINDINGS = 100;
+
+export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
+  const outcome = parseText(job.text);
+  if (!outcome.ok) {
+    const faults = outcome.faults.slice(0, MAX_FINDINGS);
+    return { pods: [], warnings: [], error: faults.map((fault) => ({ field: "", ...fault })) };
+  }
+  const { parsed } = outcome;
+  const report = new Report();
+  const pods = decodeObject(parsed.value, job, report);
+  const warnings: ManifestWarning[] = parsed.warnings.map((warning) => ({ field: "", ...warning }));
+  if (report.violations.length === 0 && report.warnings.length === 0) return { pods, warnings };
+
+  const { violations, warned } = positioned(report, parsed);
+  warnings.push(...warned);
+  return violations.length === 0 ? { pods, warnings } : { pods: [], warnings, error: violations };
+}
+
+function decodeObject(value: unknown, job: DecodeManifestJob, report: Report): Pod[] {
+  if (!isRecord(value)) {
+    report.add([], "wrong type", { got: shown(value), allowed: "a v1 Pod" });
+    return [];
+  }
+  const { apiVersion, kind } = value;
+  const lists = job.origin.kind === "http" ? ["List", "PodList"] : [];
+  const kinds = ["Pod", ...lists];
+  const known = typeof kind === "string" && kinds.includes(kind);
+  if (kind === undefined || kind === null) report.required(["kind"], kinds.join(", "));
+  else if (!known) {
+    const hint = typeof kind === "string" ? didYouMean(kind, kinds) : undefined;
+    report.unsupported(["kind"], kind, kinds, hint);
+  }
+  if (apiVersion === undefined || apiVersion === null) report.required(["apiVersion"], "v1");
+  else if (apiVersion !== "v1") report.unsupported(["apiVersion"], apiVersion, ["v1"]);
+  // Of another kind nothing else is known: its fields would only make noise.
+  if (report.violations.length > 0 && !(known && kind === "Pod")) return [];
+  return kind === "Pod" ? decodePods([[value, []]], job, report) : decodeList(value, job, report);
+}
+
+function decodeList(list: Record<string, unknown>, job: DecodeManifestJob, report: Report): Pod[] {
+  const items = list["items"] ?? [];
+  if (!Array.isArray(items)) {
+    report.add(["items"], "wrong type", { got: shown(items), allowed: "a list of pods" });
+    return [];
+  }
+  const pods: [Record<string, unknown>, FieldPath][] = [];
+  for (const [index, item] of (items as unknown[]).entries()) {
+    const path = ["items", index];
+    if (!isRecord(item)) report.add(path, "wrong type", { got: shown(item), allowed: "a v1 Pod" });
+    // Items of a PodList may leave kind and apiVersion out, as API lists do.
+    else if ((item["kind"] ?? "Pod") !== "Pod") report.unsupported([...path, "kind"], item["kind"], ["Pod"]);
+    else pods.push([item, path]);
+  }
+  return decodePods(pods, job, report);
+}
+
+function decodePods(values: [Record<string, unknown>, FieldPath][], job: DecodeManifestJob, report: Report): Pod[] {
+  const pods: Pod[] = [];
+  for (const [value, base] of values) {
+    const own = new Report();
+    const checked = checkPodManifest(value, { preventAPIReferences: job.preventAPIReferences ?? true }, own);
+    if (checked !== undefined) checkName(checked, job.nodeName, own);
+    report.include(own, base);
+    if (checked === undefined || own.violations.length > 0) continue;
+    const written = withoutOwnAnnotations({ ...checked, apiVersion: "v1", kind: "Pod" });
+    pods.push(staticPod(written, withPodDefaults(written), job.origin, job.nodeName));
+  }
+  return pods;
+}
+
+/** The node's name is added to the pod's: together they must still be a name. */
+function checkName(pod: Pod, nodeName: string, report: Report): void {
+  const name = pod.metadata.name as string | undefined;
+  if (name === undefined || staticPodName(name, nodeName).length <= MAX_NAME) return;
+  const room = MAX_NAME - nodeName.length - 1;
+  report.invalid(["metadata", "name"], name, `at most ${room} characters: "-${nodeName}" is added to it`);
+}
+
+function positioned(
+  report: Report,
+  parsed: ParsedText,
+): { violations: ManifestViolation[]; warned: ManifestWarning[] } {
+  const { doc, lines } = parsed.document();
+  const violations = report.violations.slice(0, MAX_FINDINGS).map((finding): ManifestViolation => {
+    const { path, ...rest } = finding;
+    return { field: fieldName(path), ...rest, ...locate(doc, lines, finding) };
+  });
+  const warned = report.warnings.slice(0, MAX_FINDINGS).map((finding): ManifestWarning => {
+    return { field: fieldName(finding.path), message: finding.message, ...locate(doc, lines, finding) };
+  });
+  const inTextOrder = (a: ManifestWarning | ManifestViolation, b: ManifestWarning | ManifestViolation): number =>
+    a.line - b.line || a.column - b.column;
+  return { violations: violations.sort(inTextOrder), warned: warned.sort(inTextOrder) };
+}
