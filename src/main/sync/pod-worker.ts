@@ -177,7 +177,7 @@ export class PodWorker {
     this.dirty = true;
   }
 
-  /** Stops and removals go side by side, everything else in order. Each is followed by a look at the pod. */
+  /** Stops go side by side, then what is made in order, then removals. Each is followed by a look at the pod. */
   private async doSteps(pod: Pod | undefined, steps: readonly Step[], observed: ObservedPod): Promise<void> {
     const run = async (step: Step): Promise<void> => {
       this.deps.log.info({ pod: this.name(), uid: this.uid, step: step.kind }, `${this.name()}: ${describeStep(step)}`);
@@ -189,11 +189,9 @@ export class PodWorker {
         throw error;
       }
     };
-    const parallel = steps.filter((step) => isParallel(step));
-    const results = await Promise.allSettled(parallel.map(run));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    for (const step of steps) if (!isParallel(step)) await run(step);
+    await together(steps.filter((step) => stageOf(step) === "stop").map(run));
+    for (const step of steps) if (stageOf(step) === "build") await run(step);
+    await together(steps.filter((step) => stageOf(step) === "tidy").map(run));
   }
 
   /** A container that does not start is noted and waits; the pod's other containers go on. */
@@ -257,16 +255,25 @@ export class PodWorker {
   }
 }
 
-function isParallel(step: Step): boolean {
+/** All of them end before the first failure is reported. */
+async function together(jobs: Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(jobs);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Removals come last: nobody waits for them. */
+function stageOf(step: Step): "stop" | "build" | "tidy" {
   switch (step.kind) {
     case "kill-container":
     case "stop-sandbox":
-    case "remove-container":
-      return true;
-    case "remove-sandbox":
+      return "stop";
     case "create-sandbox":
     case "start-container":
+      return "build";
+    case "remove-container":
+    case "remove-sandbox":
     case "clean-up":
-      return false;
+      return "tidy";
   }
 }
