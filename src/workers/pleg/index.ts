@@ -2,13 +2,13 @@
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import { createThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { createRuntimeOperations } from "../../shared/metrics/runtime-operations.js";
+import { plegMetrics } from "../../shared/metrics/pleg.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
 import { runWorker } from "../../shared/thread/worker.js";
-import { createPlegMetrics } from "./metrics.js";
 import { Pleg } from "./pleg.js";
 
 /** Waiting records beyond this mean that main is stuck for good: the thread fails and starts again with a full relist. */
@@ -16,13 +16,14 @@ const MAX_WAITING_RECORDS = 100_000;
 
 runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
   const { init, log, clock } = context;
-  const registry = createThreadRegistry("pleg");
-  const operations = createRuntimeOperations(registry);
+  const registry = new ThreadRegistry("pleg");
+  const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: init.endpoint,
     runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
     clock,
-    onCall: (call) => operations.record(call),
+    onCall: ({ operation, durationMs, error }) =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined }),
   });
   const outbox = new QueueWriter(
     new RingProducer(context.outbox),
@@ -35,8 +36,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     clock,
     log,
     publish: (record) => outbox.push(record),
-    metrics: createPlegMetrics(registry, clock),
-    onHealthy: () => undefined,
+    metrics: plegMetrics(registry),
   });
   const inbox = new QueueReader(
     new RingConsumer(context.inbox),
@@ -52,7 +52,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
       setWatches: async (pods) => pleg.setWatches(pods),
       watch: async (pod) => pleg.watch(pod),
       unwatch: async (uid) => pleg.unwatch(uid),
-      metrics: () => registry.snapshot(),
+      metrics: () => registry.exportSnapshot(),
     },
     async drain() {
       inbox.stop();

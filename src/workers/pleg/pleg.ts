@@ -9,6 +9,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
 import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { PlegMetrics } from "../../shared/metrics/pleg.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
 import { ExitFollowUp } from "./exit-follow-up.js";
@@ -19,20 +20,12 @@ import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runt
 /** Quiet means: nothing changed for this long. */
 const QUIET_AFTER_MS = 10_000;
 
-export interface PlegMetrics {
-  relist(durationMs: number, intervalMs: number): void;
-  podInspected(durationMs: number): void;
-  published(): void;
-}
-
 export interface PlegDeps {
   cri: CriClient;
   clock: Clock;
   log: Logger;
   publish(record: PlegRecord): void;
   metrics: PlegMetrics;
-  /** Called after each successful relist: the thread's health as others see it. */
-  onHealthy(): void;
 }
 
 export class Pleg {
@@ -119,7 +112,7 @@ export class Pleg {
   }
 
   private onObserved(pod: ObservedPod): void {
-    this.deps.metrics.podInspected(this.deps.clock.now() - pod.observedAt);
+    this.deps.metrics.inspected(this.deps.clock.now() - pod.observedAt);
     const state = encodeObservedState(pod);
     const last = this.published.get(pod.uid);
     const same = last !== undefined && Buffer.compare(last.state, state) === 0;
@@ -142,7 +135,6 @@ export class Pleg {
   }
 
   private publish(record: PlegRecord): void {
-    this.deps.metrics.published();
     this.deps.publish(record);
   }
 
@@ -175,10 +167,13 @@ export class Pleg {
       this.relistFailing = false;
       for (const [uid, ids] of result.changed) this.inspector.relisted(uid, ids);
       if (result.changed.size > 0) this.lastChangeAt = startedAt;
-      this.deps.metrics.relist(result.durationMs, startedAt - (this.lastRelistAt ?? startedAt));
+      this.deps.metrics.relisted({
+        atMs: this.deps.clock.now(),
+        durationMs: result.durationMs,
+        ...(this.lastRelistAt === undefined ? {} : { intervalMs: startedAt - this.lastRelistAt }),
+      });
       this.lastRelistAt = startedAt;
       this.publish({ kind: "relisted", uids: [...result.pods.keys()], durationMs: result.durationMs });
-      this.deps.onHealthy();
     } catch (error) {
       if (isUnavailable(error)) this.askRuntime();
       else if (!this.relistFailing) {
