@@ -1,0 +1,105 @@
+// The pleg thread as main runs it: supervised, its queues joined to the sync path anew at every start.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { QueueReader } from "../../shared/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/queue/queue-writer.js";
+import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
+import type { PlegPort } from "../sync/node-sync.js";
+import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
+import type { ThreadHouse } from "./thread-house.js";
+
+/** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
+const MAX_WAITING_REQUESTS = 100_000;
+const RING_BYTES = { inbox: 1 << 20, outbox: 8 << 20 };
+
+export interface PlegThreadOptions {
+  house: ThreadHouse;
+  init: PlegInit;
+  clock: Clock;
+  log: Logger;
+  onRecord(record: PlegRecord): void;
+  /** The watches and open questions of the sync path, sent to a thread that has just started. */
+  snapshot(): WatchedPod[];
+  onRestarted(): void;
+}
+
+export class PlegThread implements PlegPort {
+  readonly thread: SupervisedThread<PlegControl>;
+  private requests: QueueWriter<InspectRequest> | undefined;
+  private records: QueueReader<PlegRecord> | undefined;
+
+  constructor(private readonly options: PlegThreadOptions) {
+    this.thread = superviseThread<PlegControl, PlegInit>({
+      ...options.house.common("pleg"),
+      entry: new URL("../../workers/pleg/index.js", import.meta.url),
+      init: () => options.init,
+      ringCapacities: RING_BYTES,
+      onRunning: (thread) => this.join(thread),
+      onExit: (exit) => {
+        this.detach();
+        options.house.exited(exit);
+      },
+    });
+  }
+
+  inspect(request: InspectRequest): void {
+    // Without a thread the request is not lost: the cache asks again when the thread is back.
+    this.requests?.push(request);
+  }
+
+  watch(pod: WatchedPod): void {
+    this.control("watch", (thread) => thread.call.watch(pod));
+  }
+
+  unwatch(uid: string): void {
+    this.control("unwatch", (thread) => thread.call.unwatch(uid));
+  }
+
+  async stop(): Promise<void> {
+    await this.thread.stop();
+    this.detach();
+  }
+
+  private async join(thread: SupervisedThread<PlegControl>): Promise<void> {
+    const { clock, log, onRecord } = this.options;
+    this.detach();
+    this.requests = new QueueWriter(
+      new RingProducer(thread.inbox),
+      inspectRequestCodec,
+      { kind: "backpressure", limit: MAX_WAITING_REQUESTS },
+      { name: "inspect requests", clock },
+    );
+    this.records = new QueueReader(
+      new RingConsumer(thread.outbox),
+      plegRecordCodec,
+      onRecord,
+      (error) => log.error({ err: error }, "a record of the pleg thread could not be read; a relist will repair it"),
+      { clock, onCorrupt: (error) => void this.onCorrupt(error) },
+    );
+    this.records.start();
+    await thread.call.setWatches(this.options.snapshot());
+    this.options.onRestarted();
+  }
+
+  private async onCorrupt(error: Error): Promise<void> {
+    this.options.log.error({ err: error }, "the pleg thread's queue is corrupt: the thread is started anew");
+    await this.thread.terminate();
+  }
+
+  private detach(): void {
+    this.records?.stop();
+    this.requests?.close();
+    this.records = undefined;
+    this.requests = undefined;
+  }
+
+  /** Watches are sent whole at each start, so a call that fails because the thread is away needs no repeat. */
+  private control(what: string, call: (thread: SupervisedThread<PlegControl>) => Promise<void>): void {
+    if (this.thread.state !== "running") return;
+    call(this.thread).catch((error: unknown) => {
+      this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread repairs it`);
+    });
+  }
+}

@@ -1,0 +1,52 @@
+// What all supervised threads share: the board, restart rules, and what happens when one gives up.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ThreadExit } from "../../shared/contracts/thread.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
+import { keepStamping } from "../../shared/thread/stamper.js";
+import type { ThreadMetrics } from "../../shared/metrics/threads.js";
+
+export const THREADS = ["main", "pleg", "server"] as const;
+export type ThreadName = (typeof THREADS)[number];
+
+/** Old-space limits, MiB: far above what a node of 1,000 pods needs, low enough that a leak ends one thread only. */
+const HEAP_MIB: Record<Exclude<ThreadName, "main">, number> = { pleg: 192, server: 192 };
+
+const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 10 };
+
+export class ThreadHouse {
+  readonly board: BoardBuffers;
+  readonly mainSlot: BoardWriter;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    private readonly metrics: ThreadMetrics,
+    /** A thread will not come back: the process has to end, so that its supervisor starts it anew. */
+    private readonly onGiveUp: (error: Error) => void,
+  ) {
+    this.board = createBoard(THREADS);
+    this.mainSlot = new BoardWriter(this.board, "main", clock);
+    this.mainSlot.setState("running");
+    keepStamping(this.mainSlot, clock);
+  }
+
+  /** The options that every thread is supervised with. */
+  common(name: Exclude<ThreadName, "main">) {
+    return {
+      name,
+      heapMiB: HEAP_MIB[name],
+      readyDeadlineMs: 10_000,
+      stallAfterMs: 10_000,
+      restart: RESTART,
+      onGiveUp: (error: Error) => this.onGiveUp(error),
+      log: this.log,
+      clock: this.clock,
+      board: this.board,
+    };
+  }
+
+  exited(exit: ThreadExit): void {
+    if (exit.cause !== "drained") this.metrics.restarts.inc({ thread: exit.thread, reason: exit.cause });
+  }
+}
