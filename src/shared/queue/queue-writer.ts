@@ -38,8 +38,12 @@ export interface QueueWriterStats {
   full: number;
 }
 
+/** Period of flushed()'s looks. */
+const FLUSH_LOOK_MS = 5;
+
 export class QueueWriter<T> {
   private readonly name: string;
+  private readonly clock: Clock;
   private readonly doorbell: Doorbell;
   /** Map keeps insertion order; back-pressure uses a running number as key. */
   private readonly pending = new Map<string | number, T>();
@@ -55,13 +59,14 @@ export class QueueWriter<T> {
     options: QueueWriterOptions = {},
   ) {
     this.name = options.name ?? "(unnamed)";
+    this.clock = options.clock ?? systemClock;
     this.onDrop = options.onDrop ?? (() => undefined);
     this.doorbell = new Doorbell(
       producer.header,
       RingWord.spaceWanted,
       RingWord.head,
       RingWord.consumerClosed,
-      options.clock ?? systemClock,
+      this.clock,
       () => this.flush(),
       options.recheckMs,
     );
@@ -113,6 +118,13 @@ export class QueueWriter<T> {
     this.drop(this.pending.size);
     this.pending.clear();
     this.producer.close();
+  }
+
+  /** Resolves true once nothing is pending, false when that is not so after `deadlineMs`: for a thread that drains. */
+  async flushed(deadlineMs: number): Promise<boolean> {
+    const end = this.clock.monotonic() + deadlineMs;
+    while (this.pending.size > 0 && this.clock.monotonic() < end) await this.clock.sleep(FLUSH_LOOK_MS);
+    return this.pending.size === 0;
   }
 
   stats(): QueueWriterStats {

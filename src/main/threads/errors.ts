@@ -1,0 +1,31 @@
+// How supervision itself can end. Both reject start() when the thread never ran.
+import type { ThreadExit } from "../../shared/contracts/thread.js";
+
+/** The supervisor will not start the thread again. */
+export class ThreadGaveUpError extends Error {
+  override readonly name = "ThreadGaveUpError";
+  readonly code = "THREAD_GAVE_UP";
+  constructor(
+    readonly exit: ThreadExit,
+    readonly attempts: number,
+  ) {
+    super(
+      `thread ${exit.thread} given up after ${attempts} starts without a healthy run, last: ${exit.reason} ` +
+        `(${exit.cause}); restart the kubelet once the cause is gone`,
+    );
+  }
+}
+
+/** stop() came before the thread ran. */
+export class ThreadStoppedError extends Error {
+  override readonly name = "ThreadStoppedError";
+  readonly code = "THREAD_STOPPED";
+  constructor(thread: string) {
+    super(`thread ${thread} was stopped before it ran`);
+  }
+}
+
+export const isThreadGaveUp = (error: unknown): error is ThreadGaveUpError =>
+  error instanceof Error && error.name === "ThreadGaveUpError";
+export const isThreadStopped = (error: unknown): error is ThreadStoppedError =>
+  error instanceof Error && error.name === "ThreadStoppedError";

@@ -1,0 +1,185 @@
+// One start of a worker thread: its Worker, ports and rings, from new to exit. The supervisor makes one after the other.
+// Always true: onExit is called exactly once, and last; the first failure is the one reported; ports are closed by then.
+import { expose } from "comlink";
+import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type {
+  ExitCause,
+  SerializedError,
+  SupervisorMessage,
+  ThreadExit,
+  ThreadInit,
+  WorkerMessage,
+} from "../../shared/contracts/thread.js";
+import type { BoardBuffers } from "../../shared/queue/board.js";
+import { LAYOUT_VERSION } from "../../shared/queue/layout.js";
+import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
+import { portEndpoint } from "../../shared/thread/endpoint.js";
+import { serializeError } from "../../shared/thread/errors.js";
+
+export interface GenerationOptions {
+  name: string;
+  generation: number;
+  entry: URL;
+  init: unknown;
+  upcalls: object;
+  /** Bytes. */
+  ringCapacities: { inbox?: number; outbox?: number };
+  heapMiB: number;
+  readyDeadlineMs: number;
+  logLevel: string;
+  board: BoardBuffers;
+  clock: Clock;
+  onReady: () => void;
+  onExit: (exit: ThreadExit) => void;
+}
+
+interface Failure {
+  cause: ExitCause;
+  reason: string;
+  error?: SerializedError;
+}
+
+const ring = (capacityBytes: number | undefined): RingBuffers =>
+  createRing(capacityBytes === undefined ? {} : { capacityBytes });
+
+export class ThreadGeneration {
+  readonly inbox: RingBuffers;
+  readonly outbox: RingBuffers;
+  /** main's end of the control channel. */
+  readonly control: MessagePort;
+  private readonly upcalls: MessagePort;
+  private readonly worker: Worker;
+  private readonly readyTimer: Timer;
+  private greeted = false;
+  private ready = false;
+  private drained = false;
+  private failure: Failure | undefined;
+  private readonly exit: Promise<void>;
+
+  /** Starts the thread. Throws what Worker throws, e.g. when `init` cannot be cloned. */
+  constructor(private readonly options: GenerationOptions) {
+    const { name, generation, board, clock } = options;
+    this.inbox = ring(options.ringCapacities.inbox);
+    this.outbox = ring(options.ringCapacities.outbox);
+    const control = new MessageChannel();
+    const upcalls = new MessageChannel();
+    this.control = control.port1;
+    this.upcalls = upcalls.port1;
+    const workerData: ThreadInit<unknown> = {
+      name,
+      generation,
+      board,
+      inbox: this.inbox,
+      outbox: this.outbox,
+      control: control.port2,
+      upcalls: upcalls.port2,
+      logLevel: options.logLevel,
+      init: options.init,
+    };
+    this.worker = new Worker(options.entry, {
+      name,
+      workerData,
+      transferList: [control.port2, upcalls.port2],
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
+    });
+    expose(options.upcalls, portEndpoint(this.upcalls));
+    this.readyTimer = clock.after(options.readyDeadlineMs, () =>
+      this.kill("not-ready", `not ready within ${options.readyDeadlineMs} ms`),
+    );
+    this.worker.on("message", (message: WorkerMessage) => this.receive(message));
+    this.worker.on("error", (error) => this.onError(error));
+    this.exit = new Promise((resolve) => {
+      this.worker.once("exit", (code) => {
+        this.finish(code);
+        resolve();
+      });
+    });
+  }
+
+  post(message: SupervisorMessage): void {
+    this.worker.postMessage(message);
+  }
+
+  /** Ends the thread now, whatever it does. The first cause given is the one reported. */
+  kill(cause: ExitCause, reason: string, thrown?: unknown): void {
+    this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
+    void this.worker.terminate();
+  }
+
+  /** Asks the thread to finish; kills it when it has not by the deadline. Resolves when it is gone. */
+  async drain(deadlineMs: number): Promise<void> {
+    if (this.ready) this.post({ kind: "drain" });
+    else this.kill("drained", "stopped before it was ready");
+    const timer = this.options.clock.after(deadlineMs, () =>
+      this.kill("drain-timeout", `not drained within ${deadlineMs} ms`),
+    );
+    await this.exit;
+    timer.cancel();
+  }
+
+  /** Resolves when the thread is gone. */
+  gone(): Promise<void> {
+    return this.exit;
+  }
+
+  private fail(failure: Failure): void {
+    this.failure ??= failure;
+  }
+
+  private receive(message: WorkerMessage): void {
+    const { name, generation, onReady } = this.options;
+    switch (message.kind) {
+      case "hello":
+        this.greeted = true;
+        if (message.layoutVersion !== LAYOUT_VERSION) {
+          const versions = `layout version ${message.layoutVersion}, main has ${LAYOUT_VERSION}`;
+          this.kill("layout-mismatch", `its file is of another version of the program: ${versions}`);
+        } else if (message.name !== name || message.generation !== generation) {
+          const who = `${message.name} generation ${message.generation}`;
+          this.kill("layout-mismatch", `it says it is ${who}, not ${name} generation ${generation}`);
+        }
+        return;
+      case "ready":
+        if (this.failure !== undefined) return;
+        if (!this.greeted) {
+          this.kill("layout-mismatch", "it said ready without hello");
+          return;
+        }
+        this.ready = true;
+        this.readyTimer.cancel();
+        onReady();
+        return;
+      case "drained":
+        this.drained = true;
+        return;
+      case "fatal":
+        this.fail({
+          cause: message.during === "start" ? "start-failed" : "uncaught",
+          reason: `${message.error.name} during ${message.during}: ${message.error.message}`,
+          error: message.error,
+        });
+        return;
+    }
+  }
+
+  private onError(thrown: unknown): void {
+    const error = serializeError(thrown);
+    if (error.code === "ERR_WORKER_OUT_OF_MEMORY") {
+      this.fail({ cause: "out-of-memory", reason: `heap limit of ${this.options.heapMiB} MiB reached`, error });
+    } else {
+      this.fail({ cause: this.ready ? "uncaught" : "start-failed", reason: `${error.name}: ${error.message}`, error });
+    }
+  }
+
+  private finish(code: number): void {
+    this.readyTimer.cancel();
+    this.control.close();
+    this.upcalls.close();
+    const { name, generation } = this.options;
+    const unsaid: Failure = this.drained
+      ? { cause: "drained", reason: "drained" }
+      : { cause: "exited", reason: `exited by itself with code ${code}` };
+    this.options.onExit({ thread: name, generation, code, ...(this.failure ?? unsaid) });
+  }
+}

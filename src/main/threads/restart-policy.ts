@@ -1,0 +1,35 @@
+// When a thread that ended is started again. Exponential back-off with jitter; a healthy run wipes the slate.
+// Always true: at most maxRestarts restarts lie between two healthy runs.
+
+export interface RestartOptions {
+  /** Delay before the first restart, ms; doubles with each further one. */
+  baseMs: number;
+  /** Longest delay before jitter, ms. */
+  maxMs: number;
+  /** Share of the delay that is random, 0 to 1: the delay lies in [d·(1−jitter), d]. */
+  jitter: number;
+  /** A run of this long, ms, is healthy. */
+  healthyAfterMs: number;
+  /** Restarts without a healthy run in between, before the supervisor gives up. */
+  maxRestarts: number;
+}
+
+export type RestartDecision = { restart: true; delayMs: number } | { restart: false; attempts: number };
+
+export class RestartPolicy {
+  private failures = 0;
+
+  constructor(
+    private readonly options: RestartOptions,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /** @param ranForMs How long the thread was running, ms; 0 when it never was. */
+  exited(ranForMs: number): RestartDecision {
+    if (ranForMs >= this.options.healthyAfterMs) this.failures = 0;
+    this.failures++;
+    if (this.failures > this.options.maxRestarts) return { restart: false, attempts: this.failures };
+    const full = Math.min(this.options.maxMs, this.options.baseMs * 2 ** (this.failures - 1));
+    return { restart: true, delayMs: full * (1 - this.options.jitter * this.random()) };
+  }
+}

@@ -1,0 +1,32 @@
+// Notices a thread whose board stamp has gone stale: its event loop does not turn.
+// A watch that itself comes late (the process was stopped, the machine was paused, main was busy) says nothing that
+// round: the threads were asleep too and get one period to stamp again.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { BoardReader } from "../../shared/queue/board.js";
+
+const LOOKS_PER_LIMIT = 4;
+
+/** Calls `onStall(ageMs)` whenever the stamp is older than the limit while `watching()`. Returns how to end it. */
+export function watchStalls(options: {
+  thread: string;
+  stallAfterMs: number;
+  board: BoardReader;
+  clock: Clock;
+  watching: () => boolean;
+  onStall: (ageMs: number) => void;
+}): () => void {
+  const { thread, stallAfterMs, board, clock } = options;
+  const period = stallAfterMs / LOOKS_PER_LIMIT;
+  let lastLook = clock.monotonic();
+  const timer = clock
+    .every(period, () => {
+      const now = clock.monotonic();
+      const late = now - lastLook > 2 * period;
+      lastLook = now;
+      if (late || !options.watching()) return;
+      const age = board.ageMs(thread);
+      if (age > stallAfterMs) options.onStall(age);
+    })
+    .unref();
+  return () => timer.cancel();
+}

@@ -1,0 +1,278 @@
+// Keeps one dedicated worker thread running: starts it, watches it, starts it again, stops it (docs/adr/0004).
+// Always true: at most one generation lives; after an exit every pending call is rejected before onExit is told; the owner
+// gets onRunning at each start, with fresh rings, and re-sends its whole snapshot there.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { ThreadExit } from "../../shared/contracts/thread.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/queue/board.js";
+import type { RingBuffers } from "../../shared/queue/ring.js";
+import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
+import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
+import { ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
+import { ThreadGeneration } from "./generation.js";
+import { RestartPolicy, type RestartOptions } from "./restart-policy.js";
+import { watchStalls } from "./stall-watch.js";
+
+export interface SuperviseOptions<Control extends object, Init, Upcalls extends object> {
+  /** Must have a slot on the board. */
+  name: string;
+  /** The worker's compiled index.js, e.g. new URL("../../workers/pleg/index.js", import.meta.url). */
+  entry: URL;
+  /** Asked at every start; must be structured-cloneable. */
+  init: () => Init;
+  /** What the worker may call in main. */
+  upcalls?: Upcalls;
+  /** Bytes; default 4 MiB each. */
+  ringCapacities?: { inbox?: number; outbox?: number };
+  /** Limit of the worker's old generation. */
+  heapMiB: number;
+  readyDeadlineMs: number;
+  /** A board stamp older than this ends the thread. At least a few STAMP_PERIOD_MS. */
+  stallAfterMs: number;
+  /** Default deadline of `call`, ms. */
+  callDeadlineMs?: number;
+  /** How long stop() waits for drain, ms. Default 5000. */
+  drainDeadlineMs?: number;
+  restart: RestartOptions;
+  /** After every (re)start, with `call`, `inbox` and `outbox` of the new generation; a rejection restarts the thread. */
+  onRunning: (thread: SupervisedThread<Control>) => void | Promise<void>;
+  onExit?: (exit: ThreadExit) => void;
+  /** The thread will not be started again. */
+  onGiveUp: (reason: ThreadGaveUpError) => void;
+  log: Logger;
+  clock: Clock;
+  board: BoardBuffers;
+}
+
+const DEFAULT_DRAIN_MS = 5000;
+
+export function superviseThread<Control extends object, Init = undefined, Upcalls extends object = object>(
+  options: SuperviseOptions<Control, Init, Upcalls>,
+): SupervisedThread<Control> {
+  return new SupervisedThread<Control>(options);
+}
+
+export class SupervisedThread<Control extends object> {
+  readonly name: string;
+  private readonly calls: RemoteCalls<Control>;
+  private readonly slot: BoardWriter;
+  private readonly policy: RestartPolicy;
+  private current: ThreadGeneration | undefined;
+  private stateNow: ThreadState = "exited";
+  private generationNow = 0;
+  private restartsSoFar = 0;
+  private runningSince: number | undefined;
+  private restartTimer: Timer | undefined;
+  private endStallWatch: (() => void) | undefined;
+  private stopping: Promise<void> | undefined;
+  private first: PromiseWithResolvers | undefined;
+  private last: ThreadExit | undefined;
+
+  constructor(private readonly options: SuperviseOptions<Control, unknown, object>) {
+    this.name = options.name;
+    this.calls = new RemoteCalls<Control>(options.name, options.clock, options.callDeadlineMs);
+    this.slot = new BoardWriter(options.board, options.name, options.clock);
+    this.slot.setState("exited");
+    this.policy = new RestartPolicy(options.restart);
+  }
+
+  /** The worker's control object; every call has a deadline and rejects with ThreadExitedError when the thread exits. */
+  get call(): Remote<Control> {
+    return this.calls.call;
+  }
+
+  /** `call` with another deadline, ms. */
+  within(deadlineMs: number): Remote<Control> {
+    return this.calls.within(deadlineMs);
+  }
+
+  /** main → worker, of the current generation. */
+  get inbox(): RingBuffers {
+    return this.generationOrThrow().inbox;
+  }
+
+  /** worker → main, of the current generation. */
+  get outbox(): RingBuffers {
+    return this.generationOrThrow().outbox;
+  }
+
+  get state(): ThreadState {
+    return this.stateNow;
+  }
+
+  /** From 1; 0 before start(). */
+  get generation(): number {
+    return this.generationNow;
+  }
+
+  /** Restarts so far, the whole life long. */
+  get restarts(): number {
+    return this.restartsSoFar;
+  }
+
+  get lastExit(): ThreadExit | undefined {
+    return this.last;
+  }
+
+  /** Resolves when the thread runs for the first time; rejects with ThreadGaveUpError or ThreadStoppedError. */
+  start(): Promise<void> {
+    if (this.first !== undefined) return this.first.promise;
+    this.first = withResolvers();
+    this.endStallWatch = watchStalls({
+      thread: this.name,
+      stallAfterMs: this.options.stallAfterMs,
+      board: new BoardReader(this.options.board, this.options.clock),
+      clock: this.options.clock,
+      watching: () => this.stateNow === "ready" || this.stateNow === "running" || this.stateNow === "draining",
+      onStall: (age) => this.current?.kill("stalled", `its event loop has not turned for ${Math.round(age)} ms`),
+    });
+    this.launch();
+    return this.first.promise;
+  }
+
+  /** Kills the thread as a crash would; it is restarted. Resolves when this generation is gone. */
+  async terminate(): Promise<void> {
+    this.current?.kill("terminated", "terminated on request");
+    await this.current?.gone();
+  }
+
+  /** Orderly end: drain, then kill at the deadline. Never restarts. Idempotent. */
+  stop(): Promise<void> {
+    this.stopping ??= this.end();
+    return this.stopping;
+  }
+
+  private async end(): Promise<void> {
+    this.restartTimer?.cancel();
+    if (this.current !== undefined) {
+      this.enter("draining");
+      await this.current.drain(this.options.drainDeadlineMs ?? DEFAULT_DRAIN_MS);
+    }
+    this.endStallWatch?.();
+    this.calls.disconnect("it was stopped");
+    this.first?.reject(new ThreadStoppedError(this.name));
+  }
+
+  private launch(): void {
+    const { options, name } = this;
+    this.generationNow++;
+    this.runningSince = undefined;
+    this.slot.reset(this.generationNow);
+    this.enter("spawned");
+    try {
+      const generation: ThreadGeneration = new ThreadGeneration({
+        name,
+        generation: this.generationNow,
+        entry: options.entry,
+        init: options.init(),
+        upcalls: options.upcalls ?? {},
+        ringCapacities: options.ringCapacities ?? {},
+        heapMiB: options.heapMiB,
+        readyDeadlineMs: options.readyDeadlineMs,
+        logLevel: options.log.level,
+        board: options.board,
+        clock: options.clock,
+        onReady: () => {
+          void this.onReady(generation);
+        },
+        onExit: (exit) => this.onExit(exit),
+      });
+      this.current = generation;
+    } catch (thrown) {
+      const error = serializeError(thrown);
+      const reason = `could not be created: ${error.message}`;
+      this.onExit({ thread: name, generation: this.generationNow, cause: "start-failed", code: 1, reason, error });
+    }
+  }
+
+  private async onReady(generation: ThreadGeneration): Promise<void> {
+    if (this.stateNow !== "spawned") return;
+    this.enter("ready");
+    this.calls.connect(generation.control);
+    try {
+      await this.options.onRunning(this);
+    } catch (thrown) {
+      const error = serializeError(thrown);
+      generation.kill("snapshot-failed", `its owner could not send the snapshot: ${error.message}`, thrown);
+      return;
+    }
+    // The thread may have died, or be stopping, while its owner sent the snapshot.
+    if (this.current !== generation || this.stopping !== undefined) return;
+    this.enter("running");
+    generation.post({ kind: "running" });
+    this.runningSince = this.options.clock.monotonic();
+    this.options.log.info({ thread: this.name, generation: this.generationNow }, "thread running");
+    this.first?.resolve();
+  }
+
+  private onExit(exit: ThreadExit): void {
+    const ranForMs = this.runningSince === undefined ? 0 : this.options.clock.monotonic() - this.runningSince;
+    this.current = undefined;
+    this.last = exit;
+    this.enter("exited");
+    this.calls.disconnect(`the thread exited: ${exit.reason}`);
+    const level = exit.cause === "drained" ? "info" : "error";
+    const { thread, generation, cause, code, error } = exit;
+    this.options.log[level]({ thread, generation, cause, code, error }, `thread exited: ${exit.reason}`);
+    this.tell(() => this.options.onExit?.(exit));
+    if (this.stopping === undefined) this.restartOrGiveUp(exit, ranForMs);
+  }
+
+  private restartOrGiveUp(exit: ThreadExit, ranForMs: number): void {
+    const decision = this.policy.exited(ranForMs);
+    // Another version of our own files does not go away by trying again.
+    if (!decision.restart || exit.cause === "layout-mismatch") {
+      const reason = new ThreadGaveUpError(exit, decision.restart ? 1 : decision.attempts);
+      this.endStallWatch?.();
+      this.calls.disconnect(`it was given up: ${exit.reason}`);
+      this.options.log.error({ thread: this.name, cause: exit.cause }, reason.message);
+      this.first?.reject(reason);
+      this.tell(() => this.options.onGiveUp(reason));
+      return;
+    }
+    const delayMs = Math.round(decision.delayMs);
+    this.options.log.warn({ thread: this.name, delayMs, restarts: this.restartsSoFar + 1 }, "thread restart booked");
+    this.restartTimer = this.options.clock.after(delayMs, () => {
+      this.restartsSoFar++;
+      this.launch();
+    });
+  }
+
+  /** A callback of the owner that throws must not break supervision. */
+  private tell(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.options.log.error({ thread: this.name, err: error }, "supervisor callback threw");
+    }
+  }
+
+  private enter(state: ThreadState): void {
+    this.stateNow = state;
+    // While the thread lives its slot is its own to write.
+    if (state === "spawned" || state === "exited") this.slot.setState(state);
+  }
+
+  private generationOrThrow(): ThreadGeneration {
+    if (this.current === undefined) throw new ThreadExitedError(this.name, "inbox/outbox", "it is not there now");
+    return this.current;
+  }
+}
+
+interface PromiseWithResolvers {
+  promise: Promise<void>;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** Its rejection is always handled: start()'s caller may have moved on by the time the thread is stopped. */
+function withResolvers(): PromiseWithResolvers {
+  let resolve: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,91 @@
+// The supervisor's protocol: what main and any dedicated worker say to each other before and beside the worker's own
+// contract. Life of a thread, both sides:
+//
+//   spawned ──hello, start() done──► ready ──owner sent its snapshot──► running ──drain──► draining ──► exited
+//      └──────────────┴───────── any failure, at any point ─────────┴──────────────┴──────────► exited(reason)
+//
+// A restart begins at spawned again with the next generation, fresh rings and fresh ports.
+import type { MessagePort } from "node:worker_threads";
+import type { BoardBuffers } from "../queue/board.js";
+import type { RingBuffers } from "../queue/ring.js";
+
+/** What a worker finds in workerData. */
+export interface ThreadInit<Init> {
+  name: string;
+  /** From 1, one more at each start. */
+  generation: number;
+  board: BoardBuffers;
+  /** main → worker. */
+  inbox: RingBuffers;
+  /** worker → main. */
+  outbox: RingBuffers;
+  /** main calls the worker's control object over this port. */
+  control: MessagePort;
+  /** The worker calls main's upcalls over this port. */
+  upcalls: MessagePort;
+  logLevel: string;
+  init: Init;
+}
+
+/** An error on its way between threads. */
+export interface SerializedError {
+  /** Short machine-readable cause, as Node and our own errors carry it; empty when there is none. */
+  code: string;
+  name: string;
+  message: string;
+  stack: string;
+}
+
+/** worker → main. */
+export type WorkerMessage =
+  /** First message, before any of the worker's own code runs. */
+  | { kind: "hello"; layoutVersion: number; name: string; generation: number }
+  /** start() is done: the control object answers. */
+  | { kind: "ready" }
+  /** drain() is done; the thread exits by itself next. */
+  | { kind: "drained" }
+  /** The thread cannot go on and exits by itself next. `during` says where it failed. */
+  | { kind: "fatal"; during: "start" | "run" | "drain"; error: SerializedError };
+
+/** main → worker. */
+export type SupervisorMessage =
+  /** The owner has sent its snapshot. */
+  | { kind: "running" }
+  /** Finish what is begun, flush, then exit. */
+  | { kind: "drain" };
+
+/** Why a thread ended. */
+export type ExitCause =
+  /** Orderly, asked for by stop(). */
+  | "drained"
+  /** stop() ran out of patience. */
+  | "drain-timeout"
+  /** start() in the worker threw, or its module did not load. */
+  | "start-failed"
+  /** No ready within the deadline. */
+  | "not-ready"
+  /** Files on disk belong to another version than the running main: a restart of the process is needed. */
+  | "layout-mismatch"
+  /** The owner's onRunning threw. */
+  | "snapshot-failed"
+  /** An error nobody caught. */
+  | "uncaught"
+  /** Heap limit reached. */
+  | "out-of-memory"
+  /** Its board stamp went stale. */
+  | "stalled"
+  /** terminate() of the supervised thread. */
+  | "terminated"
+  /** Exited by itself without a word. */
+  | "exited";
+
+export interface ThreadExit {
+  thread: string;
+  generation: number;
+  cause: ExitCause;
+  /** Exit code of the worker. */
+  code: number;
+  /** One sentence: first failure, with the worker's own error where there is one. */
+  reason: string;
+  error?: SerializedError;
+}

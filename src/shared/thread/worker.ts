@@ -1,0 +1,118 @@
+// The worker's end of the supervisor's protocol (contracts/thread.ts). A worker's index.ts calls runWorker and no more.
+// Always true: hello is the first message; the board is stamped from the first moment to the last; an error that nobody
+// caught reaches main as a fatal message before the thread exits.
+import { expose } from "comlink";
+import { parentPort, workerData } from "node:worker_threads";
+import { systemClock, type Clock } from "../clock/clock.js";
+import type { SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
+import { createLogger, type Logger } from "../log/logger.js";
+import { BoardReader, BoardWriter } from "../queue/board.js";
+import { LAYOUT_VERSION } from "../queue/layout.js";
+import type { RingBuffers } from "../queue/ring.js";
+import { portEndpoint } from "./endpoint.js";
+import { serializeError } from "./errors.js";
+import { RemoteCalls, type Remote } from "./remote-calls.js";
+import { keepStamping } from "./stamper.js";
+
+export interface WorkerContext<Init, Upcalls extends object> {
+  readonly name: string;
+  readonly init: Init;
+  /** From 1, one more at each start of this thread. */
+  readonly generation: number;
+  /** This thread's slot. Stamps, loop delay and state are kept by runWorker. */
+  readonly board: BoardWriter;
+  readonly boardReader: BoardReader;
+  /** main → worker. */
+  readonly inbox: RingBuffers;
+  /** worker → main. */
+  readonly outbox: RingBuffers;
+  /** What main offers this thread; each call has a deadline of DEFAULT_CALL_DEADLINE_MS. */
+  readonly upcalls: Remote<Upcalls>;
+  /** The same with another deadline, ms. */
+  readonly upcallsWithin: (deadlineMs: number) => Remote<Upcalls>;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+export interface RunningWorker<Control extends object> {
+  /** Exposed to main. */
+  control: Control;
+  /** Finishes what is begun and flushes; the thread exits when it resolves. */
+  drain(): Promise<void>;
+}
+
+/** A worker file run by hand, or under another name than it was started for. */
+export class WorkerStartError extends Error {
+  override readonly name = "WorkerStartError";
+  readonly code = "WORKER_START";
+}
+
+/**
+ * Runs this thread as the worker `name`. `start` resolves when the control object can answer.
+ * Returns at once; what `start` throws ends the thread and reaches the supervisor as its reason.
+ */
+export function runWorker<Control extends object, Init, Upcalls extends object>(
+  name: string,
+  start: (context: WorkerContext<Init, Upcalls>) => Promise<RunningWorker<Control>>,
+): void {
+  const port = parentPort;
+  if (port === null) throw new WorkerStartError(`${name} is a worker thread's file: the kubelet starts it, not you`);
+  const post = (message: WorkerMessage): void => {
+    port.postMessage(message);
+  };
+  const data = workerData as ThreadInit<Init>;
+  post({ kind: "hello", layoutVersion: LAYOUT_VERSION, name, generation: data.generation });
+
+  let phase: "start" | "run" | "drain" = "start";
+  const die = (thrown: unknown): void => {
+    post({ kind: "fatal", during: phase, error: serializeError(thrown) });
+    process.exit(1);
+  };
+  process.on("uncaughtException", die);
+  process.on("unhandledRejection", die);
+
+  const clock = systemClock;
+  const board = new BoardWriter(data.board, data.name, clock);
+  keepStamping(board, clock);
+  const upcalls = new RemoteCalls<Upcalls>("main", clock);
+  upcalls.connect(data.upcalls);
+
+  const launch = async (): Promise<void> => {
+    const running = await start({
+      name,
+      init: data.init,
+      generation: data.generation,
+      board,
+      boardReader: new BoardReader(data.board, clock),
+      inbox: data.inbox,
+      outbox: data.outbox,
+      upcalls: upcalls.call,
+      upcallsWithin: (deadlineMs) => upcalls.within(deadlineMs),
+      log: createLogger({ thread: name, level: data.logLevel }),
+      clock,
+    });
+    phase = "run";
+    const drain = async (): Promise<void> => {
+      if (phase === "drain") return;
+      phase = "drain";
+      board.setState("draining");
+      await running.drain();
+      post({ kind: "drained" });
+      process.exit(0);
+    };
+    port.on("message", (message: SupervisorMessage) => {
+      switch (message.kind) {
+        case "running":
+          board.setState("running");
+          return;
+        case "drain":
+          drain().catch(die);
+          return;
+      }
+    });
+    expose(running.control, portEndpoint(data.control));
+    board.setState("ready");
+    post({ kind: "ready" });
+  };
+  launch().catch(die);
+}
