@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as dirs from "../../../../src/main/runtime/config/data-dirs.js";
+import {
+  containerLogPath,
+  logSymlinkName,
+  nextRestartCount,
+  podLogDirectory,
+} from "../../../../src/main/runtime/config/log-paths.js";
+import { criSignal, signalName } from "../../../../src/main/runtime/config/stop-signal.js";
+import { Signal } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import { criContainer, makePod } from "../../status/fixtures.js";
+
+test("log paths", () => {
+  const pod = makePod();
+  assert.equal(podLogDirectory("/var/log/pods", pod), "/var/log/pods/ns_web_u1");
+  assert.equal(containerLogPath("a", 2), "a/2.log");
+  assert.equal(logSymlinkName(pod, "a", "cid"), "web_ns_a-cid.log");
+  const long = logSymlinkName(makePod({}, { name: "x".repeat(250) }), "a", "cid");
+  assert.equal(long.length, 255);
+  assert.ok(long.endsWith(".log"));
+});
+
+test("restart count of the next container", () => {
+  const key = "io.kubernetes.container.restartCount";
+  assert.equal(nextRestartCount(criContainer("a", { annotations: { [key]: "4" } }), ["9.log"]), 5);
+  assert.equal(nextRestartCount(criContainer("a", { metadata: { name: "a", attempt: 2 } }), []), 3);
+  assert.equal(nextRestartCount(undefined, []), 0);
+  assert.equal(nextRestartCount(undefined, ["0.log", "2.log.20260101-000000.gz", "10.log", "x.log"]), 11);
+});
+
+test("data directories", () => {
+  const root = "/r";
+  assert.equal(
+    dirs.podVolumeDir(root, "u", "kubernetes.io/empty-dir", "v"),
+    "/r/pods/u/volumes/kubernetes.io~empty-dir/v",
+  );
+  assert.equal(dirs.podVolumeSubpathDir(root, "u", "v", "a", 1), "/r/pods/u/volume-subpaths/v/a/1");
+  assert.equal(dirs.terminationLogPath(root, "u", "a", 0xbeef), "/r/pods/u/containers/a/0000beef");
+  assert.equal(dirs.etcHostsPath(root, "u"), "/r/pods/u/etc-hosts");
+  assert.equal(dirs.podVolumeDevicesDir(root, "u", "a/b"), "/r/pods/u/volumeDevices/a~b");
+  assert.equal(dirs.podPluginDir(root, "u", "a/b"), "/r/pods/u/plugins/a~b");
+  assert.equal(dirs.usernsPath(root, "u"), "/r/pods/u/userns");
+  assert.equal(dirs.seccompProfileRoot(root), "/r/seccomp");
+  assert.deepEqual(dirs.podDataDirs(root, "u"), ["/r/pods/u", "/r/pods/u/volumes", "/r/pods/u/plugins"]);
+});
+
+test("signals by name, there and back", () => {
+  assert.equal(criSignal("SIGTERM"), Signal.SIGTERM);
+  assert.equal(criSignal("SIGRTMAX-2"), Signal.SIGRTMAXMINUS2);
+  assert.equal(criSignal("SIGNONE"), undefined);
+  assert.equal(criSignal("3"), undefined);
+  assert.equal(signalName(Signal.RUNTIME_DEFAULT), undefined);
+  for (const name of ["SIGKILL", "SIGRTMIN+15", "SIGRTMAX-14", "SIGRTMAX"]) {
+    assert.equal(signalName(criSignal(name) ?? Signal.RUNTIME_DEFAULT), name);
+  }
+});
