@@ -1,0 +1,124 @@
+// Why this file exists: a fresh Debian has Node and little else. What is missing is found by the files the packages
+// provide, not by asking dpkg, so that other distributions and hand-made installations count too.
+// What must hold: nothing is installed before the user was told what; NODELET_NO_APT=1 never installs anything.
+// Installing containerd may start the system's own containerd: we never open its socket, root or state directory.
+
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { findExecutable, isCommandFailed, isExecutable, run } from "./exec.js";
+import { SetupProblem } from "./problem.js";
+
+const APT_TIMEOUT_MS = 15 * 60_000;
+/** Debian's place first, then the upstream one. */
+export const CNI_BIN_DIRS: readonly string[] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+const CNI_PLUGINS = ["bridge", "host-local", "portmap", "loopback"];
+
+interface Requirement {
+  /** Debian package. */
+  package: string;
+  /** True when what we need of it is there. */
+  present: () => Promise<boolean>;
+}
+
+const executables =
+  (...names: string[]) =>
+  async (): Promise<boolean> =>
+    (await Promise.all(names.map(findExecutable))).every((path) => path !== undefined);
+
+const REQUIREMENTS: readonly Requirement[] = [
+  { package: "containerd", present: executables("containerd", "containerd-shim-runc-v2", "ctr") },
+  { package: "runc", present: executables("runc") },
+  { package: "containernetworking-plugins", present: async () => (await findCniBinDir()) !== undefined },
+  { package: "iptables", present: executables("iptables") },
+  { package: "busybox-static", present: async () => (await findStaticBusybox()) !== undefined },
+  { package: "iproute2", present: executables("ip") },
+  { package: "util-linux", present: executables("nsenter") },
+  { package: "mount", present: executables("mount", "umount") },
+  { package: "tar", present: executables("tar") },
+];
+
+/** Debian packages whose files are missing, in the order they would be installed. */
+export async function missingPackages(): Promise<string[]> {
+  const present = await Promise.all(REQUIREMENTS.map((requirement) => requirement.present()));
+  return REQUIREMENTS.filter((_, index) => present[index] !== true).map((requirement) => requirement.package);
+}
+
+/** The first folder that has all CNI plugins we configure. */
+export async function findCniBinDir(directories: readonly string[] = CNI_BIN_DIRS): Promise<string | undefined> {
+  for (const directory of directories) {
+    const found = await Promise.all(CNI_PLUGINS.map((plugin) => isExecutable(join(directory, plugin))));
+    if (found.every(Boolean)) return directory;
+  }
+  return undefined;
+}
+
+/** A busybox that runs in an empty root file system: an ELF file without an interpreter. */
+export async function findStaticBusybox(): Promise<string | undefined> {
+  const path = await findExecutable("busybox");
+  return path !== undefined && (await isStaticElf(path)) ? path : undefined;
+}
+
+/** True for a 64- or 32-bit little-endian ELF file that has no PT_INTERP program header. */
+export async function isStaticElf(path: string): Promise<boolean> {
+  const PT_INTERP = 3;
+  const file = await open(path, "r");
+  try {
+    const head = Buffer.alloc(4096);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    if (bytesRead < 64 || head.toString("latin1", 0, 4) !== "\u007fELF") return false;
+    const wide = head[4] === 2;
+    const tableOffset = wide ? Number(head.readBigUInt64LE(32)) : head.readUInt32LE(28);
+    const entrySize = head.readUInt16LE(wide ? 54 : 42);
+    const entries = head.readUInt16LE(wide ? 56 : 44);
+    for (let index = 0; index < entries; index++) {
+      const at = tableOffset + index * entrySize;
+      if (at + 4 > bytesRead) return false;
+      if (head.readUInt32LE(at) === PT_INTERP) return false;
+    }
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+export interface InstallDependencies {
+  /** Tells the user, one line. */
+  say: (line: string) => void;
+  /** Wraps a slow step. */
+  step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Installs what is missing with apt-get, after saying so. Throws SetupProblem when it may not or cannot. */
+export async function ensurePackages({ say, step, env = process.env }: InstallDependencies): Promise<string[]> {
+  const missing = await missingPackages();
+  if (missing.length === 0) return [];
+  const list = missing.join(" ");
+  if (env["NODELET_NO_APT"] === "1") {
+    throw new SetupProblem(`missing Debian packages, and NODELET_NO_APT=1 forbids installing them: ${list}`);
+  }
+  const aptGet = await findExecutable("apt-get");
+  if (aptGet === undefined) {
+    throw new SetupProblem(
+      `no apt-get on this machine: install what these Debian packages provide, then retry: ${list}`,
+    );
+  }
+  say(`Missing on this machine, to be installed with apt-get: ${list}`);
+  const options = {
+    env: { DEBIAN_FRONTEND: "noninteractive", NEEDRESTART_SUSPEND: "1" },
+    timeoutMs: APT_TIMEOUT_MS,
+  };
+  const flags = ["-q", "-y", "-o", "DPkg::Lock::Timeout=120", "-o", "Dpkg::Use-Pty=0"];
+  try {
+    await step("apt-get update", () => run(aptGet, [...flags, "update"], options));
+    await step(`apt-get install ${list}`, () =>
+      run(aptGet, [...flags, "--no-install-recommends", "install", ...missing], options),
+    );
+  } catch (error) {
+    if (isCommandFailed(error)) throw new SetupProblem(`installing packages: ${error.message}`);
+    throw error;
+  }
+  const still = await missingPackages();
+  if (still.length > 0) throw new SetupProblem(`apt-get succeeded, yet files are missing of: ${still.join(" ")}`);
+  return missing;
+}
