@@ -13,6 +13,11 @@ export interface CgroupDriverChoice {
   reason?: string;
 }
 
+const DRIVERS: ReadonlyMap<CgroupDriver, CgroupDriverName> = new Map([
+  [CgroupDriver.SYSTEMD, "systemd"],
+  [CgroupDriver.CGROUPFS, "cgroupfs"],
+]);
+
 const TRIES = 3;
 const PAUSE_MS = 2000;
 
@@ -28,10 +33,9 @@ export async function chooseCgroupDriver(
   for (let attempt = 1; ; attempt++) {
     try {
       const { linux } = await client.runtimeConfig({}, options);
-      if (linux === undefined) {
-        return { driver: configured, source: "configuration", reason: "the runtime names no cgroup driver" };
-      }
-      return { driver: driverName(linux.cgroupDriver), source: "runtime" };
+      const driver = linux === undefined ? undefined : DRIVERS.get(linux.cgroupDriver);
+      if (driver !== undefined) return { driver, source: "runtime" };
+      return { driver: configured, source: "configuration", reason: "the runtime names no cgroup driver we know" };
     } catch (error) {
       if (isUnimplemented(error)) {
         return { driver: configured, source: "configuration", reason: "the runtime has no RuntimeConfig call" };
@@ -39,14 +43,5 @@ export async function chooseCgroupDriver(
       if (isCancelled(error) || attempt === TRIES) throw error;
       await clock.sleep(PAUSE_MS, options.signal);
     }
-  }
-}
-
-function driverName(driver: CgroupDriver): CgroupDriverName {
-  switch (driver) {
-    case CgroupDriver.SYSTEMD:
-      return "systemd";
-    case CgroupDriver.CGROUPFS:
-      return "cgroupfs";
   }
 }

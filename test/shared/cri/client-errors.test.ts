@@ -1,0 +1,182 @@
+// Failures: one class per cause, messages that help, deadlines and aborts that end the call on both sides.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as errors from "../../../src/shared/cri/errors.js";
+import { CRI_CODES, type CriCode, type CriError } from "../../../src/shared/cri/errors.js";
+import { collect, IMAGE, pair, podConfig, runPod, until } from "./support.js";
+
+async function failure(promise: Promise<unknown>): Promise<CriError> {
+  try {
+    await promise;
+  } catch (error) {
+    assert.ok(errors.isCriError(error), `not a CriError: ${String(error)}`);
+    return error;
+  }
+  throw new assert.AssertionError({ message: "the call succeeded" });
+}
+
+const GUARDS: [CriCode, (error: unknown) => boolean][] = [
+  ["NOT_FOUND", errors.isNotFound],
+  ["ALREADY_EXISTS", errors.isAlreadyExists],
+  ["INVALID_ARGUMENT", errors.isInvalidArgument],
+  ["RESOURCE_EXHAUSTED", errors.isResourceExhausted],
+  ["CANCELLED", errors.isCancelled],
+  ["UNAVAILABLE", errors.isUnavailable],
+  ["DEADLINE_EXCEEDED", errors.isDeadlineExceeded],
+  ["UNIMPLEMENTED", errors.isUnimplemented],
+];
+
+test("every status code becomes a CriError with that code, and exactly its guard says yes", async (context) => {
+  const { fake, client, records } = await pair(context);
+  for (const code of CRI_CODES.filter((name) => name !== "OK")) {
+    fake.failpoint("ListImages", `1*error(${code}: because ${code})`);
+    const error = await failure(client.listImages({}));
+    assert.equal(error.code, code);
+    assert.equal(error.verb, "ListImages");
+    assert.equal(error.details, `because ${code}`);
+    for (const [guarded, guard] of GUARDS) assert.equal(guard(error), guarded === code, `${guarded} on ${code}`);
+    assert.equal(records.at(-1)?.error, error, "the record carries the error");
+  }
+});
+
+test("the message names verb, object, endpoint and reason", async (context) => {
+  const { client, fake } = await pair(context);
+  const cases: [Promise<unknown>, string][] = [
+    [client.containerStatus({ containerId: "c1" }), "ContainerStatus of container c1 "],
+    [client.podSandboxStatus({ podSandboxId: "s1" }), "PodSandboxStatus of sandbox s1 "],
+    [client.pullImage({ image: { image: "gone:1" } }), "PullImage of image gone:1 "],
+    [
+      client.createContainer({
+        podSandboxId: "s2",
+        sandboxConfig: podConfig("web"),
+        config: { metadata: { name: "app" }, image: { image: IMAGE } },
+      }),
+      "CreateContainer of container app of pod web_default(uid-web) ",
+    ],
+  ];
+  for (const [call, text] of cases) {
+    const error = await failure(call);
+    assert.ok(errors.isNotFound(error));
+    assert.ok(error.message.includes(text), error.message);
+    assert.ok(error.message.includes(fake.endpoint), error.message);
+    assert.ok(error.message.includes("not found"), error.message);
+  }
+});
+
+test("a sandbox name in use is AlreadyExists and names the pod", async (context) => {
+  const { client } = await pair(context);
+  await client.runPodSandbox({ config: podConfig("twice") });
+  const error = await failure(client.runPodSandbox({ config: podConfig("twice") }));
+  assert.ok(errors.isAlreadyExists(error));
+  assert.match(error.message, /RunPodSandbox of pod twice_default\(uid-twice\)/);
+});
+
+test("the default deadline ends a hung call, and the runtime hears of it", async (context) => {
+  const { client, fake, records } = await pair(context, {}, { runtimeRequestTimeoutMs: 100 });
+  fake.failpoint("ContainerStatus", "hang");
+  const begin = performance.now();
+  const error = await failure(client.containerStatus({ containerId: "c" }));
+  assert.ok(errors.isDeadlineExceeded(error));
+  assert.ok(performance.now() - begin >= 95);
+  assert.match(error.message, /runtimeRequestTimeout/);
+  await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
+  assert.ok((records[0]?.durationMs ?? 0) >= 95);
+});
+
+test("a verb's own deadline: twice the default for RunPodSandbox, grace on top for StopContainer", async (context) => {
+  const { client, fake } = await pair(context, {}, { runtimeRequestTimeoutMs: 200 });
+  const { containerId } = await runPod(client, "slow");
+  fake.failpoint("RunPodSandbox", "1*delay(300)");
+  await client.runPodSandbox({ config: podConfig("late") });
+  fake.failpoint("ListImages", "1*delay(300)");
+  assert.ok(errors.isDeadlineExceeded(await failure(client.listImages({}))));
+  fake.ignoreTerm(containerId);
+  await client.stopContainer({ containerId, timeout: 1n });
+});
+
+test("deadlineMs replaces the verb's deadline", async (context) => {
+  const { client, fake } = await pair(context);
+  fake.failpoint("PullImage", "hang");
+  const error = await failure(client.pullImage({ image: { image: IMAGE } }, { deadlineMs: 50 }));
+  assert.ok(errors.isDeadlineExceeded(error));
+});
+
+test("abort: before the call, and in flight; the runtime is told", async (context) => {
+  const { client, fake } = await pair(context);
+  const early = await failure(client.version({}, { signal: AbortSignal.abort(new Error("pod deleted")) }));
+  assert.ok(errors.isCancelled(early));
+  assert.match(early.message, /pod deleted/);
+  assert.equal(fake.calls.length, 0, "an aborted call is never sent");
+
+  fake.failpoint("PullImage", "hang");
+  const controller = new AbortController();
+  const pull = failure(client.pullImage({ image: { image: IMAGE } }, { signal: controller.signal }));
+  await until("the pull arrives", () => fake.calls.length === 1);
+  controller.abort(new Error("pod deleted"));
+  const error = await pull;
+  assert.ok(errors.isCancelled(error));
+  assert.match(error.message, /PullImage of image .*pod deleted/);
+  await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
+});
+
+test("a stream: Unimplemented where the runtime has none, cancelled on abort and when reading stops", async (context) => {
+  const without = await pair(context);
+  assert.ok(errors.isUnimplemented(await failure(collect(without.client.getContainerEvents({})))));
+  assert.equal(without.records.length, 1);
+
+  const { client, fake, records } = await pair(context, { events: true });
+  const controller = new AbortController();
+  const aborted = failure(collect(client.getContainerEvents({}, { signal: controller.signal })));
+  await until("the stream is open", () => fake.state.eventListeners.size === 1);
+  controller.abort();
+  assert.ok(errors.isCancelled(await aborted));
+  await until("the runtime dropped the stream", () => fake.state.eventListeners.size === 0);
+
+  const read = (async () => {
+    for await (const event of client.getContainerEvents({})) return event;
+    return undefined;
+  })();
+  await until("the stream is open", () => fake.state.eventListeners.size === 1);
+  const { podSandboxId } = await client.runPodSandbox({ config: podConfig("seen") });
+  assert.equal((await read)?.containerId, podSandboxId);
+  await until("the runtime dropped the stream", () => fake.state.eventListeners.size === 0);
+  const streams = records.filter((record) => record.verb === "GetContainerEvents");
+  assert.deepEqual(
+    streams.map((record) => record.error?.code),
+    ["CANCELLED", undefined],
+  );
+});
+
+test("a reply without what everybody relies on is a CriBadReplyError", async (context) => {
+  const { client, fake } = await pair(context);
+  fake.addImage("empty.test/nothing:1", { size: 0 });
+  const error = await failure(client.imageStatus({ image: { image: "empty.test/nothing:1" } }));
+  assert.ok(errors.isBadReply(error));
+  assert.match(error.message, /ImageStatus of image empty\.test\/nothing:1 .*the image has no size/);
+});
+
+test("replies over 4 MiB arrive, over 16 MiB they are ResourceExhausted", async (context) => {
+  const { client, fake } = await pair(context);
+  const big = async (name: string, bytes: number): Promise<void> => {
+    const { podSandboxId } = await client.runPodSandbox({ config: podConfig(name) });
+    const sandbox = fake.state.sandbox(podSandboxId);
+    sandbox.status.annotations = { big: "x".repeat(bytes) };
+  };
+  await big("five", 5 * 1024 * 1024);
+  await big("ten", 10 * 1024 * 1024);
+  const { items } = await client.listPodSandbox({});
+  assert.deepEqual(
+    items.map((item) => item.annotations["big"]?.length).sort(),
+    [5 * 1024 * 1024, 10 * 1024 * 1024].sort(),
+  );
+  await big("two", 2 * 1024 * 1024);
+  assert.ok(errors.isResourceExhausted(await failure(client.listPodSandbox({}))));
+  await client.version({});
+});
+
+test("after close() calls fail with CriCancelledError", async (context) => {
+  const { client } = await pair(context);
+  await client.version({});
+  client.close();
+  assert.ok(errors.isCancelled(await failure(client.version({}))));
+});

@@ -1,0 +1,99 @@
+// Per-verb limits: never more at once than allowed, in order, with deadline and abort honoured in the queue.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { isCancelled, isDeadlineExceeded } from "../../../src/shared/cri/errors.js";
+import { Limiter } from "../../../src/shared/cri/limiter.js";
+import { pair, podConfig, until } from "./support.js";
+
+test("at most so many calls of the verb run at once, other verbs are not held up, order is kept", async (context) => {
+  const { client, fake, records } = await pair(
+    context,
+    { latency: { RunPodSandbox: 20 } },
+    { concurrency: { RunPodSandbox: 2 } },
+  );
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const runs = names.map((name) => client.runPodSandbox({ config: podConfig(name) }));
+  await client.version({});
+  assert.ok(
+    fake.calls.filter((call) => call.verb === "RunPodSandbox").length <= 4,
+    "Version did not wait for the queue",
+  );
+  await Promise.all(runs);
+  const calls = fake.calls.filter((call) => call.verb === "RunPodSandbox");
+  for (const call of calls) {
+    const during = calls.filter(
+      (other) => other.startedAt <= call.startedAt && (other.endedAt ?? Infinity) > call.startedAt,
+    );
+    assert.ok(during.length <= 2, `${during.length} at once`);
+  }
+  const order = calls.map((call) => (call.request as { config: { metadata: { name: string } } }).config.metadata.name);
+  assert.deepEqual(order, names);
+  assert.ok((records.at(-1)?.queuedMs ?? 0) >= 35, "queueing is reported apart from the call");
+});
+
+test("waiting counts against the deadline, and an abort leaves the queue; neither is ever sent", async (context) => {
+  const { client, fake } = await pair(context, {}, { concurrency: { ListImages: 1 } });
+  fake.failpoint("ListImages", "1*hang");
+  const first = client.listImages({});
+  await until("the first call holds the slot", () => fake.calls.length === 1);
+  const controller = new AbortController();
+  const aborted = client.listImages({}, { signal: controller.signal });
+  const late = client.listImages({}, { deadlineMs: 30 });
+  const patient = client.listImages({});
+  await assert.rejects(late, isDeadlineExceeded);
+  controller.abort();
+  await assert.rejects(aborted, isCancelled);
+  assert.equal(fake.calls.length, 1);
+  fake.failpoint("ListImages", "off");
+  await first;
+  await patient;
+  assert.equal(fake.calls.length, 2);
+});
+
+test("a limit for an unknown verb or below one is refused", async (context) => {
+  await assert.rejects(pair(context, {}, { concurrency: { listImages: 1 } as never }), /has no such call/);
+  await assert.rejects(pair(context, {}, { concurrency: { ListImages: 0 } }), RangeError);
+});
+
+test("limiter, any interleaving: bounded, first come first served, nothing lost", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.constantFrom("enter", "leave", "abort"), { maxLength: 60 }),
+      async (limit, steps) => {
+        const limiter = new Limiter(limit, systemClock);
+        const queue: { id: number; controller: AbortController }[] = []; // the model: who waits, in order
+        const granted: number[] = [];
+        const expected: number[] = [];
+        let running = 0;
+        let id = 0;
+        for (const step of steps) {
+          if (step === "enter") {
+            const controller = new AbortController();
+            const mine = id++;
+            limiter.acquire({ signal: controller.signal }).then(
+              () => granted.push(mine),
+              () => undefined,
+            );
+            if (running < limit) {
+              running++;
+              expected.push(mine);
+            } else queue.push({ id: mine, controller });
+          } else if (step === "leave" && running > 0) {
+            limiter.release();
+            const next = queue.shift();
+            if (next === undefined) running--;
+            else expected.push(next.id);
+          } else if (step === "abort") queue.pop()?.controller.abort();
+          await new Promise((resolve) => setImmediate(resolve));
+          assert.deepEqual(granted, expected);
+          assert.equal(limiter.running, running);
+          assert.equal(limiter.waiting, queue.length);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

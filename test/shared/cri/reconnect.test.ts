@@ -1,0 +1,87 @@
+// The runtime may be absent, die and return: calls fail at once while it is away, and work at once when it is back.
+import assert from "node:assert/strict";
+import { createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { startFakeCri } from "../../fake-cri/fake-cri.js";
+import { clientOf, fastTimers, pair, podConfig, runPod, socketPath, until } from "./support.js";
+
+test("an absent socket: every call fails fast and says what to check; it works as soon as the socket is there", async (context) => {
+  const path = await socketPath(context);
+  const { client } = clientOf(context, `unix://${path}`);
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const begin = performance.now();
+    await assert.rejects(client.version({}), (error) => {
+      assert.ok(isUnavailable(error));
+      assert.match(error.message, /ENOENT.*check that the container runtime is running/);
+      return true;
+    });
+    assert.ok(performance.now() - begin < 1000, "no waiting for a back-off");
+  }
+  const fake = await startFakeCri({ socketPath: path });
+  context.after(() => fake.stop());
+  await client.version({});
+});
+
+test("a long outage with calls all along does not delay the first call after it", async (context) => {
+  const { client, fake } = await pair(context);
+  const before = await runPod(client, "kept");
+  await fake.stop();
+  // Long enough for a channel of its own to be deep in its back-off (100 ms, growing 1.6 times each).
+  const end = performance.now() + 1500;
+  while (performance.now() < end) {
+    await assert.rejects(client.version({}), isUnavailable);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await fake.start();
+  const begin = performance.now();
+  await client.runPodSandbox({ config: podConfig("new") });
+  const took = performance.now() - begin;
+  assert.ok(took < 400, `the first call took ${took} ms`);
+  assert.equal((await client.containerStatus({ containerId: before.containerId })).status?.id, before.containerId);
+});
+
+test("calls in flight fail as Unavailable when the runtime dies, unary and stream", async (context) => {
+  const { client, fake } = await pair(context, { events: true });
+  fake.failpoint("ListImages", "hang");
+  const unary = assert.rejects(client.listImages({}), isUnavailable);
+  const stream = assert.rejects(client.getContainerEvents({})[Symbol.asyncIterator]().next(), isUnavailable);
+  await until("both arrive", () => fake.calls.length === 2);
+  await fake.stop();
+  await unary;
+  await stream;
+});
+
+test("a panic of the runtime drops the call; the next one works", async (context) => {
+  const { client, fake } = await pair(context);
+  fake.failpoint("ListContainers", "1*panic");
+  await assert.rejects(client.listContainers({}), isUnavailable);
+  let works = false;
+  for (const end = performance.now() + 2000; !works && performance.now() < end;) {
+    works = await client.listContainers({}).then(
+      () => true,
+      () => false,
+    );
+  }
+  assert.ok(works);
+});
+
+test("a socket that takes connections but never answers: Unavailable after the connect timeout, even without deadline", async (context) => {
+  const path = await socketPath(context);
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on("error", () => undefined)));
+  await new Promise<void>((resolve) => silent.listen(path, resolve));
+  context.after(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const { client } = clientOf(context, `unix://${path}`, { clock: fastTimers(50) });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await assert.rejects(client.pullImage({ image: { image: "a:1" } }), (error) => {
+      assert.ok(isUnavailable(error));
+      assert.match(error.message, /nothing answered within 5000 ms/);
+      return true;
+    });
+  }
+  assert.equal(sockets.size, 1, "no connection is leaked by failed calls");
+});
