@@ -1,0 +1,71 @@
+// The server thread as main runs it: gets every pod at its start, and changes in order afterwards.
+import type { Pod } from "../../shared/api/pod.js";
+import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { PodDelta } from "../status/pod-statuses.js";
+import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
+import type { ThreadHouse } from "./thread-house.js";
+
+export interface ServerThreadOptions {
+  house: ThreadHouse;
+  init: ServerInit;
+  upcalls: ServerUpcalls;
+  log: Logger;
+  /** All pods with their statuses, for a thread that has just started. */
+  snapshot(): Pod[];
+}
+
+export class ServerThread {
+  readonly thread: SupervisedThread<ServerControl>;
+  /** Deltas go one after the other; what changes meanwhile is merged into the next. */
+  private waiting: { set: Map<string, Pod>; removed: Set<string> } | undefined;
+  private sending = false;
+
+  constructor(private readonly options: ServerThreadOptions) {
+    this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
+      ...options.house.common("server"),
+      entry: new URL("../../workers/server/index.js", import.meta.url),
+      init: () => options.init,
+      upcalls: options.upcalls,
+      onRunning: async (thread) => {
+        this.waiting = undefined;
+        await thread.call.setPods(options.snapshot());
+      },
+      onExit: (exit) => options.house.exited(exit),
+    });
+  }
+
+  publish(delta: PodDelta): void {
+    this.waiting ??= { set: new Map(), removed: new Set() };
+    for (const pod of delta.set) {
+      this.waiting.set.set(pod.metadata.uid, pod);
+      this.waiting.removed.delete(pod.metadata.uid);
+    }
+    for (const uid of delta.removed) {
+      this.waiting.set.delete(uid);
+      this.waiting.removed.add(uid);
+    }
+    void this.send();
+  }
+
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+
+  /** A delta that does not arrive is no loss: the thread is being restarted and gets the whole set. */
+  private async send(): Promise<void> {
+    if (this.sending) return;
+    this.sending = true;
+    try {
+      while (this.waiting !== undefined && this.thread.state === "running") {
+        const { set, removed } = this.waiting;
+        this.waiting = undefined;
+        await this.thread.call.applyPods({ set: [...set.values()], removed: [...removed] });
+      }
+    } catch (error) {
+      this.options.log.warn({ err: error }, "the server thread did not take a pod update; it gets all pods when it is back");
+    } finally {
+      this.sending = false;
+    }
+  }
+}
