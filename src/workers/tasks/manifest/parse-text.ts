@@ -11,6 +11,9 @@ const MAX_ALIASES = 100;
 /** Far above what a Pod needs; the walkers and the YAML composer recurse. */
 export const DEPTH_LIMIT = 200;
 
+/** A text that is broken once is often broken all the way down. */
+const MAX_FAULTS = 5;
+
 export interface ParsedText {
   value: unknown;
   /** Positions of problems that do not refuse the manifest. */
@@ -63,13 +66,17 @@ export function parseText(input: string | Uint8Array): ParseOutcome {
     return parseJson(text) ?? parseYaml(text);
   } catch (error) {
     // The composer recurses: a file that is nothing but brackets exhausts its stack, and no more than that.
-    if (error instanceof RangeError) return refuse("limit", `at most ${DEPTH_LIMIT} levels of nesting`);
+    if (error instanceof RangeError) return tooDeep();
     throw error;
   }
 }
 
 function refuse(reason: TextFault["reason"], allowed: string, line = 0, column = 0): ParseOutcome {
   return { ok: false, faults: [{ reason, allowed, line, column }] };
+}
+
+function tooDeep(): ParseOutcome {
+  return refuse("limit", `at most ${DEPTH_LIMIT} levels of nesting`);
 }
 
 function decodeUtf8(input: string | Uint8Array): string | undefined {
@@ -90,7 +97,7 @@ function parseJson(text: string): ParseOutcome | undefined {
   } catch {
     return undefined;
   }
-  if (isTooDeep(value)) return refuse("limit", `at most ${DEPTH_LIMIT} levels of nesting`);
+  if (isTooDeep(value)) return tooDeep();
   return { ok: true, parsed: { value, warnings: [], document: () => readDocument(text) } };
 }
 
@@ -122,7 +129,9 @@ function parseYaml(text: string): ParseOutcome {
       warnings.push({ message: "more than one document: only the first one is read, one pod per file", ...position });
     } else faults.push({ reason: "syntax", allowed: oneLine(error.message), ...position });
   }
-  if (faults.length > 0) return { ok: false, faults };
+  // The parser hands the stack's end on as one of its errors.
+  if (faults.some((fault) => fault.allowed.includes("call stack"))) return tooDeep();
+  if (faults.length > 0) return { ok: false, faults: faults.slice(0, MAX_FAULTS) };
   let value: unknown;
   try {
     value = doc.toJS({ maxAliasCount: MAX_ALIASES });
@@ -136,7 +145,7 @@ function parseYaml(text: string): ParseOutcome {
     }
     throw error;
   }
-  if (isTooDeep(value)) return refuse("limit", `at most ${DEPTH_LIMIT} levels of nesting`);
+  if (isTooDeep(value)) return tooDeep();
   return { ok: true, parsed: { value, warnings, document: () => ({ doc, lines }) } };
 }
 

@@ -1,0 +1,63 @@
+// A manifest's way through the tasks pool: a deadline by size, and whatever goes wrong in
+// the end comes back as a ManifestError like any other fault of the manifest.
+import type { Pod } from "../../shared/api/pod.js";
+import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";
+import type { DecodeManifestResult, ManifestOrigin } from "../../shared/contracts/tasks.js";
+import { isTaskDeadlineError, isTaskThreadError, type TasksPool } from "../threads/tasks-pool.js";
+
+/** As upstream: larger manifests are refused, from a file or from a URL. */
+export const MANIFEST_LIMIT = 10 * 1024 * 1024;
+/** A pod takes milliseconds; the rest is room for a busy machine and a thread that has to start first. */
+const DEADLINE_MS = 5_000;
+const DEADLINE_MS_PER_MIB = 2_000;
+
+export interface DecodeOptions {
+  tasks: Pick<TasksPool, "run">;
+  nodeName: string;
+  preventAPIReferences: boolean;
+  signal: AbortSignal;
+}
+
+export interface Decoded {
+  pods: Pod[];
+  warnings: ManifestWarning[];
+  error?: ManifestError;
+  /** True when the fault may be the machine's (deadline, dead thread): worth another try later. */
+  retry: boolean;
+}
+
+export function originName(origin: ManifestOrigin): string {
+  return origin.kind === "file" ? origin.path : origin.url;
+}
+
+/** Rejects only with the signal's reason, or when the pool itself cannot run. `bytes` may be moved away. */
+export async function decodeInPool(
+  origin: ManifestOrigin,
+  bytes: Uint8Array,
+  options: DecodeOptions,
+): Promise<Decoded> {
+  const { tasks, nodeName, preventAPIReferences, signal } = options;
+  const deadlineMs = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
+  let result: DecodeManifestResult;
+  try {
+    const job = { origin, text: bytes, nodeName, preventAPIReferences };
+    result = await tasks.run("decodeManifest", job, { deadlineMs, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isTaskDeadlineError(error)) return fault(origin, `it must be readable within ${deadlineMs / 1000} s`);
+    if (isTaskThreadError(error)) return fault(origin, `it must be readable with little memory; ${error.message}`);
+    throw error;
+  }
+  const { pods, warnings, error } = result;
+  return {
+    pods,
+    warnings,
+    retry: false,
+    ...(error === undefined ? {} : { error: new ManifestError(originName(origin), error) }),
+  };
+}
+
+function fault(origin: ManifestOrigin, allowed: string): Decoded {
+  const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
+  return { pods: [], warnings: [], retry: true, error: new ManifestError(originName(origin), [violation]) };
+}

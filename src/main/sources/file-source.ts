@@ -1,0 +1,162 @@
+// Static pods of a file or folder (staticPodPath): inotify tells at once, a scan every fileCheckFrequency repairs what it
+// missed. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Pod } from "../../shared/api/pod.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { DecodeOptions } from "./decode-job.js";
+import { DirectoryWatch } from "./directory-watch.js";
+import { ManifestFile } from "./manifest-file.js";
+
+export interface FileSourceOptions {
+  /** File or folder; it need not exist. */
+  path: string;
+  checkFrequencyMs: number;
+  decode: Omit<DecodeOptions, "signal">;
+  clock: Clock;
+  log: Logger;
+  /** The whole set after every change; `complete` once every file of the first scan was read or refused. */
+  deliver: (pods: Pod[], complete: boolean) => void;
+}
+
+export class FileSource {
+  private readonly files = new Map<string, ManifestFile>();
+  private readonly watch: DirectoryWatch;
+  private readonly abort = new AbortController();
+  private readonly examinations = new Set<Promise<void>>();
+  private folder: string;
+  /** Set when the path is a single file. */
+  private only: string | undefined;
+  private scanTimer: Timer | undefined;
+  private scanning: Promise<void> | undefined;
+  private scanAgain = false;
+  private scanned = false;
+  private complaint: string | undefined;
+
+  constructor(private readonly options: FileSourceOptions) {
+    this.folder = options.path;
+    this.watch = new DirectoryWatch({
+      clock: options.clock,
+      log: options.log,
+      folder: () => this.folder,
+      onEvent: (name) => this.onEvent(name),
+      onRestart: () => void this.scan(),
+    });
+  }
+
+  start(): void {
+    const { clock, checkFrequencyMs } = this.options;
+    void this.scan();
+    this.scanTimer = clock.every(checkFrequencyMs, () => void this.scan());
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort(new Error("the file source was stopped"));
+    this.scanTimer?.cancel();
+    this.watch.stop();
+    for (const file of this.files.values()) file.stop();
+    await this.scanning;
+    await Promise.all(this.examinations);
+  }
+
+  private onEvent(name: string): void {
+    if (this.abort.signal.aborted || !this.isWanted(name)) return;
+    this.examine(name);
+  }
+
+  private isWanted(name: string): boolean {
+    return this.only === undefined ? !name.startsWith(".") : name === this.only;
+  }
+
+  /** Scans run one after the other; a scan asked for during one follows it. */
+  private scan(): Promise<void> {
+    this.scanAgain = true;
+    this.scanning ??= this.scanAll().finally(() => {
+      this.scanning = undefined;
+    });
+    return this.scanning;
+  }
+
+  private async scanAll(): Promise<void> {
+    while (this.scanAgain && !this.abort.signal.aborted) {
+      this.scanAgain = false;
+      await this.locate();
+      await this.watch.check();
+      const names = await this.list();
+      if (names === undefined) continue;
+      const present = new Set(names);
+      for (const name of this.files.keys()) if (!present.has(name)) this.examine(name);
+      for (const name of names) this.examine(name);
+      this.scanned = true;
+      this.changed();
+    }
+  }
+
+  /** Finds out whether the path is a folder or one file; what is missing stays what it was last. */
+  private async locate(): Promise<void> {
+    const { path } = this.options;
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) return;
+    const isFolder = stats.isDirectory();
+    this.folder = isFolder ? path : dirname(path);
+    this.only = isFolder ? undefined : basename(path);
+  }
+
+  /** Names of the manifests; undefined when the folder cannot be read, which says nothing about what is in it. */
+  private async list(): Promise<string[] | undefined> {
+    try {
+      const names = await readdir(this.folder);
+      this.complaint = undefined;
+      return names.filter((name) => this.isWanted(name)).sort();
+    } catch (error) {
+      const code = errorCode(error) ?? String(error);
+      if (code === "ENOENT") return [];
+      if (this.complaint !== code) {
+        this.complaint = code;
+        const text = `cannot list manifests in ${this.folder} (${code}): the pods known so far stay`;
+        this.options.log.error({ folder: this.folder, err: error }, text);
+      }
+      return undefined;
+    }
+  }
+
+  private examine(name: string): void {
+    const { clock, log, decode } = this.options;
+    let file = this.files.get(name);
+    if (file === undefined) {
+      file = new ManifestFile({
+        // The path is part of a static pod's identity: it is built from the configured one.
+        path: this.only === undefined ? join(this.options.path, name) : this.options.path,
+        decode: { ...decode, signal: this.abort.signal },
+        clock,
+        log,
+        onChange: () => this.changed(),
+      });
+      this.files.set(name, file);
+    }
+    const examination = this.finish(name, file);
+    this.examinations.add(examination);
+    void examination.finally(() => this.examinations.delete(examination));
+  }
+
+  /** A file that is gone is forgotten, but not before its last examination ended: an event may have asked for one more. */
+  private async finish(name: string, file: ManifestFile): Promise<void> {
+    await file.examine();
+    if (!file.exists && this.files.get(name) === file) this.files.delete(name);
+  }
+
+  private changed(): void {
+    if (this.abort.signal.aborted) return;
+    const pods: Pod[] = [];
+    let settled = true;
+    for (const name of [...this.files.keys()].sort()) {
+      const file = this.files.get(name);
+      if (file === undefined || !file.exists) continue;
+      settled &&= file.settled;
+      pods.push(...file.pods);
+    }
+    this.options.deliver(pods, this.scanned && settled);
+  }
+}

@@ -1,0 +1,110 @@
+// Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again.
+// Always holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
+import { isManifestError, warningText } from "../../shared/api/manifest/violation.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { decodeInPool, type DecodeOptions } from "./decode-job.js";
+import { fetchManifest, ManifestFetchError, publicUrl } from "./fetch-manifest.js";
+
+const TIMEOUT_MS = 10_000;
+
+export interface HttpSourceOptions {
+  url: string;
+  header: Readonly<Record<string, readonly string[]>>;
+  checkFrequencyMs: number;
+  decode: Omit<DecodeOptions, "signal">;
+  clock: Clock;
+  log: Logger;
+  /** The whole set, each time it was read anew. */
+  deliver: (pods: Pod[], complete: boolean) => void;
+}
+
+export class HttpSource {
+  private readonly abort = new AbortController();
+  private readonly name: string;
+  private last: Uint8Array | undefined;
+  private complaint: string | undefined;
+  private timer: Timer | undefined;
+  private checking: Promise<void> | undefined;
+
+  constructor(private readonly options: HttpSourceOptions) {
+    this.name = publicUrl(options.url);
+  }
+
+  start(): void {
+    void this.check();
+    this.timer = this.options.clock.every(this.options.checkFrequencyMs, () => void this.check());
+  }
+
+  async stop(): Promise<void> {
+    this.timer?.cancel();
+    this.abort.abort(new Error("the HTTP source was stopped"));
+    await this.checking;
+  }
+
+  /** One reading; while one is under way, the same. */
+  check(): Promise<void> {
+    this.checking ??= this.checkOnce().finally(() => {
+      this.checking = undefined;
+    });
+    return this.checking;
+  }
+
+  private async checkOnce(): Promise<void> {
+    try {
+      const bytes = await this.fetch();
+      if (this.last !== undefined && Buffer.compare(this.last, bytes) === 0) {
+        // Readable again after a fault of the network: a broken body stays reported as it was.
+        this.resolveFetchFault();
+        return;
+      }
+      await this.decode(bytes);
+    } catch (error) {
+      if (this.abort.signal.aborted) return;
+      this.complain(error);
+    }
+  }
+
+  private async fetch(): Promise<Uint8Array> {
+    const timeout = new AbortController();
+    const late = new ManifestFetchError(this.name, `no answer within ${TIMEOUT_MS / 1000} s`);
+    const timer = this.options.clock.after(TIMEOUT_MS, () => timeout.abort(late));
+    try {
+      const signal = AbortSignal.any([this.abort.signal, timeout.signal]);
+      return await fetchManifest(this.options.url, this.options.header, signal);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private async decode(bytes: Uint8Array): Promise<void> {
+    const { decode, log, deliver, url } = this.options;
+    const kept = bytes.slice();
+    const decoded = await decodeInPool({ kind: "http", url }, bytes, { ...decode, signal: this.abort.signal });
+    this.last = decoded.retry ? undefined : kept;
+    if (decoded.error !== undefined) {
+      this.complain(decoded.error);
+      return;
+    }
+    if (this.complaint !== undefined) log.info({ url: this.name }, `manifest ${this.name} is readable again`);
+    this.complaint = undefined;
+    for (const warning of decoded.warnings) log.warn({ url: this.name, ...warning }, warningText(this.name, warning));
+    deliver(decoded.pods, true);
+  }
+
+  private resolveFetchFault(): void {
+    if (this.complaint?.startsWith("ManifestError") !== false) return;
+    this.options.log.info({ url: this.name }, `manifest ${this.name} is readable again`);
+    this.complaint = undefined;
+  }
+
+  private complain(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const complaint = `${error instanceof Error ? error.name : ""}: ${message}`;
+    if (complaint === this.complaint) return;
+    this.complaint = complaint;
+    const detail = isManifestError(error) ? { violations: error.violations } : { err: error };
+    this.options.log.error({ url: this.name, ...detail }, `${message}; the pods of its last good version stay`);
+  }
+}

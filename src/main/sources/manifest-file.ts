@@ -1,0 +1,207 @@
+// One manifest file as the file source knows it: the pods it last gave, and what is wrong with it now.
+//
+//   unknown ──examine──▶ good (pods) ──changed──▶ examine …
+//      │                   ▲
+//      └──▶ held ──────────┤   broken, but written less than a second ago: perhaps only half of it is there
+//            │  settled    │
+//            └──▶ broken ──┘   reported once per content; the last good pods stay as long as the file exists
+//
+// Always holds: one examination at a time; the same content is decoded and reported once; a file that is gone has no pods.
+import type { Pod } from "../../shared/api/pod.js";
+import { ManifestError, warningText, type ManifestWarning } from "../../shared/api/manifest/violation.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { decodeInPool, type DecodeOptions } from "./decode-job.js";
+import { currentSignature, readManifest, type FileSignature, type ReadOutcome } from "./read-manifest.js";
+
+/** A broken file this young may be half-written. */
+export const SETTLE_MS = 1_000;
+const HELD_POLL_MS = 100;
+/** A text cut in mid-line is likely to be half-written although it decodes: it is looked at again after this. */
+const CUT_MS = 25;
+/** Larger contents are not kept for comparison. */
+const KEPT_BYTES = 64 * 1024;
+
+export interface ManifestFileOptions {
+  path: string;
+  decode: DecodeOptions;
+  clock: Clock;
+  log: Logger;
+  /** Pods changed, or the file settled for the first time. */
+  onChange: () => void;
+}
+
+export class ManifestFile {
+  pods: readonly Pod[] = [];
+  /** False until the first content was accepted or refused for good. */
+  settled = false;
+  /** False once the file is gone. */
+  exists = true;
+
+  private signature: FileSignature | undefined;
+  private bytes: Buffer | undefined;
+  private reported: string | undefined;
+  private held: { signature: FileSignature; since: number } | undefined;
+  private holdTimer: Timer | undefined;
+  private running: Promise<void> | undefined;
+  private again = false;
+
+  constructor(private readonly options: ManifestFileOptions) {}
+
+  /** Looks at the file and acts on what changed. Calls during an examination make it look once more. */
+  examine(): Promise<void> {
+    this.again = true;
+    this.running ??= this.examineAll().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  stop(): void {
+    this.holdTimer?.cancel();
+    this.again = false;
+  }
+
+  private async examineAll(): Promise<void> {
+    while (this.again && !this.isStopped()) {
+      this.again = false;
+      try {
+        await this.examineOnce();
+      } catch (error) {
+        if (this.isStopped()) return;
+        this.options.log.error(
+          { path: this.options.path, err: error },
+          `manifest ${this.options.path} could not be examined`,
+        );
+        this.settle([...this.pods]);
+      }
+    }
+  }
+
+  private isStopped(): boolean {
+    return this.options.decode.signal.aborted;
+  }
+
+  private async examineOnce(): Promise<void> {
+    const outcome = await readManifest(this.options.path, this.signature);
+    if (outcome === undefined) return;
+    switch (outcome.kind) {
+      case "missing":
+      case "ignored":
+        this.gone();
+        return;
+      case "refused":
+        this.refused(outcome.signature, outcome.reason);
+        return;
+      case "content":
+        await this.content(outcome);
+    }
+  }
+
+  private gone(): void {
+    this.release();
+    this.exists = false;
+    this.signature = undefined;
+    this.bytes = undefined;
+    this.settle([]);
+  }
+
+  private refused(signature: FileSignature, reason: string): void {
+    this.release();
+    this.signature = signature;
+    this.bytes = undefined;
+    const violation = { field: "", reason: "forbidden", allowed: reason, line: 0, column: 0 } as const;
+    this.report(new ManifestError(this.options.path, [violation]));
+    this.settle([...this.pods]);
+  }
+
+  private async content({ signature, bytes, mtimeMs }: Extract<ReadOutcome, { kind: "content" }>): Promise<void> {
+    const { path, decode, clock } = this.options;
+    if (this.bytes?.equals(bytes) === true) {
+      this.release();
+      this.signature = signature;
+      return;
+    }
+    if (this.held?.signature === signature && !this.isSettled(this.held.since, mtimeMs)) {
+      this.hold(signature);
+      return;
+    }
+    const kept = bytes.length <= KEPT_BYTES ? Buffer.from(bytes) : undefined;
+    if (looksCut(bytes) && clock.now() - mtimeMs < CUT_MS) {
+      await clock.sleep(CUT_MS, decode.signal);
+      if ((await currentSignature(path)) !== signature) {
+        this.again = true;
+        return;
+      }
+    }
+    const decoded = await decodeInPool({ kind: "file", path }, bytes, decode);
+    if ((await currentSignature(path)) !== signature) {
+      // It changed while it was read: what was decoded may be neither the old nor the new version.
+      this.again = true;
+      return;
+    }
+    if (decoded.error === undefined) {
+      this.accept(signature, kept, decoded.pods, decoded.warnings);
+      return;
+    }
+    if (!this.isSettled(this.held?.signature === signature ? this.held.since : clock.monotonic(), mtimeMs)) {
+      this.hold(signature);
+      return;
+    }
+    this.release();
+    // Without a signature the next scan tries again: the fault may have been the machine's.
+    this.signature = decoded.retry ? undefined : signature;
+    this.bytes = decoded.retry ? undefined : kept;
+    this.report(decoded.error);
+    this.settle([...this.pods]);
+  }
+
+  private accept(signature: FileSignature, kept: Buffer | undefined, pods: Pod[], warnings: ManifestWarning[]): void {
+    const { path, log } = this.options;
+    this.release();
+    this.exists = true;
+    this.signature = signature;
+    this.bytes = kept;
+    if (this.reported !== undefined) log.info({ path }, `manifest ${path} is readable again`);
+    this.reported = undefined;
+    for (const warning of warnings) log.warn({ path, ...warning }, warningText(path, warning));
+    this.settle(pods);
+  }
+
+  private isSettled(since: number, mtimeMs: number): boolean {
+    const { clock } = this.options;
+    return clock.now() - mtimeMs >= SETTLE_MS || clock.monotonic() - since >= SETTLE_MS;
+  }
+
+  private hold(signature: FileSignature): void {
+    const { clock } = this.options;
+    if (this.held?.signature !== signature) this.held = { signature, since: clock.monotonic() };
+    this.holdTimer?.cancel();
+    this.holdTimer = clock.after(HELD_POLL_MS, () => void this.examine());
+  }
+
+  private release(): void {
+    this.held = undefined;
+    this.holdTimer?.cancel();
+  }
+
+  private report(error: ManifestError): void {
+    if (this.reported === error.message) return;
+    this.reported = error.message;
+    const { path, log } = this.options;
+    const kept = this.pods.length === 0 ? "" : "; the pod of its last good version keeps running";
+    log.error({ path, violations: error.violations }, `${error.message}${kept}`);
+  }
+
+  private settle(pods: readonly Pod[]): void {
+    this.settled = true;
+    this.pods = pods;
+    this.options.onChange();
+  }
+}
+
+/** A text whose last line has no end, unless it is JSON, which says itself where it ends. */
+function looksCut(bytes: Buffer): boolean {
+  const last = bytes.at(-1);
+  return last !== 0x0a && last !== 0x7d;
+}

@@ -1,0 +1,103 @@
+// The facade of the sources: starts the configured ones, merges what they deliver, hands on an ordered stream of changes.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+import { FileSource } from "./file-source.js";
+import { HttpSource } from "./http-source.js";
+import { PodMerger, type PodChange, type PodSourceName } from "./merge.js";
+
+export interface SourcesOptions {
+  /** File or folder of manifests; absent or "" means no file source. */
+  staticPodPath?: string;
+  /** Absent or "" means no HTTP source. */
+  staticPodURL?: string;
+  staticPodURLHeader?: Readonly<Record<string, readonly string[]>>;
+  /** Default 20 s each. */
+  fileCheckFrequencyMs?: number;
+  httpCheckFrequencyMs?: number;
+  /** Gate PreventStaticPodAPIReferences; default true. */
+  preventAPIReferences?: boolean;
+  nodeName: string;
+  tasks: Pick<TasksPool, "run">;
+  log: Logger;
+  clock: Clock;
+  /** Called once per change, in order; never during startSources itself. */
+  onChange: (change: PodChange) => void;
+  /** Called once, when every configured source has delivered a whole set (after the changes of that set). */
+  onSourcesSeen: () => void;
+}
+
+export interface Sources {
+  allSourcesSeen(): boolean;
+  /** All pods known now, in the order in which they were first seen. */
+  pods(): Pod[];
+  /** Ends watches, timers and requests; no change is delivered afterwards. */
+  stop(): Promise<void>;
+}
+
+const CHECK_FREQUENCY_MS = 20_000;
+
+export function startSources(options: SourcesOptions): Sources {
+  const { staticPodPath = "", staticPodURL = "", clock, log } = options;
+  const names: PodSourceName[] = [];
+  if (staticPodPath !== "") names.push("file");
+  if (staticPodURL !== "") names.push("http");
+  const merger = new PodMerger(names, () => clock.nowNanos());
+  const conflicts = new Set<string>();
+  let stopped = false;
+  let announced = false;
+
+  const announce = (): void => {
+    if (announced || stopped || !merger.allSourcesSeen()) return;
+    announced = true;
+    options.onSourcesSeen();
+  };
+  const deliver = (source: PodSourceName) => (pods: Pod[], complete: boolean) => {
+    if (stopped) return;
+    const delivery = merger.deliver(source, pods, complete);
+    for (const change of delivery.changes) options.onChange(change);
+    for (const { uid, pod } of delivery.conflicts) {
+      const key = `${source} ${uid} ${pod}`;
+      if (conflicts.has(key)) continue;
+      conflicts.add(key);
+      log.error({ uid, source, pod }, `pod ${pod} from ${source} has the UID ${uid} of another pod: it is left out`);
+    }
+    announce();
+  };
+  const decode = {
+    tasks: options.tasks,
+    nodeName: options.nodeName,
+    preventAPIReferences: options.preventAPIReferences ?? true,
+  };
+
+  const sources: (FileSource | HttpSource)[] = [];
+  if (staticPodPath !== "") {
+    const checkFrequencyMs = positive(options.fileCheckFrequencyMs);
+    const path = staticPodPath;
+    sources.push(new FileSource({ path, checkFrequencyMs, decode, clock, log, deliver: deliver("file") }));
+  }
+  if (staticPodURL !== "") {
+    const checkFrequencyMs = positive(options.httpCheckFrequencyMs);
+    const header = options.staticPodURLHeader ?? {};
+    const url = staticPodURL;
+    sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, clock, log, deliver: deliver("http") }));
+  }
+  for (const source of sources) source.start();
+  // Without any source there is nothing to wait for; said after the caller has our return value.
+  if (sources.length === 0) queueMicrotask(announce);
+
+  return {
+    allSourcesSeen: () => merger.allSourcesSeen(),
+    pods: () => merger.pods(),
+    stop: async () => {
+      stopped = true;
+      await Promise.all(sources.map((source) => source.stop()));
+    },
+  };
+}
+
+/** Zero means the default, as in the configuration. */
+function positive(ms: number | undefined): number {
+  return ms === undefined || ms <= 0 ? CHECK_FREQUENCY_MS : ms;
+}

@@ -1,0 +1,149 @@
+// The piscina pool for short CPU-heavy jobs: everything that must not run on the main thread and needs no thread of its own.
+// Every job has a deadline. A job that passes it loses its thread: piscina ends the thread and starts another, so that a
+// hung or hostile job costs its own caller an error and nobody else anything.
+import { Piscina } from "piscina";
+import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+/** The job ran longer than its caller allowed; its thread was ended. */
+export class TaskDeadlineError extends Error {
+  override readonly name = "TaskDeadlineError";
+  constructor(
+    readonly task: string,
+    readonly deadlineMs: number,
+  ) {
+    super(`task ${task} did not finish within ${deadlineMs} ms: its thread was ended`);
+  }
+}
+export function isTaskDeadlineError(error: unknown): error is TaskDeadlineError {
+  return error instanceof TaskDeadlineError;
+}
+
+/** The job's thread died under it (out of heap, process.exit, crash). */
+export class TaskThreadError extends Error {
+  override readonly name = "TaskThreadError";
+  constructor(
+    readonly task: string,
+    cause: unknown,
+  ) {
+    super(`task ${task} failed with its thread: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+export function isTaskThreadError(error: unknown): error is TaskThreadError {
+  return error instanceof TaskThreadError;
+}
+
+export interface TasksPoolOptions {
+  minThreads?: number;
+  maxThreads?: number;
+  /** Old-space limit of each thread, MiB. */
+  heapMiB: number;
+  log: Logger;
+  clock: Clock;
+  /** The pool threads' module; default the built workers/tasks/index.js. Tests pass their own. */
+  entry?: URL;
+}
+
+export interface RunOptions {
+  /** Milliseconds from the call, time in the queue included. */
+  deadlineMs: number;
+  signal?: AbortSignal;
+}
+
+export interface TasksPoolStats {
+  threads: number;
+  queued: number;
+  completed: number;
+  deadlines: number;
+  threadFailures: number;
+}
+
+export interface TasksPool {
+  /** Runs one job; rejects with TaskDeadlineError, TaskThreadError, the signal's reason or the function's own error. */
+  run<K extends TaskName>(
+    name: K,
+    job: TaskFunctions[K]["job"],
+    options: RunOptions,
+  ): Promise<TaskFunctions[K]["result"]>;
+  stats(): TasksPoolStats;
+  /** Ends all threads; pending jobs are rejected. */
+  close(): Promise<void>;
+}
+
+/** From this size on, a byte array's buffer is moved to the thread instead of copied. */
+const TRANSFER_BYTES = 64 * 1024;
+
+export function createTasksPool(options: TasksPoolOptions): TasksPool {
+  const { clock, log } = options;
+  const entry = options.entry ?? new URL("../../workers/tasks/index.js", import.meta.url);
+  const pool = new Piscina({
+    filename: entry.href,
+    minThreads: options.minThreads ?? 1,
+    maxThreads: options.maxThreads ?? 2,
+    // The second thread comes for a burst or beside a slow job and goes again: each costs memory.
+    idleTimeout: 10_000,
+    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
+    recordTiming: false,
+  });
+  const counters = { completed: 0, deadlines: 0, threadFailures: 0 };
+  // Piscina reports a thread's death to its job and here as well; without a listener it would end the process.
+  pool.on("error", (error: unknown) => log.warn({ err: error }, "a tasks thread failed; the pool replaces it"));
+
+  const run = async <K extends TaskName>(
+    name: K,
+    job: TaskFunctions[K]["job"],
+    { deadlineMs, signal }: RunOptions,
+  ): Promise<TaskFunctions[K]["result"]> => {
+    signal?.throwIfAborted();
+    const abort = new AbortController();
+    const late = new TaskDeadlineError(name, deadlineMs);
+    const timer = clock.after(deadlineMs, () => abort.abort(late));
+    const onAbort = (): void => abort.abort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      const result = (await pool.run(job, {
+        name,
+        signal: abort.signal,
+        transferList: transferables(job),
+      })) as TaskFunctions[K]["result"];
+      counters.completed++;
+      return result;
+    } catch (error) {
+      if (abort.signal.reason === late) {
+        counters.deadlines++;
+        throw late;
+      }
+      signal?.throwIfAborted();
+      if (!isThreadFailure(error)) throw error;
+      counters.threadFailures++;
+      throw new TaskThreadError(name, error);
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener("abort", onAbort);
+    }
+  };
+
+  return {
+    run,
+    stats: () => ({ ...counters, threads: pool.threads.length, queued: pool.queueSize }),
+    close: () => pool.destroy(),
+  };
+}
+
+function transferables(job: object): ArrayBuffer[] {
+  return Object.values(job).flatMap((value: unknown) =>
+    value instanceof Uint8Array &&
+    value.buffer instanceof ArrayBuffer &&
+    value.byteLength >= TRANSFER_BYTES &&
+    value.byteLength === value.buffer.byteLength
+      ? [value.buffer]
+      : [],
+  );
+}
+
+function isThreadFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? error.code : undefined;
+  return code === "ERR_WORKER_OUT_OF_MEMORY" || /worker exited|Terminating worker/i.test(error.message);
+}

@@ -1,0 +1,74 @@
+// Files that are whole or not there: written to a temporary file beside the target, fsynced, renamed over it, and the
+// folder fsynced, so that neither a crash nor a full disk leaves half a file under the real name.
+import { randomBytes } from "node:crypto";
+import { mkdir, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** No space (or quota) for the file; the old content is untouched. */
+export class DiskFullError extends Error {
+  override readonly name = "DiskFullError";
+  constructor(
+    readonly path: string,
+    cause: unknown,
+  ) {
+    super(`writing ${path}: no space left on its file system; free some, the last version of the file is kept`, {
+      cause,
+    });
+  }
+}
+export function isDiskFullError(error: unknown): error is DiskFullError {
+  return error instanceof DiskFullError;
+}
+
+export interface AtomicWriteOptions {
+  /** Permission bits; default 0600. */
+  mode?: number;
+}
+
+/** Prefix of temporary files: hidden, so that folder readers who skip dot files never see one. */
+const TEMP_PREFIX = ".tmp-";
+const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Replaces `path` by `data` in one step; the folder is made when missing. Rejects with DiskFullError on a full disk. */
+export async function atomicWrite(
+  path: string,
+  data: string | Uint8Array,
+  options: AtomicWriteOptions = {},
+): Promise<void> {
+  const folder = dirname(path);
+  const temp = join(folder, `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
+  try {
+    await mkdir(folder, { recursive: true });
+    const file = await open(temp, "wx", options.mode ?? 0o600);
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temp, path);
+    await syncFolder(folder);
+  } catch (error) {
+    await unlink(temp).catch(() => undefined);
+    throw NO_SPACE.has(errorCode(error) ?? "") ? new DiskFullError(path, error) : error;
+  }
+}
+
+/** True for names atomicWrite gives to its temporary files; one that outlived a crash may be deleted. */
+export function isTemporaryName(name: string): boolean {
+  return name.startsWith(TEMP_PREFIX);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The `code` of a system error, e.g. "ENOENT". */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,61 @@
+// Versioned JSON state on disk. A file that cannot be read back is set aside under another name with a warning, never
+// deleted and never a reason to stop: state is a memory, the world (runtime, mounts, cgroups) is the truth.
+import { readdir, readFile, rename, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Clock } from "../clock/clock.js";
+import type { Logger } from "../log/logger.js";
+import { atomicWrite, errorCode, isTemporaryName } from "./atomic-write.js";
+
+/** What every state file holds besides its own members. */
+export interface VersionedState {
+  version: number;
+}
+
+export interface ReadStateOptions {
+  clock: Clock;
+  log: Logger;
+}
+
+/** Writes the state whole. Rejects with DiskFullError on a full disk; the old state stays. */
+export async function writeState(path: string, state: VersionedState): Promise<void> {
+  await atomicWrite(path, `${JSON.stringify(state)}\n`);
+}
+
+/**
+ * Reads a state file back; `decode` checks version and shape and throws on what it does not know.
+ * Undefined when there is none or when it had to be set aside as `<path>.corrupt-<time>`. Other read errors are thrown.
+ */
+export async function readState<T>(
+  path: string,
+  decode: (value: unknown) => T,
+  { clock, log }: ReadStateOptions,
+): Promise<T | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return decode(JSON.parse(text));
+  } catch (error) {
+    const aside = `${path}.corrupt-${new Date(clock.now()).toISOString().replaceAll(":", "")}`;
+    await rename(path, aside);
+    log.warn(
+      { path, aside, err: error },
+      `state file ${path} is not usable: set aside as ${aside}, starting without it`,
+    );
+    return undefined;
+  }
+}
+
+/** Deletes temporary files that a crash left in the folder of `path`. Call before the first writeState there. */
+export async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  });
+  await Promise.all(names.filter(isTemporaryName).map((name) => unlink(join(folder, name)).catch(() => undefined)));
+}
