@@ -1,0 +1,12 @@
+// How big a memory-backed emptyDir may grow: the least of sizeLimit, the pod's memory limit and the node's memory.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { EmptyDirVolumeSource } from "../../../shared/api/volume.js";
+import { value } from "../../../shared/api/quantity.js";
+import { podCgroupLimits } from "../../resources/pod-cgroup-limits.js";
+
+/** Bytes, above 0. @throws InvalidQuantityError */
+export function tmpfsSize(pod: Pod, source: EmptyDirVolumeSource, nodeMemoryBytes: bigint): bigint {
+  const { memoryBytes = 0n } = podCgroupLimits(pod, { cpuCFSQuota: false, podPidsLimit: 0n, hugePageSizes: [] });
+  const candidates = [value(source.sizeLimit ?? 0), memoryBytes].filter((bytes) => bytes > 0n);
+  return candidates.reduce((least, bytes) => (bytes < least ? bytes : least), nodeMemoryBytes);
+}

@@ -1,0 +1,96 @@
+// What can go wrong with volumes, one class per cause. Each names the pod, the volume and what to do.
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+
+/** The volume's source is not one the agent mounts. */
+export class UnsupportedVolumeError extends Error {
+  override readonly name = "UnsupportedVolumeError";
+  constructor(
+    pod: Pod,
+    readonly volume: string,
+    readonly source: string,
+  ) {
+    super(
+      `pod ${podDescription(pod)}: volume ${JSON.stringify(volume)} has source ${source}, which is not supported; ` +
+        "use emptyDir (disk or Memory) or hostPath",
+    );
+  }
+}
+export function isUnsupportedVolumeError(error: unknown): error is UnsupportedVolumeError {
+  return error instanceof UnsupportedVolumeError;
+}
+
+/** Setting up a volume failed; worth another try later. */
+export class VolumeSetUpError extends Error {
+  override readonly name = "VolumeSetUpError";
+  constructor(
+    pod: Pod,
+    readonly volume: string,
+    /** The cause without pod and volume, as events show it. */
+    readonly problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`pod ${podDescription(pod)}: setting up volume ${JSON.stringify(volume)} failed: ${problem}`, options);
+  }
+}
+export function isVolumeSetUpError(error: unknown): error is VolumeSetUpError {
+  return error instanceof VolumeSetUpError;
+}
+
+/** A mount of the pod is still in use; try again when its containers are gone. */
+export class VolumeBusyError extends Error {
+  override readonly name = "VolumeBusyError";
+  constructor(
+    readonly uid: string,
+    readonly directory: string,
+  ) {
+    super(
+      `pod ${uid}: ${directory} is still in use and cannot be unmounted; it is tried again once its users are gone`,
+    );
+  }
+}
+export function isVolumeBusyError(error: unknown): error is VolumeBusyError {
+  return error instanceof VolumeBusyError;
+}
+
+/** Something the agent did not mount is mounted in a directory that is to be removed. */
+export class ForeignMountError extends Error {
+  override readonly name = "ForeignMountError";
+  constructor(
+    readonly directory: string,
+    readonly mountPoints: readonly string[],
+  ) {
+    super(`not removing ${directory}: ${mountPoints.join(", ")} is mounted there by someone else; unmount it first`);
+  }
+}
+export function isForeignMountError(error: unknown): error is ForeignMountError {
+  return error instanceof ForeignMountError;
+}
+
+/** A subPath that is not, or does not stay, inside its volume. */
+export class SubPathError extends Error {
+  override readonly name = "SubPathError";
+  constructor(
+    readonly subPath: string,
+    problem: string,
+  ) {
+    super(`subPath ${JSON.stringify(subPath)}: ${problem}`);
+  }
+}
+export function isSubPathError(error: unknown): error is SubPathError {
+  return error instanceof SubPathError;
+}
+
+/** mount, umount or rm ended badly. `output` is what it wrote to standard error. */
+export class ProgramError extends Error {
+  override readonly name = "ProgramError";
+  constructor(
+    command: string,
+    ended: string,
+    readonly output: string,
+  ) {
+    super(`${command}: ${ended}${output === "" ? "" : `: ${output}`}`);
+  }
+}
+export function isProgramError(error: unknown): error is ProgramError {
+  return error instanceof ProgramError;
+}

@@ -1,0 +1,45 @@
+// Unmounting the agent's own mounts below a pod's directory.
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
+import { isProgramError, VolumeBusyError } from "./errors.js";
+import { run } from "./program.js";
+
+export async function isMountPoint(directory: string): Promise<boolean> {
+  const place = await asMountPoint(directory);
+  return (await readMounts()).some(({ mountPoint }) => mountPoint === place);
+}
+
+/** The directory as the mount table spells it: links above it resolved, itself not followed. */
+async function asMountPoint(directory: string): Promise<string> {
+  try {
+    return path.join(await realpath(path.dirname(directory)), path.basename(directory));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return directory;
+    throw error;
+  }
+}
+
+/**
+ * Unmounts whatever is mounted exactly at `directory`, layer by layer; no force, never lazily, so that success means
+ * gone. @throws VolumeBusyError when in use, ProgramError
+ */
+export async function unmount(uid: string, directory: string): Promise<void> {
+  const place = await asMountPoint(directory);
+  const layers = (await readMounts()).filter(({ mountPoint }) => mountPoint === place).length;
+  for (let layer = 0; layer < layers; layer++) {
+    try {
+      await run("umount", ["--no-canonicalize", "--", place]);
+    } catch (error) {
+      if (isProgramError(error) && /busy/.test(error.output)) throw new VolumeBusyError(uid, directory);
+      // Someone else was quicker: what counts is that it is gone.
+      if (!(await isMountPoint(directory))) return;
+      throw error;
+    }
+  }
+}
+
+/** Mount points at or below the directory, deepest first. */
+export async function mountPointsWithin(directory: string): Promise<string[]> {
+  return mountsWithin(await readMounts(), await asMountPoint(directory)).map(({ mountPoint }) => mountPoint);
+}

@@ -1,0 +1,21 @@
+// What a volume plugin is: one kind of source, set up for one pod. Tearing down is by directory, because after a restart
+// the pod may be known only from disk.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Volume } from "../../shared/api/volume.js";
+
+export interface SetUpRequest {
+  pod: Pod;
+  volume: Volume;
+  signal: AbortSignal;
+}
+
+export interface VolumePlugin {
+  /** "kubernetes.io/empty-dir": also the directory name below volumes/. */
+  readonly name: string;
+  /** Field of the volume that selects the plugin: "emptyDir". */
+  readonly source: string;
+  /** Idempotent. Resolves to the host path that containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
+  setUp(request: SetUpRequest): Promise<string>;
+  /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
+  tearDown?(uid: string, volume: string): Promise<void>;
+}
