@@ -6,7 +6,7 @@ import { replyError, replyText } from "./reply.js";
 export interface HealthCheck {
   name: string;
   /** undefined = healthy, else what is wrong. */
-  check(): string | undefined;
+  check: () => string | undefined;
 }
 
 /** What the checks look at; read afresh on each request. */

@@ -16,7 +16,7 @@ export class LogFlushWatch {
     this.flushedAt = clock.monotonic();
     this.timer = clock.every(FLUSH_INTERVAL_MS, () => {
       log.flush((error) => {
-        if (error === undefined || error === null) this.flushedAt = clock.monotonic();
+        if (!error) this.flushedAt = clock.monotonic();
       });
     });
     this.timer.unref();

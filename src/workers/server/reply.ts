@@ -35,7 +35,7 @@ function send(response: ServerResponse, status: number, headers: Record<string, 
 
 /** The query of a request's URL; a malformed one counts as empty. */
 export function queryOf(request: IncomingMessage): URLSearchParams {
-  const [, query = ""] = splitUrl(request.url ?? "/");
+  const [, query] = splitUrl(request.url ?? "/");
   return new URLSearchParams(query);
 }
 
