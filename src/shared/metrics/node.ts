@@ -1,0 +1,53 @@
+// Constants of this node and build, set once at start: kubelet_node_name, kubernetes_build_info, kubelet_cgroup_version.
+import type { ThreadRegistry } from "./thread-registry.js";
+
+export interface BuildInfo {
+  /** "v1.36.0": the Kubernetes version whose contract is kept. */
+  gitVersion: string;
+  /** "linux/amd64", as Go names platforms. */
+  platform: string;
+}
+
+export function recordBuild(registry: ThreadRegistry, build: BuildInfo): void {
+  const [, major = "", minor = ""] = /^v(\d+)\.(\d+)/.exec(build.gitVersion) ?? [];
+  registry
+    .gauge("kubernetes_build_info", "Always 1; the labels describe the build", [
+      "major",
+      "minor",
+      "git_version",
+      "git_commit",
+      "git_tree_state",
+      "build_date",
+      "go_version",
+      "compiler",
+      "platform",
+    ])
+    .set(
+      {
+        major,
+        minor,
+        git_version: build.gitVersion,
+        git_commit: "",
+        git_tree_state: "",
+        build_date: "",
+        go_version: "",
+        compiler: "node",
+        platform: build.platform,
+      },
+      1,
+    );
+}
+
+export function recordNode(registry: ThreadRegistry, node: { nodeName: string; cgroupVersion?: 1 | 2 }): void {
+  registry
+    .gauge("kubelet_node_name", "Always 1; the label is the node's name", ["node"])
+    .set({ node: node.nodeName }, 1);
+  if (node.cgroupVersion === undefined) return;
+  registry.gauge("kubelet_cgroup_version", "Cgroup version of the host, 1 or 2").set(node.cgroupVersion);
+}
+
+/** Go's name of the platform we run on. */
+export function goPlatform(arch: string = process.arch): string {
+  const goArch: Record<string, string> = { x64: "amd64", ia32: "386", ppc64: "ppc64le" };
+  return `linux/${goArch[arch] ?? arch}`;
+}

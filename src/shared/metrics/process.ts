@@ -1,0 +1,43 @@
+// process_*: what the whole process uses, read from /proc/self by one thread only (the server's, so that no other thread
+// ever waits for it). prom-client's own collectors read /proc synchronously and keep event-loop timers: not used.
+import { readdir, readFile } from "node:fs/promises";
+import type { ThreadRegistry } from "./thread-registry.js";
+
+/** Kernel clock ticks per second as /proc reports them (USER_HZ), 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Declares process_*; `proc` is the /proc folder to read (a test gives its own). */
+export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
+  const cpu = registry.counter("process_cpu_seconds_total", "User and system CPU time of the process in seconds");
+  const virtual = registry.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes");
+  const started = registry.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch");
+  const fds = registry.gauge("process_open_fds", "Open file descriptors");
+  const maxFds = registry.gauge("process_max_fds", "Limit of open file descriptors");
+  const resident = registry.gauge("process_resident_memory_bytes", "Resident memory size in bytes");
+  let cpuSeen = 0;
+  registry.onSnapshot(async () => {
+    const [stat, host, limits, open] = await Promise.all([
+      readFile(`${proc}/self/stat`, "utf8"),
+      readFile(`${proc}/stat`, "utf8"),
+      readFile(`${proc}/self/limits`, "utf8"),
+      readdir(`${proc}/self/fd`),
+    ]);
+    const fields = parseStat(stat);
+    const cpuSeconds = fields.cpuTicks / TICKS_PER_SECOND;
+    cpu.inc(Math.max(0, cpuSeconds - cpuSeen));
+    cpuSeen = Math.max(cpuSeen, cpuSeconds);
+    resident.set(process.memoryUsage.rss());
+    virtual.set(fields.virtualBytes);
+    started.set(Number(/^btime (\d+)/m.exec(host)?.[1] ?? 0) + fields.startTicks / TICKS_PER_SECOND);
+    // The folder's own descriptor was open while it was listed.
+    fds.set(open.length - 1);
+    maxFds.set(Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity));
+  });
+}
+
+/** Fields of /proc/PID/stat (proc(5)); the command in parentheses may hold anything, so count from its last ")". */
+export function parseStat(text: string): { cpuTicks: number; startTicks: number; virtualBytes: number } {
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const at = (field: number): number => Number(fields[field - 3] ?? 0);
+  return { cpuTicks: at(14) + at(15), startTicks: at(22), virtualBytes: at(23) };
+}

@@ -1,0 +1,32 @@
+// What CRI calls cost: kubelet_runtime_operations_*. One instance per thread that calls the runtime.
+import { exponentialBuckets, type ThreadRegistry } from "./thread-registry.js";
+
+export interface RuntimeCall {
+  /** Upstream's operation_type: "run_podsandbox", "create_container", "list_containers", … */
+  operation: string;
+  durationMs: number;
+  error: boolean;
+}
+
+export interface RuntimeOperationsMetrics {
+  recordCall(call: RuntimeCall): void;
+}
+
+export function runtimeOperationsMetrics(registry: ThreadRegistry): RuntimeOperationsMetrics {
+  const labels = ["operation_type"] as const;
+  const total = registry.counter("kubelet_runtime_operations_total", "CRI calls made, by operation", labels);
+  const errors = registry.counter("kubelet_runtime_operations_errors_total", "CRI calls that failed", labels);
+  const duration = registry.histogram(
+    "kubelet_runtime_operations_duration_seconds",
+    "Duration of CRI calls in seconds",
+    labels,
+    exponentialBuckets(0.005, 2.5, 14),
+  );
+  return {
+    recordCall({ operation, durationMs, error }) {
+      total.inc({ operation_type: operation });
+      duration.observe({ operation_type: operation }, durationMs / 1000);
+      if (error) errors.inc({ operation_type: operation });
+    },
+  };
+}

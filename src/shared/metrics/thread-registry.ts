@@ -1,0 +1,87 @@
+// One metrics registry per thread. Metrics are counted where things happen and never shared: the server thread asks each
+// thread for a snapshot and adds them up. Making a metric twice under one name returns the first one.
+import { prom, type Counter, type Gauge, type Histogram, type Registry } from "./prom.js";
+import type { MetricFamily, MetricSample, MetricSnapshot, MetricType } from "./snapshot.js";
+
+/** prom-client's default buckets are upstream's default ones too. Unit: seconds. */
+export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** `count` bucket bounds, each `factor` times the one before. */
+export function exponentialBuckets(start: number, factor: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)));
+}
+
+export class ThreadRegistry {
+  private readonly registry: Registry = new prom.Registry();
+  private readonly collectors: (() => void | Promise<void>)[] = [];
+
+  constructor(readonly thread: string) {}
+
+  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+    const existing = this.registry.getSingleMetric<L>(name);
+    if (existing instanceof prom.Counter) return existing;
+    return new prom.Counter<L>({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+
+  gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
+    const existing = this.registry.getSingleMetric<L>(name);
+    if (existing instanceof prom.Gauge) return existing;
+    return new prom.Gauge<L>({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    buckets: readonly number[] = DEFAULT_BUCKETS,
+  ): Histogram<L> {
+    const existing = this.registry.getSingleMetric<L>(name);
+    if (existing instanceof prom.Histogram) return existing;
+    return new prom.Histogram<L>({
+      name,
+      help,
+      labelNames: [...labelNames],
+      buckets: [...buckets],
+      registers: [this.registry],
+    });
+  }
+
+  /** Runs before each snapshot, to read state that nobody counts as it changes. */
+  onSnapshot(collect: () => void | Promise<void>): void {
+    this.collectors.push(collect);
+  }
+
+  /** Everything counted so far, as data that structured clone accepts. */
+  async exportSnapshot(): Promise<MetricSnapshot> {
+    await Promise.all(this.collectors.map(async (collect) => collect()));
+    const families = await this.registry.getMetricsAsJSON();
+    return { thread: this.thread, families: families.map(toFamily) };
+  }
+}
+
+interface PromFamily {
+  name: string;
+  help: string;
+  /** prom-client's objects carry the type in words, whatever its typings say. */
+  type: unknown;
+  values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[];
+}
+
+function toFamily(family: PromFamily): MetricFamily {
+  return {
+    name: family.name,
+    help: family.help,
+    type: String(family.type) as MetricType,
+    samples: family.values.map(toSample),
+  };
+}
+
+function toSample(value: PromFamily["values"][number]): MetricSample {
+  const labels: Record<string, string | number> = {};
+  for (const [name, text] of Object.entries(value.labels)) if (text !== undefined) labels[name] = text;
+  return {
+    value: value.value,
+    labels,
+    ...(value.metricName === undefined ? {} : { metricName: value.metricName }),
+  };
+}

@@ -1,0 +1,53 @@
+// Our own metrics of the house: queues, threads, stale messages. Each carries the name of its queue or thread, so that
+// adding up the threads' snapshots keeps them apart.
+import type { Counter, Histogram } from "./prom.js";
+import type { ThreadRegistry } from "./thread-registry.js";
+
+/** Totals since the queue was made, as its writer or reader keeps them. */
+export interface QueueTotals {
+  pushed: number;
+  coalesced: number;
+  dropped: number;
+  /** Records waiting now. */
+  depth: number;
+}
+
+/** Publishes a queue's totals at each snapshot. Exactly one end of a queue calls this, or its figures double. */
+export function watchQueue(registry: ThreadRegistry, queue: string, read: () => QueueTotals): void {
+  const labels = ["queue"] as const;
+  const pushed = registry.counter("nodelet_queue_pushed_total", "Records pushed into a queue", labels);
+  const coalesced = registry.counter("nodelet_queue_coalesced_total", "Records merged into a waiting one", labels);
+  const dropped = registry.counter("nodelet_queue_dropped_total", "Records a full queue could not take", labels);
+  const depth = registry.gauge("nodelet_queue_depth", "Records waiting in a queue", labels);
+  let seen: QueueTotals = { pushed: 0, coalesced: 0, dropped: 0, depth: 0 };
+  registry.onSnapshot(() => {
+    const totals = read();
+    pushed.inc({ queue }, Math.max(0, totals.pushed - seen.pushed));
+    coalesced.inc({ queue }, Math.max(0, totals.coalesced - seen.coalesced));
+    dropped.inc({ queue }, Math.max(0, totals.dropped - seen.dropped));
+    depth.set({ queue }, totals.depth);
+    seen = { ...totals };
+  });
+}
+
+export interface ThreadMetrics {
+  /** Restarts of a worker thread; counted by the supervisor. `reason` is the exit's cause. */
+  restarts: Counter<"thread" | "reason">;
+  /** Event-loop delay each thread saw, seconds. */
+  loopDelay: Histogram<"thread">;
+  /** Messages dropped because their generation or pod UID was outdated. */
+  stale: Counter<"thread" | "kind">;
+}
+
+export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
+  return {
+    restarts: registry.counter("nodelet_thread_restarts_total", "Restarts of a worker thread", ["thread", "reason"]),
+    loopDelay: registry.histogram(
+      "nodelet_thread_loop_delay_seconds",
+      "Event-loop delay of a thread",
+      ["thread"],
+      [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    ),
+    stale: registry.counter("nodelet_stale_messages_total", "Messages dropped as outdated", ["thread", "kind"]),
+  };
+}

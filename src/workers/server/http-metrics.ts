@@ -1,0 +1,50 @@
+// kubelet_http_requests_* and kubelet_http_inflight_requests, with upstream's bounded label values.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"]);
+const FIRST_SEGMENTS = new Set(
+  "healthz pods stats metrics run exec attach portForward containerLogs configz runningpods checkpoint logs debug".split(
+    " ",
+  ),
+);
+const METRICS_PATHS = new Set(["metrics/cadvisor", "metrics/probes", "metrics/resource"]);
+
+export interface HttpMetrics {
+  /** Counts a request in; call the result when it has been answered. */
+  begin(method: string, path: string): () => void;
+}
+
+export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: "readonly" | "readwrite"): HttpMetrics {
+  const names = ["method", "path", "server_type", "long_running"] as const;
+  const total = registry.counter("kubelet_http_requests_total", "HTTP requests answered", names);
+  const inflight = registry.gauge("kubelet_http_inflight_requests", "HTTP requests being answered", names);
+  const duration = registry.histogram("kubelet_http_requests_duration_seconds", "Time to answer a request", names);
+  return {
+    begin(method, path) {
+      const labels = {
+        method: METHODS.has(method) ? method : "other",
+        path: pathLabel(path),
+        server_type: serverType,
+        long_running: "false",
+      };
+      const startedAt = clock.monotonic();
+      inflight.inc(labels);
+      let open = true;
+      return () => {
+        if (!open) return;
+        open = false;
+        inflight.dec(labels);
+        total.inc(labels);
+        duration.observe(labels, (clock.monotonic() - startedAt) / 1000);
+      };
+    },
+  };
+}
+
+/** The path's bounded label: its first segment when upstream knows it, metrics with its second, else "other". */
+export function pathLabel(path: string): string {
+  const [first = "", second = ""] = path.split("/").slice(1);
+  if (first === "metrics" && METRICS_PATHS.has(`metrics/${second}`)) return `metrics/${second}`;
+  return FIRST_SEGMENTS.has(first) ? first : "other";
+}

@@ -1,0 +1,117 @@
+// One HTTP listener: bound, kept trying while it cannot be bound, closed with its connections. A port that is taken is
+// reported once, naming what changes it, and tried again every 5 s (upstream's healthz server restart delay), so the
+// server appears by itself when the port becomes free.
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { ListenAddress } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export const LISTEN_RETRY_MS = 5000;
+const IDLE_TIMEOUT_MS = 90_000;
+const HEADERS_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 4 * 60 * 60 * 1000;
+const MAX_HEADER_BYTES = 1024 * 1024;
+/** More connections than any scraper opens; beyond it new ones are closed at once. */
+const MAX_CONNECTIONS = 512;
+
+export interface ListenerOptions {
+  /** "read-only", "healthz": what the log calls it. */
+  name: string;
+  address: string;
+  port: number;
+  /** The flags and fields that change address and port, for the error message. */
+  changedBy: string;
+  handler: RequestListener;
+  clock: Clock;
+  log: Logger;
+}
+
+export class Listener {
+  private server: Server | undefined;
+  private retry: Timer | undefined;
+  private closed = false;
+  private reported = false;
+  private bound: ListenAddress | undefined;
+  private tried: () => void = () => undefined;
+  private readonly firstTry = new Promise<void>((resolve) => {
+    this.tried = resolve;
+  });
+
+  constructor(private readonly options: ListenerOptions) {}
+
+  start(): void {
+    if (this.closed) return;
+    const { name, address, port, log } = this.options;
+    const server = this.createServer();
+    this.server = server;
+    server.once("error", (error) => this.failed(error));
+    server.listen({ host: address, port }, () => {
+      const actual = server.address() as AddressInfo;
+      this.bound = { address: actual.address, port: actual.port };
+      this.reported = false;
+      server.on("error", (error) => log.error({ err: error }, `${name} server`));
+      log.info({ address: actual.address, port: actual.port }, `${name} server listens`);
+      this.tried();
+    });
+  }
+
+  /** Where it listens, after the first try; undefined while it cannot. */
+  async listening(): Promise<ListenAddress | undefined> {
+    await this.firstTry;
+    return this.bound;
+  }
+
+  /** Stops listening and ends every connection. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.retry?.cancel();
+    this.tried();
+    const server = this.server;
+    if (server?.listening !== true) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    this.bound = undefined;
+  }
+
+  private createServer(): Server {
+    const server = createServer(
+      {
+        maxHeaderSize: MAX_HEADER_BYTES,
+        keepAliveTimeout: IDLE_TIMEOUT_MS,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+      },
+      this.options.handler,
+    );
+    server.maxConnections = MAX_CONNECTIONS;
+    return server;
+  }
+
+  private failed(error: NodeJS.ErrnoException): void {
+    this.bound = undefined;
+    if (!this.reported) {
+      this.reported = true;
+      this.options.log.error({ code: error.code }, listenFailure(this.options, error));
+    }
+    this.tried();
+    if (!this.closed) this.retry = this.options.clock.after(LISTEN_RETRY_MS, () => this.start());
+  }
+}
+
+/** What happened at which address, and what to do about it. */
+export function listenFailure(
+  where: Pick<ListenerOptions, "name" | "address" | "port" | "changedBy">,
+  error: NodeJS.ErrnoException,
+): string {
+  const host = where.address.includes(":") ? `[${where.address}]` : where.address;
+  const causes: Record<string, string> = {
+    EADDRINUSE: "another process listens there",
+    EADDRNOTAVAIL: "this machine has no such address",
+    EACCES: "not permitted (ports below 1024 need root)",
+  };
+  const cause = causes[error.code ?? ""] ?? error.message;
+  return `${where.name} server cannot listen on ${host}:${where.port}: ${cause}. Change it with ${where.changedBy}; trying again every ${LISTEN_RETRY_MS / 1000} s`;
+}

@@ -1,0 +1,99 @@
+// The server thread's duty: answer HTTP about this node from the thread's own copy of the truth, even when main is stuck.
+// Owns the read-only port (10255) and the healthz port (10248); listeners that cannot bind keep trying.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Listening, PodsDelta, ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { processMetrics } from "../../shared/metrics/process.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { nodeChecks, type HealthInputs } from "./health.js";
+import { httpMetrics } from "./http-metrics.js";
+import { Listener } from "./listener.js";
+import { PodList } from "./pod-list.js";
+import { healthzHandler, readOnlyHandler } from "./routes.js";
+import { Scrape } from "./scrape.js";
+
+export interface ServerParts {
+  init: ServerInit;
+  upcalls: ServerUpcalls;
+  health: HealthInputs;
+  clock: Clock;
+  log: Logger;
+}
+
+export class ServerLogic implements ServerControl {
+  private readonly registry = new ThreadRegistry("server");
+  private readonly pods = new PodList();
+  private readonly readOnly: Listener | undefined;
+  private readonly healthz: Listener | undefined;
+
+  constructor(private readonly parts: ServerParts) {
+    processMetrics(this.registry);
+    this.readOnly = this.readOnlyListener();
+    this.healthz = this.healthzListener();
+  }
+
+  start(): void {
+    this.readOnly?.start();
+    this.healthz?.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.readOnly?.close(), this.healthz?.close()]);
+  }
+
+  setPods(pods: Pod[]): Promise<void> {
+    this.pods.set(pods);
+    return Promise.resolve();
+  }
+
+  applyPods(delta: PodsDelta): Promise<void> {
+    this.pods.apply(delta);
+    return Promise.resolve();
+  }
+
+  async listening(): Promise<Listening> {
+    const [readOnly, healthz] = await Promise.all([this.readOnly?.listening(), this.healthz?.listening()]);
+    return { ...(readOnly === undefined ? {} : { readOnly }), ...(healthz === undefined ? {} : { healthz }) };
+  }
+
+  metrics(): Promise<MetricSnapshot> {
+    return this.registry.exportSnapshot();
+  }
+
+  private readOnlyListener(): Listener | undefined {
+    const { init, upcalls, health, clock, log } = this.parts;
+    if (init.readOnlyPort === 0) return undefined;
+    return new Listener({
+      name: "read-only",
+      address: init.address,
+      port: init.readOnlyPort,
+      changedBy: "--read-only-port and --address (config fields readOnlyPort and address; port 0 turns it off)",
+      handler: readOnlyHandler({
+        pods: this.pods,
+        scrape: new Scrape(this.registry, upcalls, clock, log),
+        checks: nodeChecks(health, init.syncLoopMaxAgeMs),
+        http: httpMetrics(this.registry, clock, "readonly"),
+        log,
+      }),
+      clock,
+      log,
+    });
+  }
+
+  private healthzListener(): Listener | undefined {
+    const { init, clock, log } = this.parts;
+    if (init.healthzPort === 0) return undefined;
+    return new Listener({
+      name: "healthz",
+      address: init.healthzBindAddress,
+      port: init.healthzPort,
+      changedBy:
+        "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
+      handler: healthzHandler(log),
+      clock,
+      log,
+    });
+  }
+}

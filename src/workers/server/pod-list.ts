@@ -1,0 +1,78 @@
+// The thread's own copy of the node's pods, and /pods made of it. A pod is serialised when it is first asked for and
+// kept as text until it changes; a list is written in chunks, so a slow reader holds neither the list twice in memory
+// nor the other requests. A list shows the pods of the moment it began.
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodsDelta } from "../../shared/contracts/server.js";
+
+interface Entry {
+  pod: Pod;
+  json?: string;
+}
+
+/** Characters written at once. */
+const CHUNK = 64 * 1024;
+const HEAD = '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[';
+const TAIL = "]}\n";
+
+export class PodList {
+  private entries = new Map<string, Entry>();
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** Replaces all pods. */
+  set(pods: readonly Pod[]): void {
+    this.entries = new Map(pods.map((pod) => [pod.metadata.uid, { pod }]));
+  }
+
+  apply(delta: PodsDelta): void {
+    for (const uid of delta.removed) this.entries.delete(uid);
+    for (const pod of delta.set) this.entries.set(pod.metadata.uid, { pod });
+  }
+
+  /** The v1 PodList as text, piece by piece. */
+  *chunks(): Generator<string> {
+    let pending = HEAD;
+    let first = true;
+    for (const entry of [...this.entries.values()]) {
+      pending += first ? podJson(entry) : `,${podJson(entry)}`;
+      first = false;
+      if (pending.length >= CHUNK) {
+        yield pending;
+        pending = "";
+      }
+    }
+    yield pending + TAIL;
+  }
+
+  /** Answers GET /pods; ends early when the reader goes away. */
+  async reply(response: ServerResponse): Promise<void> {
+    response.writeHead(200, { "Content-Type": "application/json" });
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    response.once("close", leave);
+    try {
+      for (const chunk of this.chunks()) {
+        if (response.destroyed) return;
+        if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
+      }
+      response.end();
+    } catch (error) {
+      if (!gone.signal.aborted) throw error;
+    } finally {
+      response.off("close", leave);
+    }
+  }
+}
+
+/** As an item of a list: upstream's items carry no kind and apiVersion of their own, and always a status. */
+function podJson(entry: Entry): string {
+  if (entry.json === undefined) {
+    const { metadata, spec, status = {} } = entry.pod;
+    entry.json = JSON.stringify({ metadata, spec, status });
+  }
+  return entry.json;
+}

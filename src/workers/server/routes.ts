@@ -1,0 +1,95 @@
+// What each port answers. A route names its methods; a known path asked with another method is 405, an unknown one 404.
+import findMyWay from "find-my-way";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Logger } from "../../shared/log/logger.js";
+import { EXPOSITION_CONTENT_TYPE } from "../../shared/metrics/merge.js";
+import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
+import type { HttpMetrics } from "./http-metrics.js";
+import type { PodList } from "./pod-list.js";
+import { queryOf, replyError, replyMethodNotAllowed, replyNotFound, replyText, splitUrl } from "./reply.js";
+import type { Scrape } from "./scrape.js";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+interface Route {
+  path: string;
+  /** undefined: every method. */
+  methods?: readonly "GET"[];
+  answer: Answer;
+}
+
+/** Trees that exist on the authenticated port only. */
+const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "runningpods", "debug/pprof", "logs"];
+
+export interface ReadOnlyParts {
+  pods: PodList;
+  scrape: Scrape;
+  checks: readonly HealthCheck[];
+  http: HttpMetrics;
+  log: Logger;
+}
+
+/** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
+export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
+  const podsRoute: Answer = (_request, response) => parts.pods.reply(response);
+  const disabled: Answer = (_request, response) => replyError(response, 405, "Debug endpoints are disabled.");
+  const routes: Route[] = [
+    ...healthRoutes(parts.checks),
+    { path: "/pods", methods: ["GET"], answer: podsRoute },
+    { path: "/pods/", methods: ["GET"], answer: podsRoute },
+    {
+      path: "/metrics",
+      answer: async (_request, response) => replyText(response, await parts.scrape.expose(), EXPOSITION_CONTENT_TYPE),
+    },
+    ...DEBUG_TREES.flatMap((tree) => [
+      { path: `/${tree}`, answer: disabled },
+      { path: `/${tree}/*`, answer: disabled },
+    ]),
+  ];
+  return handler(routes, parts.log, parts.http);
+}
+
+/** The healthz port: is the process alive, nothing more. */
+export function healthzHandler(log: Logger): RequestListener {
+  return handler(healthRoutes([pingCheck]), log);
+}
+
+function healthRoutes(checks: readonly HealthCheck[]): Route[] {
+  return [
+    { path: "/healthz", answer: (request, response) => replyHealth(response, checks, queryOf(request)) },
+    ...checks.map((check) => ({
+      path: `/healthz/${check.name}`,
+      answer: (_request: IncomingMessage, response: ServerResponse) => replyOneCheck(response, check),
+    })),
+  ];
+}
+
+function handler(routes: readonly Route[], log: Logger, http?: HttpMetrics): RequestListener {
+  const router = findMyWay({ defaultRoute: (_request, response) => replyNotFound(response) });
+  for (const route of routes) router.all(route.path, (request, response) => answerRoute(route, request, response, log));
+  return (request, response) => {
+    const end = http?.begin(request.method ?? "", splitUrl(request.url ?? "/")[0]);
+    if (end !== undefined) response.once("close", end);
+    // A body is never read; a client that sends one gets its answer all the same.
+    request.resume();
+    router.lookup(request, response);
+  };
+}
+
+function answerRoute(route: Route, request: IncomingMessage, response: ServerResponse, log: Logger): void {
+  if (route.methods !== undefined && !route.methods.some((method) => method === request.method)) {
+    replyMethodNotAllowed(response, route.methods);
+    return;
+  }
+  const failed = (error: unknown): void => {
+    log.error({ err: error, method: request.method, path: route.path }, "request failed");
+    if (response.headersSent) response.destroy();
+    else replyError(response, 500, "Internal Server Error");
+  };
+  try {
+    const answered = route.answer(request, response);
+    if (answered !== undefined) answered.catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}

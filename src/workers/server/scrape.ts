@@ -1,0 +1,63 @@
+// /metrics: this thread's figures and everyone else's, asked for at each scrape. Main may be stuck: after a deadline the
+// scrape is answered with the others' last known figures, so the one page that explains a stall survives it.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ServerUpcalls } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { renderExposition } from "../../shared/metrics/merge.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+
+/** Prometheus' usual scrape timeout is 10 s: answer well within it. */
+export const COLLECT_DEADLINE_MS = 2000;
+
+export class Scrape {
+  private last: MetricSnapshot[] = [];
+  private pending: Promise<MetricSnapshot[]> | undefined;
+  private readonly late;
+
+  constructor(
+    private readonly registry: ThreadRegistry,
+    private readonly upcalls: ServerUpcalls,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.late = registry.counter(
+      "nodelet_scrapes_late_total",
+      "Scrapes answered with the other threads' last known figures, because main did not answer in time",
+    );
+  }
+
+  /** Prometheus text of all threads. Never waits longer than the deadline, never rejects because of another thread. */
+  async expose(): Promise<string> {
+    const others = await this.others();
+    return renderExposition([...others, await this.registry.exportSnapshot()]);
+  }
+
+  /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */
+  private async others(): Promise<MetricSnapshot[]> {
+    const asked = (this.pending ??= this.ask());
+    return new Promise<MetricSnapshot[]>((resolve) => {
+      const deadline = this.clock.after(COLLECT_DEADLINE_MS, () => {
+        this.late.inc();
+        resolve(this.last);
+      });
+      void asked.then((snapshots) => {
+        deadline.cancel();
+        resolve(snapshots);
+      });
+    });
+  }
+
+  /** Never rejects. */
+  private async ask(): Promise<MetricSnapshot[]> {
+    try {
+      this.last = await this.upcalls.collectMetrics();
+    } catch (error) {
+      this.late.inc();
+      this.log.warn({ err: error }, "metrics of the other threads could not be collected; serving the last known ones");
+    } finally {
+      this.pending = undefined;
+    }
+    return this.last;
+  }
+}
