@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState as S, NamespaceMode, PodSandboxState, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import type { StatusInput } from "../../../src/main/status/compute-pod-status.js";
@@ -231,7 +231,7 @@ test("mounts, user, resources and stop signal", () => {
     criContainer("a", {
       mounts: [{ containerPath: "/x", recursiveReadOnly: true }],
       user: { linux: { uid: 1n, gid: 2n, supplementalGroups: [3n] } },
-      stopSignal: 35,
+      stopSignal: Signal.SIGRTMIN,
     }),
   ]);
   const status = first(compute({ pod: makePod({ containers: [container] }), observed, stopSignals: true }));
