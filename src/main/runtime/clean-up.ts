@@ -1,13 +1,12 @@
 // What a terminated pod leaves on this machine is taken down: volumes first, then cgroup, directories, logs and links.
 import { readdir, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { podDir } from "./config/data-dirs.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. */
 export async function cleanUpPod(runtime: NodeRuntime, uid: string): Promise<void> {
   await Promise.all([runtime.volumes.tearDownPod(uid), runtime.cgroups.removePod(uid)]);
-  await rm(podDir(runtime.settings.rootDir, uid), { recursive: true, force: true });
+  await runtime.volumes.removePodDirectory(uid);
   await removeLogs(runtime, uid);
 }
 

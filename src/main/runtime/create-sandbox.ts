@@ -1,6 +1,7 @@
 // RunPodSandbox: the pod's namespaces, network and pause process.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { podDns } from "../network/pod-dns.js";
 import type { CreateSandboxStep } from "../sync/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
@@ -15,6 +16,10 @@ export async function createSandbox(
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
   const config = await sandboxSettings(runtime, pod, environment, step.attempt);
+  const { warnings } = podDns(pod, await runtime.dns());
+  for (const { object, reason, message } of warnings) {
+    if (object === "pod") runtime.log.warn({ uid: pod.metadata.uid, reason }, message);
+  }
   const startedAt = runtime.clock.monotonic();
   let ok = false;
   try {

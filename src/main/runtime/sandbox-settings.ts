@@ -8,15 +8,14 @@ import { sandboxConfig } from "./config/sandbox-config.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 
-/** Throws PodFqdnTooLongError when the pod's host name can't be. DNS warnings are logged. */
+/** Throws PodFqdnTooLongError when the pod's host name can't be. */
 export async function sandboxSettings(
   runtime: NodeRuntime,
   pod: Pod,
   environment: Pick<PodEnvironment, "cgroup" | "logDirectory">,
   attempt: number,
 ): Promise<PodSandboxConfig> {
-  const { dns, warnings } = podDns(pod, await runtime.dns());
-  for (const warning of warnings) runtime.log.warn({ pod: pod.metadata.name, reason: warning.reason }, warning.message);
+  const { dns } = podDns(pod, await runtime.dns());
   return sandboxConfig({
     pod,
     attempt,

@@ -54,7 +54,7 @@ async function start(
     step.restartCount ?? countFromLogs(environment, step),
     environment.volumes.catch((error: unknown) => Promise.reject(configError(error))),
   ]);
-  const config = await configure(runtime, pod, step, { image, restartCount, volumes });
+  const config = await configure(runtime, pod, step, { image, restartCount, volumes }, signal);
   const { containerId } = await create(runtime, step, config, sandbox, signal);
   try {
     await cri.startContainer({ containerId }, { signal });
@@ -103,6 +103,7 @@ async function configure(
   pod: Pod,
   step: StartContainerStep,
   { image, restartCount, volumes }: Parts,
+  signal: AbortSignal,
 ): Promise<ContainerConfig> {
   const { node, settings } = runtime;
   const { container } = step;
@@ -121,7 +122,8 @@ async function configure(
       const subPath = volumeSubPath(mount, env);
       const root = volumes.get(mount.name);
       if (subPath === undefined || root === undefined) continue;
-      subPaths.set(index, await runtime.volumes.resolveSubPath(root, subPath));
+      const place = { podUid: pod.metadata.uid, volume: mount.name, container: container.name, index };
+      subPaths.set(index, await runtime.volumes.prepareSubPath({ ...place, volumePath: root, subPath, signal }));
     }
     const [hostsPath, terminationLog] = await Promise.all([
       writeHostsFile(runtime, pod, step.podIPs),

@@ -3,6 +3,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { RingCorruptError } from "../../shared/queue/errors.js";
 import { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
@@ -75,17 +76,15 @@ export class PlegThread implements PlegPort {
       new RingConsumer(thread.outbox),
       plegRecordCodec,
       onRecord,
-      (error) => log.error({ err: error }, "a record of the pleg thread could not be read; a relist will repair it"),
-      { clock, onCorrupt: (error) => void this.onCorrupt(error) },
+      (error) => {
+        log.error({ err: error }, "a record of the pleg thread could not be read; a relist will repair it");
+        if (error instanceof RingCorruptError) void thread.terminate();
+      },
+      { clock },
     );
     this.records.start();
     await thread.call.setWatches(this.options.snapshot());
     this.options.onRestarted();
-  }
-
-  private async onCorrupt(error: Error): Promise<void> {
-    this.options.log.error({ err: error }, "the pleg thread's queue is corrupt: the thread is started anew");
-    await this.thread.terminate();
   }
 
   private detach(): void {

@@ -45,7 +45,7 @@ export class NodeSync {
 
   constructor(private readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
-    this.records = new PodRecords(join(runtime.settings.rootDir, "nodelet", "pods"), log);
+    this.records = new PodRecords(join(runtime.settings.rootDir, "nodelet", "pods"), clock, log);
     this.cache = new PodCache(clock, (request) => deps.pleg.inspect(request), {
       onPod: (uid) => this.loop.onPod(uid),
       onRuntime: (state, before) => this.loop.onRuntime(state, before),

@@ -3,6 +3,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import { readState, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { TerminationRequest } from "./pod-worker.js";
@@ -23,6 +24,7 @@ export class PodRecords {
 
   constructor(
     private readonly directory: string,
+    private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
 
@@ -32,7 +34,7 @@ export class PodRecords {
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(".json"));
     await Promise.all(
       names.map(async (name) => {
-        const record = await readState(join(this.directory, name), decodeRecord, this.log);
+        const record = await readState(join(this.directory, name), decodeRecord, { clock: this.clock, log: this.log });
         if (record !== undefined) this.records.set(record.pod.metadata.uid, record);
       }),
     );

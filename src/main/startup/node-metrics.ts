@@ -1,0 +1,32 @@
+// Gauges of the sync path, read at each snapshot instead of being kept up to date.
+import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import type { PodMetrics } from "../../shared/metrics/pods.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { NodeSync } from "../sync/node-sync.js";
+
+const STATE_LABELS = {
+  [ContainerState.CONTAINER_CREATED]: "created",
+  [ContainerState.CONTAINER_RUNNING]: "running",
+  [ContainerState.CONTAINER_EXITED]: "exited",
+  [ContainerState.CONTAINER_UNKNOWN]: "unknown",
+} as const;
+
+export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: NodeSync): void {
+  let stale = 0;
+  const staleRecords = registry.counter("nodelet_stale_pleg_records_total", "Pod records dropped as outdated");
+  registry.onSnapshot(() => {
+    const states = { created: 0, running: 0, exited: 0, unknown: 0 };
+    let pods = 0;
+    for (const observed of sync.cache.all()) {
+      if (observed.sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)) pods++;
+      for (const { state } of observed.containers) states[STATE_LABELS[state]]++;
+    }
+    metrics.runningPods.set(pods);
+    for (const [state, count] of Object.entries(states)) metrics.runningContainers.set({ container_state: state }, count);
+    const workers = [...sync.workers.all()];
+    metrics.desiredPods.set({ static: "true" }, workers.filter((worker) => worker.state !== "terminating").length);
+    metrics.activePods.set({ static: "true" }, workers.length);
+    staleRecords.inc(sync.cache.staleRecords - stale);
+    stale = sync.cache.staleRecords;
+  });
+}

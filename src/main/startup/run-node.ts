@@ -1,0 +1,251 @@
+// The run sequence of a node: joins runtime, threads, sources and the sync path, and takes them down again in order.
+// What must hold: the pods live on when the agent stops; what was started is stopped in reverse.
+import { readFile, stat } from "node:fs/promises";
+import type { Clock } from "../../shared/clock/clock.js";
+import { createCriClient } from "../../shared/cri/client.js";
+import type { WatchedPod } from "../../shared/contracts/pleg.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
+import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../shared/metrics/threads.js";
+import { parseResolvConf } from "../network/resolv-conf.js";
+import type { NodeDns } from "../network/pod-dns.js";
+import { createCgroupManager } from "../resources/cgroup-manager.js";
+import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
+import { hostHugePageSizes } from "../resources/huge-pages.js";
+import { ImagePuller } from "../runtime/images.js";
+import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
+import { startSources, type Sources } from "../sources/start-sources.js";
+import { NodeSync } from "../sync/node-sync.js";
+import { createTasksPool } from "../threads/tasks-pool.js";
+import { createVolumeManager } from "../volumes/volume-manager.js";
+import { watchNode } from "./node-metrics.js";
+import { PlegThread } from "./pleg-thread.js";
+import { ServerThread } from "./server-thread.js";
+import { ThreadHouse } from "./thread-house.js";
+
+/** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
+export interface NodeSettings {
+  nodeName: string;
+  nodeIPs: string[];
+  rootDir: string;
+  podLogsDir: string;
+  containerLogsDir: string;
+  containerRuntimeEndpoint: string;
+  runtimeRequestTimeoutMs: number;
+  serializeImagePulls: boolean;
+  cgroupRoot: string;
+  cgroupDriver: "cgroupfs" | "systemd";
+  cgroupsPerQOS: boolean;
+  podPidsLimit: bigint;
+  cpuCFSQuota: boolean;
+  seccompDefault: boolean;
+  staticPodPath: string;
+  staticPodURL: string;
+  staticPodURLHeader: Record<string, string[]>;
+  fileCheckFrequencyMs: number;
+  httpCheckFrequencyMs: number;
+  syncFrequencyMs: number;
+  /** "" turns host look-ups off. */
+  resolvConf: string;
+  clusterDNS: string[];
+  clusterDomain: string;
+  address: string;
+  readOnlyPort: number;
+  healthzBindAddress: string;
+  healthzPort: number;
+  memoryBytes: bigint;
+  cpuCount: number;
+  kubernetesVersion: string;
+}
+
+export interface RunningNode {
+  /** Orderly stop; pods are left as they are. */
+  stop(): Promise<void>;
+}
+
+/** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
+const TASKS_HEAP_MIB = 256;
+
+export async function runNode(
+  settings: NodeSettings,
+  clock: Clock,
+  log: Logger,
+  onGiveUp: (error: Error) => void,
+): Promise<RunningNode> {
+  const registry = new ThreadRegistry("main");
+  const metrics = podMetrics(registry);
+  recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
+  const house = new ThreadHouse(clock, log, threadMetrics(registry), onGiveUp);
+  const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
+  const runtime = await nodeRuntime(settings, clock, log, registry, metrics);
+  recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
+
+  const pleg: PlegThread = new PlegThread({
+    house,
+    init: plegInit(settings),
+    clock,
+    log,
+    onRecord: (record) => sync.loop.onPlegRecord(record),
+    snapshot: (): WatchedPod[] => sync.watches(),
+    onRestarted: () => sync.cache.resend(),
+  });
+  const server = new ServerThread({
+    house,
+    init: {
+      address: settings.address,
+      readOnlyPort: settings.readOnlyPort,
+      healthzBindAddress: settings.healthzBindAddress,
+      healthzPort: settings.healthzPort,
+      syncLoopMaxAgeMs: Math.max(2 * settings.syncFrequencyMs, 300_000),
+      nodeName: settings.nodeName,
+    },
+    upcalls: {
+      collectMetrics: async () => {
+        const snapshots = await Promise.allSettled([registry.exportSnapshot(), pleg.thread.call.metrics()]);
+        return snapshots.filter((snapshot) => snapshot.status === "fulfilled").map((snapshot) => snapshot.value);
+      },
+    },
+    log,
+    snapshot: () => sync.statuses.all(),
+  });
+  const sync: NodeSync = new NodeSync({
+    runtime,
+    pleg,
+    clock,
+    log,
+    publish: (delta) => server.publish(delta),
+    onStarted: (_pod, sinceSeenMs) => metrics.podStartDuration.observe(sinceSeenMs / 1000),
+    stamp: () => house.mainSlot.stamp(),
+  });
+  watchNode(registry, metrics, sync);
+
+  await Promise.all([runtime.cgroups.setUp(), sync.load()]);
+  // Neither gates the pods: the runtime may be away, and a taken port is told by the server thread.
+  startThread(pleg.thread.start(), log, "pleg");
+  startThread(server.thread.start(), log, "server");
+  const sources: Sources = startSources({
+    staticPodPath: settings.staticPodPath,
+    staticPodURL: settings.staticPodURL,
+    staticPodURLHeader: settings.staticPodURLHeader,
+    fileCheckFrequencyMs: settings.fileCheckFrequencyMs,
+    httpCheckFrequencyMs: settings.httpCheckFrequencyMs,
+    nodeName: settings.nodeName,
+    tasks,
+    log,
+    clock,
+    onChange: (change) => sync.loop.onPodChange(change),
+    onSourcesSeen: () => sync.loop.onSourcesSeen(),
+  });
+  return {
+    async stop() {
+      await sources.stop();
+      await sync.stop();
+      await Promise.all([pleg.stop(), server.stop(), tasks.close()]);
+      runtime.cri.close();
+    },
+  };
+}
+
+/** A thread that never starts is retried by its supervisor; giving up ends the process. */
+function startThread(started: Promise<void>, log: Logger, name: string): void {
+  started.catch((error: unknown) => log.error({ err: error }, `the ${name} thread did not start`));
+}
+
+function plegInit(settings: NodeSettings) {
+  return {
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    inspectDeadlineMs: 5000,
+    inspectConcurrency: 16,
+    listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, 30_000),
+    relistActiveMs: 1000,
+    relistQuietMs: 10_000,
+    statusPeriodMs: 5000,
+    useEvents: true,
+  };
+}
+
+async function nodeRuntime(
+  settings: NodeSettings,
+  clock: Clock,
+  log: Logger,
+  registry: ThreadRegistry,
+  metrics: PodMetrics,
+): Promise<NodeRuntime> {
+  const operations = runtimeOperationsMetrics(registry);
+  const cri = createCriClient({
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    clock,
+    onCall: ({ operation, durationMs, error }) =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    concurrency: CRI_CONCURRENCY,
+  });
+  const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
+  const cgroups = createCgroupManager({
+    cgroupRoot: settings.cgroupRoot,
+    driver: settings.cgroupDriver,
+    cgroupsPerQOS: settings.cgroupsPerQOS,
+    podPidsLimit: settings.podPidsLimit,
+    cpuCFSQuota: settings.cpuCFSQuota,
+    mounts,
+    hugePageSizes,
+    log,
+    clock,
+  });
+  return {
+    cri,
+    clock,
+    log,
+    images: new ImagePuller({ cri, clock, log, serialize: settings.serializeImagePulls }),
+    cgroups,
+    volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),
+    node: {
+      nodeName: settings.nodeName,
+      nodeIPs: settings.nodeIPs,
+      memoryBytes: settings.memoryBytes,
+      cpuCount: settings.cpuCount,
+      cgroupVersion: mounts.version,
+      swapController: await hasSwapController(mounts),
+      hugePageSizes,
+    },
+    settings,
+    dns: nodeDns(settings),
+    metrics: countingMetrics(metrics),
+  };
+}
+
+/** Calls of a verb under way at once: a burst must not become a storm in the runtime. */
+const CRI_CONCURRENCY = { RunPodSandbox: 16, CreateContainer: 16, StartContainer: 16, StopContainer: 64, PullImage: 16 };
+
+function countingMetrics(metrics: PodMetrics): RuntimeMetrics {
+  return {
+    sandboxRun(durationMs, ok) {
+      metrics.startedPods.inc();
+      metrics.runPodSandboxDuration.observe({ runtime_handler: "" }, durationMs / 1000);
+      if (ok) return;
+      metrics.startedPodsErrors.inc();
+      metrics.runPodSandboxErrors.inc({ runtime_handler: "" });
+    },
+    containerStarted: (kind) => metrics.startedContainers.inc({ container_type: kind }),
+    containerStartFailed: (kind, code) => metrics.startedContainersErrors.inc({ container_type: kind, code }),
+  };
+}
+
+/** The node's resolver settings; the host's file is parsed again only when it changed. */
+function nodeDns(settings: NodeSettings): () => Promise<NodeDns> {
+  const { clusterDNS, clusterDomain, nodeIPs, resolvConf } = settings;
+  let cached: { version: string; host: NodeDns["host"] } | undefined;
+  return async () => {
+    if (resolvConf === "") return { clusterDNS, clusterDomain, nodeIPs, host: undefined };
+    const { mtimeMs, size, ino } = await stat(resolvConf);
+    const version = `${mtimeMs} ${size} ${ino}`;
+    if (cached?.version !== version) {
+      cached = { version, host: parseResolvConf(await readFile(resolvConf, "utf8")) };
+    }
+    return { clusterDNS, clusterDomain, nodeIPs, host: cached.host };
+  };
+}

@@ -1,0 +1,6 @@
+// Thread entry: the HTTP server's thread.
+import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import { runWorker } from "../../shared/thread/worker.js";
+import { startServer } from "./start.js";
+
+runWorker<ServerControl, ServerInit, ServerUpcalls>("server", startServer);
