@@ -5,12 +5,23 @@
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const OLDEST_NODE = [20, 19];
+const LINES_SHOWN = 25;
 const SOURCES = ["src", "test", "bench", "packaging"];
 
 /** A reason to stop, told to the user as it stands. */
@@ -24,7 +35,7 @@ export async function prepare({ environment = true } = {}) {
       checkRoot();
       checkCgroups();
     }
-    if (!dependenciesInstalled()) await step("npm ci", "npm", ["ci", "--include=dev", "--no-audit", "--no-fund"]);
+    await install();
     await build();
   } catch (error) {
     fail(error);
@@ -65,6 +76,16 @@ function checkCgroups() {
       throw new CannotStart(`no cgroup write access: cannot make a cgroup in ${tree} (${error.code})`);
     }
   }
+}
+
+/** A linked node_modules belongs to someone else, who may be using it: `npm ci` would replace it under them. */
+async function install() {
+  if (dependenciesInstalled()) return;
+  if (lstatSync(join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    console.error("nodelet: node_modules is a link and differs from package-lock.json: left as it is");
+    return;
+  }
+  await step("npm ci", "npm", ["ci", "--include=dev", "--no-audit", "--no-fund"]);
 }
 
 /** True when node_modules holds exactly the versions of package-lock.json (packages for other systems aside). */
@@ -110,7 +131,7 @@ function sourcesBelow(folder) {
     .sort();
 }
 
-/** Runs a command, shows that it goes on, and shows its output only when it fails. */
+/** Runs a command, shows that it goes on, and shows the beginning of its output only when it fails. */
 function step(name, command, args) {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
@@ -130,7 +151,7 @@ function step(name, command, args) {
     child.on("close", (status, signal) => {
       process.stderr.write(`${terminal ? "\r\u001b[K" : ""}  ${status === 0 ? "✓" : "✗"} ${name} (${seconds()})\n`);
       if (status === 0) return resolve();
-      process.stderr.write(Buffer.concat(output));
+      process.stderr.write(`${Buffer.concat(output).toString().trim().split("\n").slice(0, LINES_SHOWN).join("\n")}\n`);
       reject(new CannotStart(`${name} failed with ${signal ?? `status ${status}`}: see the lines above`));
     });
   }).finally(() => clearInterval(timer));
