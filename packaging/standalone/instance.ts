@@ -121,8 +121,12 @@ async function removeNetwork(record: InstanceRecord): Promise<void> {
 async function removeCniResults(network: string): Promise<void> {
   const names = await namesIn(CNI_RESULTS);
   const prefix = `${network}-`;
-  const sandboxes = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length).split("-")[0]);
-  const ours = names.filter((name) => sandboxes.some((id) => id !== undefined && id !== "" && name.includes(`-${id}-`)));
+  const sandboxes = names
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length).split("-")[0]);
+  const ours = names.filter((name) =>
+    sandboxes.some((id) => id !== undefined && id !== "" && name.includes(`-${id}-`)),
+  );
   for (const name of ours) await unlink(join(CNI_RESULTS, name)).catch(ignoreMissing);
 }
 

@@ -16,6 +16,8 @@ const CNI_PLUGINS = ["bridge", "host-local", "portmap", "loopback"];
 interface Requirement {
   /** Debian package. */
   package: string;
+  /** Not needed when a running runtime is used. */
+  runtimeOnly?: true;
   /** True when what we need of it is there. */
   present: () => Promise<boolean>;
 }
@@ -26,10 +28,14 @@ const executables =
     (await Promise.all(names.map(findExecutable))).every((path) => path !== undefined);
 
 const REQUIREMENTS: readonly Requirement[] = [
-  { package: "containerd", present: executables("containerd", "containerd-shim-runc-v2", "ctr") },
-  { package: "runc", present: executables("runc") },
-  { package: "containernetworking-plugins", present: async () => (await findCniBinDir()) !== undefined },
-  { package: "iptables", present: executables("iptables") },
+  { package: "containerd", runtimeOnly: true, present: executables("containerd", "containerd-shim-runc-v2", "ctr") },
+  { package: "runc", runtimeOnly: true, present: executables("runc") },
+  {
+    package: "containernetworking-plugins",
+    runtimeOnly: true,
+    present: async () => (await findCniBinDir()) !== undefined,
+  },
+  { package: "iptables", runtimeOnly: true, present: executables("iptables") },
   { package: "busybox-static", present: async () => (await findStaticBusybox()) !== undefined },
   { package: "iproute2", present: executables("ip") },
   { package: "util-linux", present: executables("nsenter") },
@@ -38,9 +44,10 @@ const REQUIREMENTS: readonly Requirement[] = [
 ];
 
 /** Debian packages whose files are missing, in the order they would be installed. */
-export async function missingPackages(): Promise<string[]> {
-  const present = await Promise.all(REQUIREMENTS.map((requirement) => requirement.present()));
-  return REQUIREMENTS.filter((_, index) => present[index] !== true).map((requirement) => requirement.package);
+export async function missingPackages(runtimeIsThere = false): Promise<string[]> {
+  const needed = REQUIREMENTS.filter(({ runtimeOnly }) => !(runtimeIsThere && runtimeOnly === true));
+  const present = await Promise.all(needed.map((requirement) => requirement.present()));
+  return needed.filter((_, index) => present[index] !== true).map((requirement) => requirement.package);
 }
 
 /** The first folder that has all CNI plugins we configure. */
@@ -87,11 +94,14 @@ export interface InstallDependencies {
   /** Wraps a slow step. */
   step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   env?: Readonly<Record<string, string | undefined>>;
+  /** True when a running runtime is used: then what only a private one needs may be missing. */
+  runtimeIsThere?: boolean;
 }
 
 /** Installs what is missing with apt-get, after saying so. Throws SetupProblem when it may not or cannot. */
-export async function ensurePackages({ say, step, env = process.env }: InstallDependencies): Promise<string[]> {
-  const missing = await missingPackages();
+export async function ensurePackages(dependencies: InstallDependencies): Promise<string[]> {
+  const { say, step, env = process.env, runtimeIsThere = false } = dependencies;
+  const missing = await missingPackages(runtimeIsThere);
   if (missing.length === 0) return [];
   const list = missing.join(" ");
   if (env["NODELET_NO_APT"] === "1") {
@@ -118,7 +128,7 @@ export async function ensurePackages({ say, step, env = process.env }: InstallDe
     if (isCommandFailed(error)) throw new SetupProblem(`installing packages: ${error.message}`);
     throw error;
   }
-  const still = await missingPackages();
+  const still = await missingPackages(runtimeIsThere);
   if (still.length > 0) throw new SetupProblem(`apt-get succeeded, yet files are missing of: ${still.join(" ")}`);
   return missing;
 }

@@ -1,0 +1,158 @@
+// Why this file exists: a fresh clone has neither dependencies nor compiled code, so the first steps of `npm start` and
+// `npm test` are plain JavaScript that needs Node alone.
+// What must hold: every reason to stop is one clear line; every slow step says what it does and how long it took;
+// nothing is installed or built again when it is up to date.
+
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const OLDEST_NODE = [20, 19];
+const LINES_SHOWN = 25;
+const SOURCES = ["src", "test", "bench", "packaging"];
+
+/** A reason to stop, told to the user as it stands. */
+class CannotStart extends Error {}
+
+/** Checks the machine as far as `environment` is wanted, installs npm packages, builds. Ends the process on failure. */
+export async function prepare({ environment = true } = {}) {
+  try {
+    checkNode();
+    if (environment) {
+      checkRoot();
+      checkCgroups();
+    }
+    await install();
+    await build();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Prints one line for a known reason, the stack for a defect, and ends with status 1. */
+export function fail(error) {
+  const known = error instanceof CannotStart || error?.name === "SetupProblem";
+  console.error(`nodelet: ${known ? error.message : (error?.stack ?? error)}`);
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new CannotStart(`Node ${process.versions.node} is too old: ${OLDEST_NODE.join(".")} or newer is needed`);
+}
+
+function checkRoot() {
+  if (process.platform !== "linux") throw new CannotStart(`containers need Linux, this is ${process.platform}`);
+  if (process.getuid() !== 0) throw new CannotStart("not root: containers need it; run the same command with sudo");
+}
+
+/** Tries to make a cgroup in each tree: one on cgroup v2, one per controller on v1. */
+function checkCgroups() {
+  const trees = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .filter((line) => / - cgroup2? /.test(line))
+    .map((line) => line.split(" ")[4]);
+  if (trees.length === 0) throw new CannotStart("no cgroup write access: no cgroup file system is mounted");
+  for (const tree of trees) {
+    const probe = join(tree, `nodelet-probe-${process.pid}`);
+    try {
+      mkdirSync(probe);
+      rmdirSync(probe);
+    } catch (error) {
+      throw new CannotStart(`no cgroup write access: cannot make a cgroup in ${tree} (${error.code})`);
+    }
+  }
+}
+
+/** A linked node_modules belongs to someone else, who may be using it: `npm ci` would replace it under them. */
+async function install() {
+  if (dependenciesInstalled()) return;
+  if (lstatSync(join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    console.error("nodelet: node_modules is a link and differs from package-lock.json: left as it is");
+    return;
+  }
+  await step("npm ci", "npm", ["ci", "--include=dev", "--no-audit", "--no-fund"]);
+}
+
+/** True when node_modules holds exactly the versions of package-lock.json (packages for other systems aside). */
+function dependenciesInstalled() {
+  const wanted = packagesOf(join(root, "package-lock.json"));
+  const present = packagesOf(join(root, "node_modules", ".package-lock.json"));
+  if (wanted === undefined || present === undefined) return false;
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === "") return true;
+    const found = present[path];
+    return found === undefined ? optional === true : found.version === version;
+  });
+}
+
+function packagesOf(lockFile) {
+  return existsSync(lockFile) ? JSON.parse(readFileSync(lockFile, "utf8")).packages : undefined;
+}
+
+/** Compiles when any source, setting or dependency differs from those of the last build. */
+async function build() {
+  const stamp = join(root, "dist", ".sources");
+  const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : { files: [] };
+  const files = SOURCES.flatMap((folder) => sourcesBelow(join(root, folder)));
+  const hash = createHash("sha256");
+  for (const file of [...files, join(root, "tsconfig.json"), join(root, "package-lock.json")]) {
+    const { mtimeMs, size } = statSync(file);
+    hash.update(`${file}\0${mtimeMs}\0${size}\n`);
+  }
+  const state = { hash: hash.digest("hex"), files: files.map((file) => file.slice(root.length + 1)) };
+  if (state.hash === before.hash) return;
+  // A deleted source must not live on as compiled code: start over.
+  const now = new Set(state.files);
+  if (before.files.some((file) => !now.has(file))) rmSync(join(root, "dist"), { recursive: true, force: true });
+  await step("building", process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
+  writeFileSync(stamp, JSON.stringify(state));
+}
+
+function sourcesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+/** Runs a command, shows that it goes on, and shows the beginning of its output only when it fails. */
+function step(name, command, args) {
+  const began = performance.now();
+  const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+  const terminal = process.stderr.isTTY === true;
+  process.stderr.write(terminal ? `  … ${name}` : `  … ${name}\n`);
+  const timer = setInterval(
+    () =>
+      process.stderr.write(terminal ? `\r  … ${name} ${seconds()}` : `  … ${name}, still at it after ${seconds()}\n`),
+    terminal ? 200 : 10_000,
+  );
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const output = [];
+    child.stdout.on("data", (chunk) => output.push(chunk));
+    child.stderr.on("data", (chunk) => output.push(chunk));
+    child.on("error", (error) => reject(new CannotStart(`${name}: cannot run ${command}: ${error.message}`)));
+    child.on("close", (status, signal) => {
+      process.stderr.write(`${terminal ? "\r\u001b[K" : ""}  ${status === 0 ? "✓" : "✗"} ${name} (${seconds()})\n`);
+      if (status === 0) return resolve();
+      process.stderr.write(`${Buffer.concat(output).toString().trim().split("\n").slice(0, LINES_SHOWN).join("\n")}\n`);
+      reject(new CannotStart(`${name} failed with ${signal ?? `status ${status}`}: see the lines above`));
+    });
+  }).finally(() => clearInterval(timer));
+}

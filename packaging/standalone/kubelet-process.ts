@@ -1,0 +1,182 @@
+// Why this file exists: `npm start`, the integration tests and the benchmarks all run the agent as users do: as a
+// process of its own with a configuration file. It is started, watched and ended here, in one way for all.
+// What must hold: it runs in the network namespace of its runtime; it is never left behind when its owner ends.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { inNetns } from "./netns.js";
+import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
+import { fetchPods, isHealthy, type PodView } from "./pods.js";
+import { waitFor } from "./wait.js";
+
+/** The compiled entry point: dist/src/main/kubelet.js. */
+export const KUBELET_ENTRY = fileURLToPath(new URL("../../src/main/kubelet.js", import.meta.url));
+
+export interface KubeletOptions {
+  /** Folder for root directory, manifests, logs and configuration of this agent. */
+  dir: string;
+  /** `unix://…` */
+  endpoint: string;
+  /** Parent of all pod cgroups, e.g. /nodelet-1a2b3c4d. */
+  cgroupRoot: string;
+  readOnlyPort: number;
+  healthzPort: number;
+  netns?: string;
+  nodeName?: string;
+  /** More fields of KubeletConfiguration; they win over ours. */
+  config?: Readonly<Record<string, unknown>>;
+  /** More command line arguments. */
+  flags?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** Program to run in place of {@link KUBELET_ENTRY}. */
+  entry?: string;
+}
+
+export interface KubeletProcess {
+  readonly dir: string;
+  readonly manifests: string;
+  readonly log: string;
+  readonly rootDir: string;
+  readonly podLogs: string;
+  /** `http://127.0.0.1:<readOnlyPort>`; reachable from inside the agent's network namespace only. */
+  readonly url: string;
+  readonly healthzUrl: string;
+  readonly pid: number | undefined;
+  readonly identity: ProcessIdentity | undefined;
+  /** Starts the process; does not wait for health. */
+  start(): Promise<void>;
+  /** Waits for /healthz; fails at once when the process ends instead. */
+  waitHealthy(timeoutMs?: number): Promise<void>;
+  /** The agent's own view: what /pods says. */
+  pods(): Promise<PodView[]>;
+  /** Sends a signal and waits for the end; SIGKILL after `timeoutMs`. */
+  end(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
+}
+
+/** Lays out the agent's folder and configuration. Nothing runs before start(). */
+export async function prepareKubelet(options: KubeletOptions): Promise<KubeletProcess> {
+  const { dir } = options;
+  const manifests = join(dir, "manifests");
+  const rootDir = join(dir, "kubelet");
+  const podLogs = join(dir, "pod-logs");
+  const resolvConf = join(dir, "resolv.conf");
+  const configFile = join(dir, "kubelet-config.yaml");
+  for (const folder of [manifests, rootDir, podLogs]) await mkdir(folder, { recursive: true });
+  // Pods have no way out, so no name server of the machine can serve them.
+  await writeFile(resolvConf, "");
+  const config = {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    staticPodPath: manifests,
+    containerRuntimeEndpoint: options.endpoint,
+    address: "127.0.0.1",
+    readOnlyPort: options.readOnlyPort,
+    healthzBindAddress: "127.0.0.1",
+    healthzPort: options.healthzPort,
+    cgroupDriver: "cgroupfs",
+    cgroupRoot: options.cgroupRoot,
+    podLogsDir: podLogs,
+    resolvConf,
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: "AlwaysAllow" },
+    ...options.config,
+  };
+  // JSON is YAML.
+  await writeFile(configFile, JSON.stringify(config, undefined, 2));
+  return new Kubelet(options, { manifests, rootDir, podLogs, configFile, log: join(dir, "kubelet.log") });
+}
+
+interface Layout {
+  manifests: string;
+  rootDir: string;
+  podLogs: string;
+  configFile: string;
+  log: string;
+}
+
+class Kubelet implements KubeletProcess {
+  readonly dir: string;
+  readonly manifests: string;
+  readonly log: string;
+  readonly rootDir: string;
+  readonly podLogs: string;
+  readonly url: string;
+  readonly healthzUrl: string;
+  identity: ProcessIdentity | undefined;
+  private child: ChildProcess | undefined;
+
+  constructor(
+    private readonly options: KubeletOptions,
+    private readonly layout: Layout,
+  ) {
+    this.dir = options.dir;
+    this.manifests = layout.manifests;
+    this.log = layout.log;
+    this.rootDir = layout.rootDir;
+    this.podLogs = layout.podLogs;
+    this.url = `http://127.0.0.1:${options.readOnlyPort}`;
+    this.healthzUrl = `http://127.0.0.1:${options.healthzPort}/healthz`;
+  }
+
+  get pid(): number | undefined {
+    return this.hasEnded() ? undefined : this.child?.pid;
+  }
+
+  async start(): Promise<void> {
+    if (this.pid !== undefined) throw new Error(`this kubelet runs already, as pid ${this.pid}`);
+    const { options, layout } = this;
+    const log = await open(layout.log, "a");
+    const { command, args } = inNetns(options.netns, process.execPath, [
+      options.entry ?? KUBELET_ENTRY,
+      ...["--config", layout.configFile, "--root-dir", layout.rootDir],
+      ...(options.nodeName === undefined ? [] : ["--hostname-override", options.nodeName]),
+      ...(options.flags ?? []),
+    ]);
+    const child = spawn(command, args, {
+      cwd: dirname(layout.configFile),
+      detached: true, // Ctrl-C on the terminal is ours to handle
+      stdio: ["ignore", log.fd, log.fd],
+      env: { ...process.env, ...options.env },
+    });
+    this.child = child;
+    await Promise.race([once(child, "spawn"), once(child, "error").then(([error]) => Promise.reject(error as Error))]);
+    await log.close();
+    const found = child.pid === undefined ? undefined : await readProcess(child.pid);
+    this.identity = found === undefined ? undefined : { pid: found.pid, startTicks: found.startTicks };
+  }
+
+  async waitHealthy(timeoutMs = 30_000): Promise<void> {
+    await waitFor(async () => this.hasEnded() || (await isHealthy(this.healthzUrl)), {
+      what: `the kubelet's ${this.healthzUrl} to say ok`,
+      timeoutMs,
+      lastSeen: () => this.logTail(),
+    });
+    if (this.hasEnded()) {
+      const how = this.child?.signalCode ?? `status ${this.child?.exitCode ?? "unknown"}`;
+      throw new Error(`the kubelet ended with ${how}; the end of its log:\n${await this.logTail()}`);
+    }
+  }
+
+  pods(): Promise<PodView[]> {
+    return fetchPods(this.url);
+  }
+
+  async end(signal: NodeJS.Signals, timeoutMs = 15_000): Promise<void> {
+    if (this.identity === undefined) return;
+    const left = await signalAndWait([this.identity], signal, timeoutMs);
+    const stuck = await signalAndWait(left, "SIGKILL", timeoutMs);
+    if (stuck.length > 0) throw new Error(`the kubelet (pid ${this.identity.pid}) lives on after SIGKILL`);
+    this.identity = undefined;
+  }
+
+  private hasEnded(): boolean {
+    return this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  private async logTail(): Promise<string> {
+    return (await readFile(this.log, "utf8").catch(() => "")).trim().split("\n").slice(-8).join("\n");
+  }
+}

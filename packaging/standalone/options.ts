@@ -1,0 +1,83 @@
+// Why this file exists: the arguments of `npm start`, in one place with their help.
+
+import { parseArgs } from "node:util";
+import { messageOf, SetupProblem } from "./problem.js";
+
+export interface StartOptions {
+  stateDir: string;
+  untilReady: boolean;
+  /** A running runtime to use in place of a private containerd. */
+  endpoint?: string;
+  readOnlyPort: number;
+  healthzPort: number;
+  /** Seconds until the sample pod must run. */
+  timeoutSeconds: number;
+  help: boolean;
+}
+
+export const HELP = `npm start -- [options]
+
+Runs the kubelet stand-alone with example pods, and removes everything again on Ctrl-C.
+
+  --until-ready                      stop as soon as the sample pod runs; status 0, or 1 with the reason
+  --state-dir <folder>               where everything is kept while it runs (default /var/lib/nodelet-standalone)
+  --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
+  --read-only-port <port>            /pods and /metrics (default 10255)
+  --healthz-port <port>              /healthz (default 10248)
+  --timeout <seconds>                how long the sample pod may take (default 60)
+
+NODELET_NO_APT=1 in the environment: never install Debian packages, list the missing ones instead.
+`;
+
+/** Throws SetupProblem for an unknown option or a bad value. */
+export function parseStartOptions(args: readonly string[]): StartOptions {
+  const values = parse(args);
+  const number = (name: string, text: string, highest: number): number => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= 1 && value <= highest) return value;
+    throw new SetupProblem(`--${name} ${text}: a whole number from 1 to ${highest} is allowed`);
+  };
+  const endpoint = values["container-runtime-endpoint"];
+  if (endpoint !== undefined && !endpoint.startsWith("unix:///")) {
+    throw new SetupProblem(`--container-runtime-endpoint ${endpoint}: must begin with unix:///`);
+  }
+  const stateDir = values["state-dir"];
+  if (!stateDir.startsWith("/") || stateDir === "/")
+    throw new SetupProblem(`--state-dir ${stateDir}: must be an absolute path`);
+  return {
+    stateDir: stateDir.replace(/\/+$/, ""),
+    untilReady: values["until-ready"],
+    ...(endpoint === undefined ? {} : { endpoint }),
+    readOnlyPort: number("read-only-port", values["read-only-port"], 65535),
+    healthzPort: number("healthz-port", values["healthz-port"], 65535),
+    timeoutSeconds: number("timeout", values.timeout, 3600),
+    help: values.help,
+  };
+}
+
+function parse(args: readonly string[]): {
+  "state-dir": string;
+  "until-ready": boolean;
+  "container-runtime-endpoint"?: string;
+  "read-only-port": string;
+  "healthz-port": string;
+  timeout: string;
+  help: boolean;
+} {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        "state-dir": { type: "string", default: "/var/lib/nodelet-standalone" },
+        "until-ready": { type: "boolean", default: false },
+        "container-runtime-endpoint": { type: "string" },
+        "read-only-port": { type: "string", default: "10255" },
+        "healthz-port": { type: "string", default: "10248" },
+        timeout: { type: "string", default: "60" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new SetupProblem(`${messageOf(error)} (npm start -- --help lists the options)`);
+  }
+}

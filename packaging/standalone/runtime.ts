@@ -1,0 +1,112 @@
+// Why this file exists: `npm start` runs pods on a containerd of its own, or on one that is already there.
+// What must hold: a runtime that others use is not taken: a kubelet removes the pods it does not know.
+
+import { access } from "node:fs/promises";
+import { startContainerd } from "./containerd.js";
+import { call, connectCri, hasImage, runtimeProblem, type CriConnection } from "./cri.js";
+import { isCommandFailed, run } from "./exec.js";
+import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "./images.js";
+import { messageOf, SetupProblem } from "./problem.js";
+
+/** A runtime that is ready and has the images. */
+export interface Runtime {
+  endpoint: string;
+  /** What it is: `containerd 1.6.20`. */
+  name: string;
+  /** Parent cgroup for pods. */
+  cgroup: string;
+  /** Pid of the runtime if it is ours. */
+  pid: () => number | undefined;
+  /** Gives back what was taken: all of a private runtime, the imported images of another. */
+  stop: () => Promise<void>;
+}
+
+type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+export async function startPrivateRuntime(dir: string, archive: string, step: Step): Promise<Runtime> {
+  const containerd = await step("starting a private containerd", () => startContainerd({ dir }));
+  try {
+    await step("importing the images", () => importImages(containerd.socket, archive));
+  } catch (error) {
+    await containerd.stop();
+    throw error;
+  }
+  return {
+    endpoint: containerd.endpoint,
+    name: `containerd ${containerd.version}, private, in ${dir}`,
+    cgroup: containerd.cgroup,
+    pid: () => containerd.pid,
+    stop: () => containerd.stop(),
+  };
+}
+
+export async function useRunningRuntime(endpoint: string, archive: string, step: Step): Promise<Runtime> {
+  const socket = endpoint.slice("unix://".length);
+  await access(socket).catch(() => {
+    throw new SetupProblem(`--container-runtime-endpoint: there is no socket ${socket}`);
+  });
+  const cri = connectCri(endpoint);
+  try {
+    const { runtimeName, runtimeVersion } = await step(`asking the runtime at ${socket}`, () => examine(cri, endpoint));
+    const imported = await provideImages(cri, { socket, runtimeName, archive, step });
+    return {
+      endpoint,
+      name: `${runtimeName} ${runtimeVersion} at ${socket}`,
+      cgroup: `/nodelet-${crypto.randomUUID().slice(0, 8)}`,
+      pid: () => undefined,
+      stop: async () => {
+        for (const image of imported) await run("ctr", [...ctrFlags(socket), "images", "remove", image]);
+      },
+    };
+  } finally {
+    cri.close();
+  }
+}
+
+async function examine(cri: CriConnection, endpoint: string): Promise<{ runtimeName: string; runtimeVersion: string }> {
+  try {
+    const problem = await runtimeProblem(cri);
+    if (problem !== undefined) throw new SetupProblem(`the runtime at ${endpoint} is not ready: ${problem}`);
+    const { items } = await call<{ items: readonly unknown[] }>((done) =>
+      cri.runtime.listPodSandbox({ filter: undefined }, done),
+    );
+    if (items.length > 0) {
+      throw new SetupProblem(
+        `the runtime at ${endpoint} has ${items.length} pod sandboxes of another agent, which a second kubelet would remove`,
+      );
+    }
+    return await call<{ runtimeName: string; runtimeVersion: string }>((done) =>
+      cri.runtime.version({ version: "" }, done),
+    );
+  } catch (error) {
+    if (error instanceof SetupProblem) throw error;
+    throw new SetupProblem(`the runtime at ${endpoint} does not answer: ${messageOf(error)}`);
+  }
+}
+
+/** Imports our images where `ctr` can; returns those that were not there before. */
+async function provideImages(
+  cri: CriConnection,
+  { socket, runtimeName, archive, step }: { socket: string; runtimeName: string; archive: string; step: Step },
+): Promise<string[]> {
+  const missing: string[] = [];
+  for (const image of [BUSYBOX_IMAGE, PAUSE_IMAGE]) if (!(await hasImage(cri, image))) missing.push(image);
+  if (!missing.includes(BUSYBOX_IMAGE)) return [];
+  if (runtimeName !== "containerd") {
+    throw new SetupProblem(
+      `${runtimeName} has no image ${BUSYBOX_IMAGE}; import it first, for example: ` +
+        `skopeo copy oci-archive:${archive}:${BUSYBOX_IMAGE} containers-storage:${BUSYBOX_IMAGE}`,
+    );
+  }
+  try {
+    await step("importing the images", () => importImages(socket, archive));
+  } catch (error) {
+    if (isCommandFailed(error)) throw new SetupProblem(`importing the images: ${error.message}`);
+    throw error;
+  }
+  return missing;
+}
+
+function ctrFlags(socket: string): string[] {
+  return ["--address", socket, "--namespace", "k8s.io"];
+}

@@ -1,0 +1,40 @@
+// Why this file exists: the first Ctrl-C ends gracefully, the second hurries. npm hands the terminal's signal on to us
+// although we got it ourselves, so two within a second count as one.
+
+const ONE_SIGNAL_MS = 1_000;
+const WATCHED: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+export interface StopSignals {
+  /** Aborted by the first signal. */
+  readonly stopped: AbortSignal;
+  /** Aborted by the second. */
+  readonly hurried: AbortSignal;
+  unwatch(): void;
+}
+
+/** Takes over SIGINT, SIGTERM and SIGHUP until unwatch(). */
+export function watchSignals(say: (line: string) => void): StopSignals {
+  const stopped = new AbortController();
+  const hurried = new AbortController();
+  let last = -Infinity;
+  const onSignal = (): void => {
+    const now = performance.now();
+    const repeated = now - last < ONE_SIGNAL_MS;
+    last = now;
+    if (!stopped.signal.aborted) {
+      say("\nStopping; once more to hurry.");
+      stopped.abort();
+    } else if (!repeated && !hurried.signal.aborted) {
+      say("\nHurrying.");
+      hurried.abort();
+    }
+  };
+  for (const signal of WATCHED) process.on(signal, onSignal);
+  return {
+    stopped: stopped.signal,
+    hurried: hurried.signal,
+    unwatch: () => {
+      for (const signal of WATCHED) process.off(signal, onSignal);
+    },
+  };
+}
