@@ -5,6 +5,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
 import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
@@ -121,6 +122,7 @@ export async function runNode(
     stamp: () => house.mainSlot.stamp(),
   });
   watchNode(registry, metrics, sync);
+  const endLoopWatch = watchLoopDelay(registry);
 
   await Promise.all([runtime.cgroups.setUp(), sync.load()]);
   // Neither gates the pods: the runtime may be away, and a taken port is told by the server thread.
@@ -141,6 +143,7 @@ export async function runNode(
   });
   return {
     async stop() {
+      endLoopWatch();
       await sources.stop();
       await sync.stop();
       await Promise.all([pleg.stop(), server.stop(), tasks.close()]);

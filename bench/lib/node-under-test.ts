@@ -1,0 +1,86 @@
+// The agent as a process on a private containerd, with marks, manifests and figures about it.
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
+import { buildImages, importImages } from "../../packaging/standalone/images.js";
+import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import type { PodView } from "../../packaging/standalone/pods.js";
+import { CriFloor } from "./cri-floor.js";
+import { Manifests } from "./manifests.js";
+import { Marks } from "./marks.js";
+import { usageOf, type Usage } from "./process-usage.js";
+
+const READ_ONLY_PORT = 21_255;
+const HEALTHZ_PORT = 21_248;
+
+export interface NodeUnderTest {
+  containerd: PrivateContainerd;
+  kubelet: KubeletProcess;
+  manifests: Manifests;
+  marks: Marks;
+  floor: CriFloor;
+  usage(): Promise<Usage>;
+  /** Event-loop delay of the agent's main thread since the last call, milliseconds by quantile. */
+  loopDelay(): Promise<Record<string, number>>;
+  /** Waits until /pods holds exactly `count` pods that fulfil `condition`. */
+  until(count: number, condition?: (pod: PodView) => boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
+  await rm(base, { recursive: true, force: true });
+  await mkdir(join(base, "staging"), { recursive: true });
+  const containerd = await startContainerd({ dir: join(base, "c") });
+  await importImages(containerd.socket, await buildImages(join(base, "images")));
+  const kubelet = await prepareKubelet({
+    dir: join(base, "k"),
+    endpoint: containerd.endpoint,
+    cgroupRoot: `${containerd.cgroup}/k`,
+    readOnlyPort: READ_ONLY_PORT,
+    healthzPort: HEALTHZ_PORT,
+    nodeName: "bench",
+    ...(process.env["NODELET_BENCH_ENTRY"] === undefined ? {} : { entry: process.env["NODELET_BENCH_ENTRY"] }),
+  });
+  await kubelet.start();
+  await kubelet.waitHealthy();
+  const marks = new Marks(join(base, "marks"));
+  await marks.open();
+  const floor = new CriFloor(containerd.endpoint, `${containerd.cgroup}/floor`, join(base, "floor-logs"), marks);
+  return {
+    containerd,
+    kubelet,
+    manifests: new Manifests(kubelet.manifests, join(base, "staging")),
+    marks,
+    floor,
+    usage: () => usageOf(kubelet.pid ?? 0),
+    loopDelay: () => loopDelayOf(kubelet.url),
+    async until(count, condition = () => true) {
+      for (const deadline = performance.now() + 180_000; ; ) {
+        const pods = await kubelet.pods();
+        if (pods.length === count && pods.every(condition)) return;
+        if (performance.now() > deadline) {
+          throw new Error(`${pods.length} of ${count} pods, ${pods.filter(condition).length} as expected, after 180 s`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async stop() {
+      floor.close();
+      marks.close();
+      await kubelet.end("SIGTERM");
+      await containerd.stop();
+      await rm(base, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function loopDelayOf(url: string): Promise<Record<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const found: Record<string, number> = {};
+  for (const [, quantile = "", value] of text.matchAll(
+    /^nodelet_loop_delay_seconds\{quantile="([^"]+)",thread="main"\} (\S+)$/gm,
+  )) {
+    found[quantile] = Math.round(Number(value) * 100_000) / 100;
+  }
+  return found;
+}

@@ -1,0 +1,165 @@
+// `npm run bench [section …]`: measures the agent on a real private containerd, prints tables, writes JSON and a page.
+// Runs in a network namespace of its own; leaves nothing behind.
+import { mkdir, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { cpus, release, totalmem } from "node:os";
+import { fileURLToPath } from "node:url";
+import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
+import { renderPage } from "./lib/page.js";
+import { table, type Cell } from "./lib/stats.js";
+import { startNodeUnderTest } from "./lib/node-under-test.js";
+import { benchIdle } from "./sections/idle.js";
+import { benchPodChange } from "./sections/pod-change.js";
+import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
+import { benchQueue } from "./queue.js";
+import { benchScale } from "./sections/scale.js";
+
+const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
+const INSIDE = "NODELET_BENCH_INSIDE";
+const SECTIONS = ["queue", "start", "change", "idle", "scale"] as const;
+
+export interface Report {
+  title: string;
+  head: string[];
+  rows: Cell[][];
+}
+
+async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
+  const reports: Report[] = [];
+  const raw: Record<string, unknown> = {};
+  const show = (report: Report): void => {
+    reports.push(report);
+    console.log(`\n### ${report.title}\n\n${table(report.head, report.rows)}`);
+  };
+  if (wanted.includes("queue")) {
+    raw["queue"] = await benchQueue();
+  }
+  if (wanted.some((section) => ["start", "change", "idle"].includes(section))) {
+    const node = await startNodeUnderTest("/run/nodelet-bench");
+    try {
+      if (wanted.includes("start")) {
+        const rows: PodStartRow[] = [];
+        await benchPodStart(node, 1, 2); // warm-up, not counted
+        for (const [size, rounds] of [[1, 15], [10, 5], [30, 3], [100, 1]] as const) {
+          rows.push(await benchPodStart(node, size, rounds));
+          console.log(`burst of ${size}: done`);
+        }
+        raw["start"] = rows;
+        show(startReport(rows));
+        show(costReport(rows));
+      }
+      if (wanted.includes("change")) {
+        const change = await benchPodChange(node, 10);
+        raw["change"] = change;
+        show({
+          title: "A running pod changes (ms, containerd without CRI events)",
+          head: ["what", "p50", "p90", "max"],
+          rows: [
+            ["process killed → exit shown in /pods", change.exitSeen.p50, change.exitSeen.p90, change.exitSeen.max],
+            ["process killed → restarted process", change.exitToRestarted.p50, change.exitToRestarted.p90, change.exitToRestarted.max],
+            ["manifest edited → new process", change.editToNewProcess.p50, change.editToNewProcess.p90, change.editToNewProcess.max],
+          ],
+        });
+      }
+      if (wanted.includes("idle")) {
+        const idle = await benchIdle(node);
+        raw["idle"] = idle;
+        show({
+          title: "At rest",
+          head: ["pods", "RSS MiB", "% of one core over 30 s"],
+          rows: idle.map((row) => [row.pods, row.rssMiB, row.cpuPercent]),
+        });
+      }
+    } finally {
+      await node.stop();
+    }
+  }
+  if (wanted.includes("scale")) {
+    const scale = await benchScale();
+    raw["scale"] = scale;
+    show({
+      title: "1,000 pods against an in-memory CRI server",
+      head: ["what", "value"],
+      rows: [
+        ["1,000 manifests → all Running, s", scale.allRunningSeconds],
+        ["main-thread delay p99, ms", scale.loopDelayMs["0.99"]],
+        ["main-thread delay max, ms", scale.loopDelayMs["1"]],
+        ["RSS, MiB", scale.rssMiB],
+        ["% of one core at rest", scale.idleCpuPercent],
+        ["1,000 removed → all gone, s", scale.allGoneSeconds],
+      ],
+    });
+  }
+  return { reports, raw };
+}
+
+function startReport(rows: readonly PodStartRow[]): Report {
+  return {
+    title: "Manifest → process in the container, beside the bare CRI calls (ms)",
+    head: ["pods", "p50", "p99", "floor p50", "floor p99", "last", "floor last", "× floor", "removal → SIGTERM p50", "p99"],
+    rows: rows.map((row) => [
+      row.size,
+      row.pod.p50,
+      row.pod.p99,
+      row.floor.p50,
+      row.floor.p99,
+      row.lastPod,
+      row.lastFloor,
+      row.ratio,
+      row.removalToSigterm.p50,
+      row.removalToSigterm.p99,
+    ]),
+  };
+}
+
+function costReport(rows: readonly PodStartRow[]): Report {
+  return {
+    title: "What a burst costs the agent",
+    head: ["pods", "main delay p50 ms", "p99 ms", "max ms", "RSS MiB", "CPU s"],
+    rows: rows.map((row) => [
+      row.size,
+      row.loopDelayMs["0.5"],
+      row.loopDelayMs["0.99"],
+      row.loopDelayMs["1"],
+      row.rssMiB,
+      row.cpuSeconds,
+    ]),
+  };
+}
+
+async function inside(wanted: readonly string[]): Promise<void> {
+  const startedAt = new Date();
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
+  console.log(machine);
+  const { reports, raw } = await measure(wanted);
+  const stamp = startedAt.toISOString().replace(/[:.]/g, "-");
+  await mkdir(RESULTS, { recursive: true });
+  await writeFile(`${RESULTS}${stamp}.json`, `${JSON.stringify({ machine, startedAt, ...raw }, undefined, 2)}\n`);
+  await writeFile(`${RESULTS}${stamp}.html`, renderPage(machine, startedAt, reports));
+  console.log(`\nwritten: bench/results/${stamp}.json and .html`);
+}
+
+async function main(): Promise<void> {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.filter((section) => !(SECTIONS as readonly string[]).includes(section));
+  if (unknown.length > 0) throw new Error(`unknown section ${unknown.join(", ")}; there are ${SECTIONS.join(", ")}`);
+  const sections = wanted.length === 0 ? SECTIONS : wanted;
+  if (process.env[INSIDE] !== undefined) {
+    await inside(sections);
+    return;
+  }
+  const netns = `nodelet-bench-${process.pid}`;
+  await createNetns(netns);
+  try {
+    const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...sections];
+    const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], {
+      stdio: "inherit",
+      env: { ...process.env, [INSIDE]: "1" },
+    });
+    process.exitCode = ended.status ?? 1;
+  } finally {
+    await deleteNetns(netns);
+  }
+}
+
+await main();

@@ -1,0 +1,79 @@
+// Static pods: manifest put in place → process inside the container, one by one and in bursts, beside the CRI floor
+// measured in turn in the same run; and manifest removed → SIGTERM.
+import type { NodeUnderTest } from "../lib/node-under-test.js";
+import { markingPod } from "../lib/manifests.js";
+import { summarize, type Summary } from "../lib/stats.js";
+
+export interface PodStartRow {
+  size: number;
+  rounds: number;
+  /** Milliseconds. For a burst, of each pod from the moment the first manifest was put in place. */
+  pod: Summary;
+  floor: Summary;
+  /** Until the last pod of the burst runs: median over the rounds. */
+  lastPod: number;
+  lastFloor: number;
+  /** p50 over p50 one by one; last over last for bursts. */
+  ratio: number;
+  removalToSigterm: Summary;
+  loopDelayMs: Record<string, number>;
+  rssMiB: number;
+  cpuSeconds: number;
+}
+
+export async function benchPodStart(node: NodeUnderTest, size: number, rounds: number): Promise<PodStartRow> {
+  const pods: number[] = [];
+  const floors: number[] = [];
+  const lasts: number[] = [];
+  const lastFloors: number[] = [];
+  const terms: number[] = [];
+  let rssMiB = 0;
+  let cpuSeconds = 0;
+  const delays: Record<string, number> = {};
+  for (let round = 0; round < rounds; round++) {
+    const names = Array.from({ length: size }, (_, i) => `p${size}-${round}-${i}`);
+    await node.loopDelay();
+    const before = await node.usage();
+    const startedAt = performance.now();
+    for (const name of names) await node.manifests.put(name, markingPod(name, node.marks.directory));
+    const took = (await Promise.all(names.map((name) => node.marks.at(`${name}.start.0`)))).map((at) => at - startedAt);
+    await node.until(size, (pod) => pod.status?.phase === "Running");
+    const after = await node.usage();
+    for (const [quantile, ms] of Object.entries(await node.loopDelay())) {
+      delays[quantile] = Math.max(delays[quantile] ?? 0, ms);
+    }
+    rssMiB = Math.max(rssMiB, after.rssMiB);
+    cpuSeconds += after.cpuSeconds - before.cpuSeconds;
+    pods.push(...took);
+    lasts.push(Math.max(...took));
+    const removed = await Promise.all(
+      names.map(async (name) => {
+        const at = await node.manifests.remove(name);
+        return (await node.marks.at(`${name}.term.0`)) - at;
+      }),
+    );
+    terms.push(...removed);
+    await node.until(0);
+
+    const floor = await node.floor.start(names.map((name) => `f${name}`));
+    floors.push(...floor);
+    lastFloors.push(Math.max(...floor));
+    await node.floor.clear();
+  }
+  const last = summarize(lasts).p50;
+  const lastFloor = summarize(lastFloors).p50;
+  const ratio = size === 1 ? summarize(pods).p50 / summarize(floors).p50 : last / lastFloor;
+  return {
+    size,
+    rounds,
+    pod: summarize(pods),
+    floor: summarize(floors),
+    lastPod: last,
+    lastFloor,
+    ratio: Math.round(ratio * 100) / 100,
+    removalToSigterm: summarize(terms),
+    loopDelayMs: delays,
+    rssMiB,
+    cpuSeconds: Math.round((cpuSeconds / rounds) * 100) / 100,
+  };
+}

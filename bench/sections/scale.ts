@@ -1,0 +1,72 @@
+// 1,000 pods: the agent as a process against an in-memory CRI server (test/fake-cri), to see what the agent alone costs.
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
+import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
+import { markingPod, Manifests } from "../lib/manifests.js";
+import { loopDelayOf } from "../lib/node-under-test.js";
+import { usageOf } from "../lib/process-usage.js";
+import { round } from "../lib/stats.js";
+
+export interface ScaleResult {
+  allRunningSeconds: number;
+  allGoneSeconds: number;
+  loopDelayMs: Record<string, number>;
+  rssMiB: number;
+  idleCpuPercent: number;
+}
+
+const PODS = 1000;
+const BASE = "/run/nodelet-scale";
+
+export async function benchScale(): Promise<ScaleResult> {
+  await rm(BASE, { recursive: true, force: true });
+  await mkdir(join(BASE, "staging"), { recursive: true });
+  const socketPath = join(BASE, "cri.sock");
+  const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"] });
+  const kubelet = await prepareKubelet({
+    dir: join(BASE, "k"),
+    endpoint: `unix://${socketPath}`,
+    cgroupRoot: "/nodelet-scale",
+    readOnlyPort: 22_255,
+    healthzPort: 22_248,
+    nodeName: "scale",
+    ...(process.env["NODELET_BENCH_ENTRY"] === undefined ? {} : { entry: process.env["NODELET_BENCH_ENTRY"] }),
+  });
+  try {
+    await kubelet.start();
+    await kubelet.waitHealthy();
+    const manifests = new Manifests(kubelet.manifests, join(BASE, "staging"));
+    const running = async (): Promise<number> =>
+      (await kubelet.pods()).filter((pod) => pod.status?.phase === "Running").length;
+    await loopDelayOf(kubelet.url);
+    const startedAt = performance.now();
+    for (let i = 0; i < PODS; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(BASE, "marks")));
+    while ((await running()) < PODS) await sleep(200);
+    const allRunningSeconds = round((performance.now() - startedAt) / 1000);
+    const loopDelayMs = await loopDelayOf(kubelet.url);
+    await sleep(15_000);
+    const pid = kubelet.pid ?? 0;
+    const before = await usageOf(pid);
+    await sleep(20_000);
+    const after = await usageOf(pid);
+    const removedAt = performance.now();
+    for (let i = 0; i < PODS; i++) await manifests.remove(`s-${i}`);
+    while ((await kubelet.pods()).length > 0) await sleep(200);
+    return {
+      allRunningSeconds,
+      allGoneSeconds: round((performance.now() - removedAt) / 1000),
+      loopDelayMs,
+      rssMiB: after.rssMiB,
+      idleCpuPercent: round(((after.cpuSeconds - before.cpuSeconds) / 20) * 100),
+    };
+  } finally {
+    await kubelet.end("SIGTERM");
+    await fake.stop();
+    await rm(BASE, { recursive: true, force: true });
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
