@@ -69,6 +69,7 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
     networkReady: options.networkReady ?? true,
     cgroupDriver: options.cgroupDriver,
     exec: options.exec ?? (() => ({})),
+    startFails: options.startFails ?? (() => undefined),
     registry: new Map(Object.entries(options.registry ?? {})),
   };
   const addImage = (reference: string, entry?: FakeRegistryEntry): void => {
