@@ -1,5 +1,9 @@
 // What a verb of the fake gets besides its request, and the types of the verb tables.
-import type { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
+import type {
+  ContainerConfig,
+  ImageServiceService,
+  RuntimeServiceService,
+} from "../../src/shared/cri/gen/runtime.v1.js";
 import type { FakeRegistryEntry } from "./images.js";
 import type { FakeState } from "./state.js";
 
@@ -42,6 +46,8 @@ export interface FakeSettings {
   cgroupDriver: "systemd" | "cgroupfs" | undefined;
   /** What a command run by ExecSync does; by default it succeeds at once without output. */
   exec: (containerId: string, command: readonly string[]) => ExecResult;
+  /** Says why a container cannot start, e.g. "exec: /nope: no such file or directory"; by default all can. */
+  startFails: (config: ContainerConfig) => string | undefined;
   /** Images that PullImage finds, by reference. */
   registry: Map<string, FakeRegistryEntry>;
 }

@@ -30,6 +30,23 @@ test("a container's life: created, running, exited with code and times in order,
   assert.equal((await client.listContainers({})).containers.length, 0);
 });
 
+test("a container that cannot start is exited with 128 and was never started", async (context) => {
+  const { client, fake } = await pair(context, {
+    startFails: ({ command }) => (command[0] === "/nope" ? "no /nope" : undefined),
+  });
+  const { podSandboxId } = await client.runPodSandbox({ config: podConfig("bad") });
+  const config = { metadata: { name: "app" }, image: { image: IMAGE }, command: ["/nope"] };
+  const { containerId } = await client.createContainer({ podSandboxId, config });
+  await assert.rejects(client.startContainer({ containerId }), /no \/nope/);
+  const { status } = await client.containerStatus({ containerId });
+  assert.deepEqual(
+    [status?.state, status?.exitCode, status?.reason],
+    [ContainerState.CONTAINER_EXITED, 128, "StartError"],
+  );
+  assert.equal(status?.startedAt, 0n);
+  assert.equal(fake.calls.filter((call) => call.code === "UNKNOWN").length, 1);
+});
+
 test("stop: 143 on the signal, 137 after the grace when it is ignored, at once with grace 0", async (context) => {
   const { client, fake } = await pair(context);
   const [willing, stubborn, killed] = [await runPod(client, "a"), await runPod(client, "b"), await runPod(client, "c")];
@@ -73,7 +90,7 @@ test("sandboxes: own addresses, names reserved per attempt, stopping and removin
   const { status } = await client.podSandboxStatus({ podSandboxId: first.sandboxId });
   assert.equal(status?.state, PodSandboxState.SANDBOX_NOTREADY);
   const create = { podSandboxId: first.sandboxId, config: { metadata: { name: "x" }, image: { image: IMAGE } } };
-  await assert.rejects(client.createContainer(create), /not running/);
+  await assert.rejects(client.createContainer(create), isNotFound);
   await client.stopPodSandbox({ podSandboxId: first.sandboxId });
   await client.removePodSandbox({ podSandboxId: first.sandboxId });
   await client.removePodSandbox({ podSandboxId: first.sandboxId });

@@ -69,6 +69,7 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
     networkReady: options.networkReady ?? true,
     cgroupDriver: options.cgroupDriver,
     exec: options.exec ?? (() => ({})),
+    startFails: options.startFails ?? (() => undefined),
     registry: new Map(Object.entries(options.registry ?? {})),
   };
   const addImage = (reference: string, entry?: FakeRegistryEntry): void => {
@@ -78,10 +79,18 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
   for (const reference of options.images ?? DEFAULT_IMAGES) addImage(reference);
 
   const listener = new Listener(socketPath);
-  const stop = (): Promise<void> => listener.stop();
-  const start = (): Promise<void> => listener.start(makeServer(dispatcher));
+  // A stop() that comes while a panic restarts the runtime has the last word.
+  let wanted: "up" | "down" = "up";
+  const start = (): Promise<void> => {
+    wanted = "up";
+    return listener.start(makeServer(dispatcher));
+  };
+  const stop = (): Promise<void> => {
+    wanted = "down";
+    return listener.stop();
+  };
   const panic = (): void => {
-    void stop().then(start);
+    void listener.stop().then(() => (wanted === "up" ? start() : undefined));
   };
   const dispatcher = new Dispatcher({ state, settings }, { latency, events, listStreams, recordCalls, panic });
   await start();

@@ -168,7 +168,9 @@ export class Caller {
     return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
   }
 
+  /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
   #open(attempt: Attempt): Client {
+    attempt.signal?.throwIfAborted();
     if (this.#channel.closed) {
       throw criError({ ...aboutAttempt(attempt), code: "CANCELLED", details: "this CRI client has been closed" });
     }
@@ -224,7 +226,6 @@ class Slot {
   }
 
   async take(attempt: Attempt): Promise<void> {
-    attempt.signal?.throwIfAborted();
     await this.#limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
     this.#taken = this.#clock.monotonic();
   }

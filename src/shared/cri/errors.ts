@@ -65,8 +65,16 @@ export class CriError extends Error {
 
 /** The sandbox, container or image does not exist (any more). */
 export class CriNotFoundError extends CriError {}
-/** The name is reserved by another sandbox or container. */
-export class CriAlreadyExistsError extends CriError {}
+/** The name is reserved by another sandbox or container, often one whose creation we gave up on. */
+export class CriAlreadyExistsError extends CriError {
+  /** Id of the sandbox or container that has the name; "" when the runtime does not say. */
+  readonly heldBy: string;
+
+  constructor(init: CriErrorInit) {
+    super(init);
+    this.heldBy = holderOfName(init.details) ?? "";
+  }
+}
 export class CriInvalidArgumentError extends CriError {}
 /** A message over the size limit, or the runtime is out of something. */
 export class CriResourceExhaustedError extends CriError {}
@@ -101,8 +109,17 @@ export class CriBadReplyError extends CriError {
   }
 }
 
-/** The right class for a status code. */
+/** containerd and CRI-O report a name in use as UNKNOWN; only the text tells. undefined when it is about no name. */
+function holderOfName(details: string): string | undefined {
+  const match = /name ".*?" is reserved for "([^"]*)"|name is reserved()/.exec(details);
+  return match === null ? undefined : (match[1] ?? "");
+}
+
+/** The right class for a status code; a name in use is ALREADY_EXISTS whatever the runtime calls it. */
 export function criError(init: CriErrorInit): CriError {
+  if (init.code === "UNKNOWN" && holderOfName(init.details) !== undefined) {
+    return new CriAlreadyExistsError({ ...init, code: "ALREADY_EXISTS" });
+  }
   switch (init.code) {
     case "NOT_FOUND":
       return new CriNotFoundError(init);

@@ -8,7 +8,7 @@ import {
   type ContainerFilter,
   type CreateContainerRequest,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { FakeWorld, UnaryVerbs } from "../context.js";
+import type { FakeSettings, FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 import { matchesLabels } from "../filters.js";
 import type { FakeState } from "../state.js";
@@ -23,11 +23,11 @@ type ContainerVerb =
   | "reopenContainerLog"
   | "checkpointContainer";
 
-export function containerVerbs({ state }: FakeWorld): UnaryVerbs<ContainerVerb> {
+export function containerVerbs({ state, settings }: FakeWorld): UnaryVerbs<ContainerVerb> {
   return {
     createContainer: (request) => ({ containerId: create(state, request) }),
     startContainer: ({ containerId }) => {
-      start(state, containerId);
+      start(state, containerId, settings.startFails);
       return {};
     },
     removeContainer: ({ containerId }) => {
@@ -61,7 +61,7 @@ function create(state: FakeState, { podSandboxId, config }: CreateContainerReque
     throw new Fault("INVALID_ARGUMENT", "container config must include metadata with a name");
   }
   if (sandbox.status.state !== PodSandboxState.SANDBOX_READY) {
-    throw new Fault("UNKNOWN", `sandbox ${podSandboxId} is not running`);
+    throw new Fault("NOT_FOUND", `failed to get sandbox container task: task ${podSandboxId} not found: not found`);
   }
   const reference = config.image?.image ?? "";
   const image = state.image(reference);
@@ -100,7 +100,7 @@ function create(state: FakeState, { podSandboxId, config }: CreateContainerReque
   return id;
 }
 
-function start(state: FakeState, id: string): void {
+function start(state: FakeState, id: string, startFails: FakeSettings["startFails"]): void {
   const container = state.container(id);
   const { status } = container;
   if (status.state !== ContainerState.CONTAINER_CREATED) {
@@ -108,6 +108,13 @@ function start(state: FakeState, id: string): void {
   }
   if (state.sandbox(container.sandboxId).status.state !== PodSandboxState.SANDBOX_READY) {
     throw new Fault("UNKNOWN", `sandbox container "${container.sandboxId}" is not running`);
+  }
+  const failure = startFails(container.config);
+  if (failure !== undefined) {
+    // As containerd leaves it: exited with 128 without ever having started.
+    Object.assign(status, { state: ContainerState.CONTAINER_EXITED, exitCode: 128, reason: "StartError" });
+    Object.assign(status, { message: failure, finishedAt: state.nanos() });
+    throw new Fault("UNKNOWN", `failed to create containerd task: ${failure}: unknown`);
   }
   status.state = ContainerState.CONTAINER_RUNNING;
   status.startedAt = state.nanos();

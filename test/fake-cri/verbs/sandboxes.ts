@@ -25,8 +25,7 @@ export function sandboxVerbs({ state }: FakeWorld): UnaryVerbs<SandboxVerb> {
   return {
     runPodSandbox: ({ config, runtimeHandler }) => ({ podSandboxId: run(state, config, runtimeHandler) }),
     stopPodSandbox: ({ podSandboxId }) => {
-      const sandbox = state.sandboxes.get(podSandboxId);
-      if (sandbox !== undefined) state.endSandbox(sandbox);
+      state.endSandbox(state.sandbox(podSandboxId)); // NotFound for an unknown one, as containerd 1.6 says
       return {};
     },
     removePodSandbox: ({ podSandboxId }) => {

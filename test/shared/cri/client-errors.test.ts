@@ -68,7 +68,21 @@ test("a sandbox name in use is AlreadyExists and names the pod", async (context)
   await client.runPodSandbox({ config: podConfig("twice") });
   const error = await failure(client.runPodSandbox({ config: podConfig("twice") }));
   assert.ok(errors.isAlreadyExists(error));
+  assert.match(error.heldBy, /^[0-9a-f]{64}$/);
   assert.match(error.message, /RunPodSandbox of pod twice_default\(uid-twice\)/);
+});
+
+test("a name in use is AlreadyExists too when the runtime says UNKNOWN, as containerd does", () => {
+  const init = { verb: "RunPodSandbox", endpoint: "unix:///x", code: "UNKNOWN" } as const;
+  const cases: [string, string | undefined][] = [
+    ['failed to reserve sandbox name "p_d_u_0": name "p_d_u_0" is reserved for "9fef"', "9fef"],
+    ["error reserving pod name k8s_p for id 77: name is reserved", ""],
+    ["failed to reserve a subnet", undefined],
+  ];
+  for (const [details, heldBy] of cases) {
+    const error = errors.criError({ ...init, details });
+    assert.equal(errors.isAlreadyExists(error) ? error.heldBy : undefined, heldBy, details);
+  }
 });
 
 test("the default deadline ends a hung call, and the runtime hears of it", async (context) => {
@@ -107,6 +121,11 @@ test("abort: before the call, and in flight; the runtime is told", async (contex
   assert.ok(errors.isCancelled(early));
   assert.match(early.message, /pod deleted/);
   assert.equal(fake.calls.length, 0, "an aborted call is never sent");
+
+  const atOnce = new AbortController();
+  const called = failure(client.version({}, { signal: atOnce.signal }));
+  atOnce.abort();
+  assert.ok(errors.isCancelled(await called), "an abort in the tick of the call counts");
 
   fake.failpoint("PullImage", "hang");
   const controller = new AbortController();

@@ -39,12 +39,14 @@ export enum Protocol {
   SCTP = 2,
 }
 
+/** Which mounts made later are seen across: none, host to container, both ways. */
 export enum MountPropagation {
   PROPAGATION_PRIVATE = 0,
   PROPAGATION_HOST_TO_CONTAINER = 1,
   PROPAGATION_BIDIRECTIONAL = 2,
 }
 
+/** Whose namespace a process lives in: the pod's, its own, the node's, or that of target_id's container. */
 export enum NamespaceMode {
   POD = 0,
   CONTAINER = 1,
@@ -52,16 +54,19 @@ export enum NamespaceMode {
   TARGET = 3,
 }
 
+/** Merge adds the groups that the image's /etc/group gives the user; Strict does not. */
 export enum SupplementalGroupsPolicy {
   Merge = 0,
   Strict = 1,
 }
 
+/** A sandbox is ready, or it is not: NOTREADY also says stopped, or died. */
 export enum PodSandboxState {
   SANDBOX_READY = 0,
   SANDBOX_NOTREADY = 1,
 }
 
+/** The stop signal. RUNTIME_DEFAULT is the image's STOPSIGNAL, or SIGTERM; the numbers are not the kernel's. */
 export enum Signal {
   RUNTIME_DEFAULT = 0,
   SIGABRT = 1,
@@ -131,6 +136,7 @@ export enum Signal {
   SIGRTMAX = 65,
 }
 
+/** UNKNOWN: the runtime lost track, e.g. the shim does not answer. */
 export enum ContainerState {
   CONTAINER_CREATED = 0,
   CONTAINER_RUNNING = 1,
@@ -150,6 +156,7 @@ export enum MetricType {
   GAUGE = 1,
 }
 
+/** Who owns the cgroup tree. Zero is SYSTEMD, so an absent field reads as systemd. */
 export enum CgroupDriver {
   SYSTEMD = 0,
   CGROUPFS = 1,
@@ -166,12 +173,14 @@ export interface VersionResponse {
   runtimeApiVersion: string;
 }
 
+/** Becomes the sandbox's /etc/resolv.conf; absent leaves the node's. */
 export interface DNSConfig {
   servers: string[];
   searches: string[];
   options: string[];
 }
 
+/** host_port 0 means the port is not published; an empty host_ip means every address of the node. */
 export interface PortMapping {
   protocol: Protocol;
   containerPort: number;
@@ -193,6 +202,7 @@ export interface Mount {
   imageSubPath: string;
 }
 
+/** length ids from host_id on appear as the ids from container_id on. */
 export interface IDMapping {
   hostId: number;
   containerId: number;
@@ -214,6 +224,7 @@ export interface NamespaceOption {
   usernsOptions: UserNamespace | undefined;
 }
 
+/** A number that may be absent: user id 0 and no user id differ. */
 export interface Int64Value {
   value: bigint;
 }
@@ -321,6 +332,7 @@ export interface PodIP {
   ip: string;
 }
 
+/** ip is the primary address, empty on the node's network; the second family is in additional_ips. */
 export interface PodSandboxNetworkStatus {
   ip: string;
   additionalIps: PodIP[];
@@ -334,6 +346,7 @@ export interface LinuxPodSandboxStatus {
   namespaces: Namespace | undefined;
 }
 
+/** created_at is nanoseconds since the epoch. */
 export interface PodSandboxStatus {
   id: string;
   metadata: PodSandboxMetadata | undefined;
@@ -356,7 +369,7 @@ export interface PodSandboxStatus_AnnotationsEntry {
   value: string;
 }
 
-/** containers_statuses and timestamp are filled only by runtimes with an event stream. */
+/** containers_statuses and timestamp (nanoseconds) are filled only by runtimes with an event stream. */
 export interface PodSandboxStatusResponse {
   status: PodSandboxStatus | undefined;
   info: { [key: string]: string };
@@ -373,6 +386,7 @@ export interface PodSandboxStateValue {
   state: PodSandboxState;
 }
 
+/** Members that are set must all match. id may be a prefix. */
 export interface PodSandboxFilter {
   id: string;
   state: PodSandboxStateValue | undefined;
@@ -388,6 +402,7 @@ export interface ListPodSandboxRequest {
   filter: PodSandboxFilter | undefined;
 }
 
+/** The short form in lists. created_at is nanoseconds since the epoch. */
 export interface PodSandbox {
   id: string;
   metadata: PodSandboxMetadata | undefined;
@@ -546,12 +561,13 @@ export interface ImageSpec_AnnotationsEntry {
   value: string;
 }
 
+/** An environment variable; the value need not be UTF-8. */
 export interface KeyValue {
   key: string;
   value: Uint8Array;
 }
 
-/** cgroup values; zero means unset. */
+/** cgroup values; zero means unset. cpu_period and cpu_quota are microseconds, memory is bytes. */
 export interface LinuxContainerResources {
   cpuPeriod: bigint;
   cpuQuota: bigint;
@@ -588,6 +604,7 @@ export interface Capability {
   addAmbientCapabilities: string[];
 }
 
+/** run_as_user and run_as_username exclude each other; run_as_group needs one of them. */
 export interface LinuxContainerSecurityContext {
   capabilities: Capability | undefined;
   privileged: boolean;
@@ -667,12 +684,14 @@ export interface ContainerMetadata {
   attempt: number;
 }
 
+/** permissions is a choice of r, w and m, as in the devices cgroup. */
 export interface Device {
   containerPath: string;
   hostPath: string;
   permissions: string;
 }
 
+/** A fully qualified CDI device name: vendor.com/class=name. */
 export interface CDIDevice {
   name: string;
 }
@@ -746,6 +765,7 @@ export interface ContainerStateValue {
   state: ContainerState;
 }
 
+/** Members that are set must all match. Ids may be prefixes. */
 export interface ContainerFilter {
   id: string;
   state: ContainerStateValue | undefined;
@@ -762,6 +782,7 @@ export interface ListContainersRequest {
   filter: ContainerFilter | undefined;
 }
 
+/** The short form in lists: no exit code, no times but created_at (nanoseconds since the epoch). */
 export interface Container {
   id: string;
   podSandboxId: string;
@@ -963,6 +984,7 @@ export interface ImageStatusResponse_InfoEntry {
   value: string;
 }
 
+/** Credentials of one registry; auth is base64 of username:password. */
 export interface AuthConfig {
   username: string;
   password: string;
@@ -1004,6 +1026,7 @@ export interface UpdateRuntimeConfigRequest {
 export interface UpdateRuntimeConfigResponse {
 }
 
+/** type is RuntimeReady or NetworkReady; reason is CamelCase, message is for people. */
 export interface RuntimeCondition {
   type: string;
   status: boolean;
@@ -1049,6 +1072,7 @@ export interface StatusResponse_InfoEntry {
 export interface ImageFsInfoRequest {
 }
 
+/** A number that may be absent: a zero and an unmeasured value differ. */
 export interface UInt64Value {
   value: bigint;
 }
@@ -1057,6 +1081,7 @@ export interface FilesystemIdentifier {
   mountpoint: string;
 }
 
+/** timestamp is nanoseconds since the epoch. */
 export interface FilesystemUsage {
   timestamp: bigint;
   fsId: FilesystemIdentifier | undefined;
@@ -1143,11 +1168,13 @@ export interface WindowsContainerStats {
   writableLayer: WindowsFilesystemUsage | undefined;
 }
 
+/** Pressure stall information: Some counts when any task waited, Full when all did. */
 export interface PsiStats {
   Full: PsiData | undefined;
   Some: PsiData | undefined;
 }
 
+/** Total is microseconds of stall; the averages are percentages over 10, 60 and 300 seconds. */
 export interface PsiData {
   Total: bigint;
   Avg10: number;
@@ -1155,6 +1182,7 @@ export interface PsiData {
   Avg300: number;
 }
 
+/** timestamp is nanoseconds since the epoch; usage_nano_cores is the rate over the runtime's own window. */
 export interface CpuUsage {
   timestamp: bigint;
   usageCoreNanoSeconds: UInt64Value | undefined;
@@ -1168,6 +1196,7 @@ export interface WindowsCpuUsage {
   usageNanoCores: UInt64Value | undefined;
 }
 
+/** Bytes. working_set_bytes is what eviction looks at; available_bytes is 0 or absent without a limit. */
 export interface MemoryUsage {
   timestamp: bigint;
   workingSetBytes: UInt64Value | undefined;
@@ -1205,6 +1234,7 @@ export interface ReopenContainerLogRequest {
 export interface ReopenContainerLogResponse {
 }
 
+/** location is an absolute path; timeout is whole seconds, 0 leaves it to the runtime. */
 export interface CheckpointContainerRequest {
   containerId: string;
   location: string;
@@ -17017,7 +17047,10 @@ export const RuntimeServiceService = {
       Buffer.from(RunPodSandboxResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RunPodSandboxResponse => RunPodSandboxResponse.decode(value),
   },
-  /** Stops every process of the sandbox and takes its network down. Safe to repeat. */
+  /**
+   * Stops every process of the sandbox and takes its network down. Safe to repeat; containerd 1.6 answers NotFound
+   * once the sandbox has been removed.
+   */
   stopPodSandbox: {
     path: "/runtime.v1.RuntimeService/StopPodSandbox" as const,
     requestStream: false as const,
@@ -17089,7 +17122,7 @@ export const RuntimeServiceService = {
       Buffer.from(CreateContainerResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateContainerResponse => CreateContainerResponse.decode(value),
   },
-  /** Runs a created container. */
+  /** Runs a created container, once: a container that ran, or failed to start, never runs again. */
   startContainer: {
     path: "/runtime.v1.RuntimeService/StartContainer" as const,
     requestStream: false as const,
@@ -17101,7 +17134,7 @@ export const RuntimeServiceService = {
       Buffer.from(StartContainerResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StartContainerResponse => StartContainerResponse.decode(value),
   },
-  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat. */
+  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat; NotFound when it has been removed. */
   stopContainer: {
     path: "/runtime.v1.RuntimeService/StopContainer" as const,
     requestStream: false as const,
@@ -17186,7 +17219,7 @@ export const RuntimeServiceService = {
       Buffer.from(ReopenContainerLogResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReopenContainerLogResponse => ReopenContainerLogResponse.decode(value),
   },
-  /** Runs a command to its end and returns its output. */
+  /** Runs a command to its end and returns its output; past its timeout the answer is DeadlineExceeded. */
   execSync: {
     path: "/runtime.v1.RuntimeService/ExecSync" as const,
     requestStream: false as const,
@@ -17226,6 +17259,7 @@ export const RuntimeServiceService = {
     responseSerialize: (value: PortForwardResponse): Buffer => Buffer.from(PortForwardResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PortForwardResponse => PortForwardResponse.decode(value),
   },
+  /** Resource usage of one container. NotFound when it is gone. */
   containerStats: {
     path: "/runtime.v1.RuntimeService/ContainerStats" as const,
     requestStream: false as const,
@@ -17237,6 +17271,7 @@ export const RuntimeServiceService = {
       Buffer.from(ContainerStatsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ContainerStatsResponse => ContainerStatsResponse.decode(value),
   },
+  /** Resource usage of the containers that match; containerd lists only running ones. */
   listContainerStats: {
     path: "/runtime.v1.RuntimeService/ListContainerStats" as const,
     requestStream: false as const,
@@ -17260,6 +17295,7 @@ export const RuntimeServiceService = {
       Buffer.from(StreamContainerStatsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamContainerStatsResponse => StreamContainerStatsResponse.decode(value),
   },
+  /** Resource usage of one sandbox with its containers and network. */
   podSandboxStats: {
     path: "/runtime.v1.RuntimeService/PodSandboxStats" as const,
     requestStream: false as const,
@@ -17271,6 +17307,7 @@ export const RuntimeServiceService = {
       Buffer.from(PodSandboxStatsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PodSandboxStatsResponse => PodSandboxStatsResponse.decode(value),
   },
+  /** Resource usage of the sandboxes that match. */
   listPodSandboxStats: {
     path: "/runtime.v1.RuntimeService/ListPodSandboxStats" as const,
     requestStream: false as const,
@@ -17339,6 +17376,7 @@ export const RuntimeServiceService = {
       Buffer.from(ContainerEventResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ContainerEventResponse => ContainerEventResponse.decode(value),
   },
+  /** Names and labels of the metrics that ListPodSandboxMetrics reports. */
   listMetricDescriptors: {
     path: "/runtime.v1.RuntimeService/ListMetricDescriptors" as const,
     requestStream: false as const,
@@ -17350,6 +17388,7 @@ export const RuntimeServiceService = {
       Buffer.from(ListMetricDescriptorsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListMetricDescriptorsResponse => ListMetricDescriptorsResponse.decode(value),
   },
+  /** Metrics of all sandboxes and containers, ready to be exposed. */
   listPodSandboxMetrics: {
     path: "/runtime.v1.RuntimeService/ListPodSandboxMetrics" as const,
     requestStream: false as const,
@@ -17406,7 +17445,10 @@ export interface RuntimeServiceServer extends UntypedServiceImplementation {
   version: handleUnaryCall<VersionRequest, VersionResponse>;
   /** Creates and starts a PodSandbox: namespaces, network, pause process. */
   runPodSandbox: handleUnaryCall<RunPodSandboxRequest, RunPodSandboxResponse>;
-  /** Stops every process of the sandbox and takes its network down. Safe to repeat. */
+  /**
+   * Stops every process of the sandbox and takes its network down. Safe to repeat; containerd 1.6 answers NotFound
+   * once the sandbox has been removed.
+   */
   stopPodSandbox: handleUnaryCall<StopPodSandboxRequest, StopPodSandboxResponse>;
   /** Removes the sandbox and all containers in it. Safe to repeat. */
   removePodSandbox: handleUnaryCall<RemovePodSandboxRequest, RemovePodSandboxResponse>;
@@ -17418,9 +17460,9 @@ export interface RuntimeServiceServer extends UntypedServiceImplementation {
   streamPodSandboxes: handleServerStreamingCall<StreamPodSandboxesRequest, StreamPodSandboxesResponse>;
   /** Makes a container in a sandbox; it does not run yet. */
   createContainer: handleUnaryCall<CreateContainerRequest, CreateContainerResponse>;
-  /** Runs a created container. */
+  /** Runs a created container, once: a container that ran, or failed to start, never runs again. */
   startContainer: handleUnaryCall<StartContainerRequest, StartContainerResponse>;
-  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat. */
+  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat; NotFound when it has been removed. */
   stopContainer: handleUnaryCall<StopContainerRequest, StopContainerResponse>;
   /** Removes a container, by force when it still runs. Safe to repeat. */
   removeContainer: handleUnaryCall<RemoveContainerRequest, RemoveContainerResponse>;
@@ -17434,7 +17476,7 @@ export interface RuntimeServiceServer extends UntypedServiceImplementation {
   updateContainerResources: handleUnaryCall<UpdateContainerResourcesRequest, UpdateContainerResourcesResponse>;
   /** Asks for a new log file after rotation. */
   reopenContainerLog: handleUnaryCall<ReopenContainerLogRequest, ReopenContainerLogResponse>;
-  /** Runs a command to its end and returns its output. */
+  /** Runs a command to its end and returns its output; past its timeout the answer is DeadlineExceeded. */
   execSync: handleUnaryCall<ExecSyncRequest, ExecSyncResponse>;
   /** Prepares a streaming exec; the answer is a URL. */
   exec: handleUnaryCall<ExecRequest, ExecResponse>;
@@ -17442,11 +17484,15 @@ export interface RuntimeServiceServer extends UntypedServiceImplementation {
   attach: handleUnaryCall<AttachRequest, AttachResponse>;
   /** Prepares port forwarding into a sandbox; the answer is a URL. */
   portForward: handleUnaryCall<PortForwardRequest, PortForwardResponse>;
+  /** Resource usage of one container. NotFound when it is gone. */
   containerStats: handleUnaryCall<ContainerStatsRequest, ContainerStatsResponse>;
+  /** Resource usage of the containers that match; containerd lists only running ones. */
   listContainerStats: handleUnaryCall<ListContainerStatsRequest, ListContainerStatsResponse>;
   /** The streaming form of the list call: for lists over the 16 MiB message limit. */
   streamContainerStats: handleServerStreamingCall<StreamContainerStatsRequest, StreamContainerStatsResponse>;
+  /** Resource usage of one sandbox with its containers and network. */
   podSandboxStats: handleUnaryCall<PodSandboxStatsRequest, PodSandboxStatsResponse>;
+  /** Resource usage of the sandboxes that match. */
   listPodSandboxStats: handleUnaryCall<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse>;
   /** The streaming form of the list call: for lists over the 16 MiB message limit. */
   streamPodSandboxStats: handleServerStreamingCall<StreamPodSandboxStatsRequest, StreamPodSandboxStatsResponse>;
@@ -17458,7 +17504,9 @@ export interface RuntimeServiceServer extends UntypedServiceImplementation {
   checkpointContainer: handleUnaryCall<CheckpointContainerRequest, CheckpointContainerResponse>;
   /** Lifecycle events as they happen; containerd has it from 1.7 on. */
   getContainerEvents: handleServerStreamingCall<GetEventsRequest, ContainerEventResponse>;
+  /** Names and labels of the metrics that ListPodSandboxMetrics reports. */
   listMetricDescriptors: handleUnaryCall<ListMetricDescriptorsRequest, ListMetricDescriptorsResponse>;
+  /** Metrics of all sandboxes and containers, ready to be exposed. */
   listPodSandboxMetrics: handleUnaryCall<ListPodSandboxMetricsRequest, ListPodSandboxMetricsResponse>;
   /** The streaming form of the list call: for lists over the 16 MiB message limit. */
   streamPodSandboxMetrics: handleServerStreamingCall<StreamPodSandboxMetricsRequest, StreamPodSandboxMetricsResponse>;
@@ -17501,7 +17549,10 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RunPodSandboxResponse) => void,
   ): ClientUnaryCall;
-  /** Stops every process of the sandbox and takes its network down. Safe to repeat. */
+  /**
+   * Stops every process of the sandbox and takes its network down. Safe to repeat; containerd 1.6 answers NotFound
+   * once the sandbox has been removed.
+   */
   stopPodSandbox(
     request: StopPodSandboxRequest,
     callback: (error: ServiceError | null, response: StopPodSandboxResponse) => void,
@@ -17591,7 +17642,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreateContainerResponse) => void,
   ): ClientUnaryCall;
-  /** Runs a created container. */
+  /** Runs a created container, once: a container that ran, or failed to start, never runs again. */
   startContainer(
     request: StartContainerRequest,
     callback: (error: ServiceError | null, response: StartContainerResponse) => void,
@@ -17607,7 +17658,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: StartContainerResponse) => void,
   ): ClientUnaryCall;
-  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat. */
+  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat; NotFound when it has been removed. */
   stopContainer(
     request: StopContainerRequest,
     callback: (error: ServiceError | null, response: StopContainerResponse) => void,
@@ -17713,7 +17764,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReopenContainerLogResponse) => void,
   ): ClientUnaryCall;
-  /** Runs a command to its end and returns its output. */
+  /** Runs a command to its end and returns its output; past its timeout the answer is DeadlineExceeded. */
   execSync(
     request: ExecSyncRequest,
     callback: (error: ServiceError | null, response: ExecSyncResponse) => void,
@@ -17774,6 +17825,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PortForwardResponse) => void,
   ): ClientUnaryCall;
+  /** Resource usage of one container. NotFound when it is gone. */
   containerStats(
     request: ContainerStatsRequest,
     callback: (error: ServiceError | null, response: ContainerStatsResponse) => void,
@@ -17789,6 +17841,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ContainerStatsResponse) => void,
   ): ClientUnaryCall;
+  /** Resource usage of the containers that match; containerd lists only running ones. */
   listContainerStats(
     request: ListContainerStatsRequest,
     callback: (error: ServiceError | null, response: ListContainerStatsResponse) => void,
@@ -17814,6 +17867,7 @@ export interface RuntimeServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamContainerStatsResponse>;
+  /** Resource usage of one sandbox with its containers and network. */
   podSandboxStats(
     request: PodSandboxStatsRequest,
     callback: (error: ServiceError | null, response: PodSandboxStatsResponse) => void,
@@ -17829,6 +17883,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PodSandboxStatsResponse) => void,
   ): ClientUnaryCall;
+  /** Resource usage of the sandboxes that match. */
   listPodSandboxStats(
     request: ListPodSandboxStatsRequest,
     callback: (error: ServiceError | null, response: ListPodSandboxStatsResponse) => void,
@@ -17912,6 +17967,7 @@ export interface RuntimeServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<ContainerEventResponse>;
+  /** Names and labels of the metrics that ListPodSandboxMetrics reports. */
   listMetricDescriptors(
     request: ListMetricDescriptorsRequest,
     callback: (error: ServiceError | null, response: ListMetricDescriptorsResponse) => void,
@@ -17927,6 +17983,7 @@ export interface RuntimeServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListMetricDescriptorsResponse) => void,
   ): ClientUnaryCall;
+  /** Metrics of all sandboxes and containers, ready to be exposed. */
   listPodSandboxMetrics(
     request: ListPodSandboxMetricsRequest,
     callback: (error: ServiceError | null, response: ListPodSandboxMetricsResponse) => void,

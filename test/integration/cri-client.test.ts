@@ -1,0 +1,213 @@
+// The client against a real runtime (containerd 1.6 or newer): a pod's life, the codes a real runtime answers with, and
+// what older runtimes do not have. Needs NODELET_CRI_ENDPOINT, an image with a shell in the runtime (NODELET_TEST_IMAGE,
+// default nodelet.local/busybox:1) and the runtime's sandbox image; pulls nothing. Leaves nothing behind.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { chooseCgroupDriver } from "../../src/shared/cri/cgroup-driver.js";
+import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
+import {
+  isAlreadyExists,
+  isCancelled,
+  isDeadlineExceeded,
+  isNotFound,
+  isUnimplemented,
+} from "../../src/shared/cri/errors.js";
+import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { readRuntimeStatus } from "../../src/shared/cri/runtime-status.js";
+import { checkConnection, checkVersion } from "../../src/shared/cri/version.js";
+
+const ENDPOINT = process.env["NODELET_CRI_ENDPOINT"] ?? "";
+const IMAGE = process.env["NODELET_TEST_IMAGE"] ?? "nodelet.local/busybox:1";
+const skip = ENDPOINT === "" ? "NODELET_CRI_ENDPOINT is not set: no runtime to test against" : false;
+
+interface World {
+  client: CriClient;
+  logDirectory: string;
+}
+
+async function world(context: TestContext): Promise<World> {
+  const client = createCriClient({ endpoint: ENDPOINT, runtimeRequestTimeoutMs: 30_000, clock: systemClock });
+  const logDirectory = await mkdtemp(join(tmpdir(), "cri-integration-"));
+  context.after(async () => {
+    client.close();
+    await rm(logDirectory, { recursive: true, force: true });
+  });
+  return { client, logDirectory };
+}
+
+async function runSandbox(context: TestContext, { client, logDirectory }: World) {
+  const uid = randomUUID();
+  const config = {
+    metadata: { name: `cri-${uid.slice(0, 8)}`, namespace: "integration", uid, attempt: 0 },
+    logDirectory,
+    hostname: "integration",
+    labels: { "integration.test/uid": uid },
+    linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } },
+  };
+  const { podSandboxId } = await client.runPodSandbox({ config });
+  // After-hooks run in the order they were registered: the test's own client is closed by now.
+  context.after(async () => {
+    const cleaner = createCriClient({ endpoint: ENDPOINT, runtimeRequestTimeoutMs: 30_000, clock: systemClock });
+    await cleaner.stopPodSandbox({ podSandboxId }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error; // containerd 1.6 says NotFound for a sandbox that is gone
+    });
+    await cleaner.removePodSandbox({ podSandboxId });
+    cleaner.close();
+  });
+  return { uid, config, podSandboxId };
+}
+
+async function startContainer(
+  { client }: World,
+  sandbox: { podSandboxId: string; config: object; uid: string },
+  command: string,
+) {
+  const { containerId } = await client.createContainer({
+    podSandboxId: sandbox.podSandboxId,
+    sandboxConfig: sandbox.config,
+    config: {
+      metadata: { name: "app", attempt: 0 },
+      image: { image: IMAGE },
+      command: ["/bin/sh", "-c", command],
+      logPath: "app.log",
+      labels: { "integration.test/uid": sandbox.uid },
+    },
+  });
+  await client.startContainer({ containerId });
+  return containerId;
+}
+
+test("who the runtime is, and that it is ready", { skip }, async (context) => {
+  const { client } = await world(context);
+  const version = await checkVersion(client);
+  assert.equal(version.runtimeApiVersion, "v1");
+  context.diagnostic(`${version.runtimeName} ${version.runtimeVersion}`);
+  await checkConnection(client);
+  const readiness = readRuntimeStatus(await client.status({}));
+  assert.equal(readiness.runtimeReady.status, true);
+  assert.equal(readiness.networkReady.status, true, readiness.networkReady.message);
+  const choice = await chooseCgroupDriver(client, "cgroupfs", { clock: systemClock });
+  assert.ok(choice.source === "runtime" || choice.driver === "cgroupfs");
+  const { imageFilesystems } = await client.imageFsInfo({});
+  assert.ok(imageFilesystems[0]?.fsId?.mountpoint.startsWith("/"));
+});
+
+test("images: the test image is there, an unknown one is absent without an error", { skip }, async (context) => {
+  const { client } = await world(context);
+  const { image } = await client.imageStatus({ image: { image: IMAGE } });
+  assert.ok(image?.repoTags.includes(IMAGE), `the runtime has no ${IMAGE}`);
+  const { images } = await client.listImages({});
+  assert.ok(images.some((each) => each.repoTags.includes(IMAGE)));
+  assert.equal((await client.imageStatus({ image: { image: "nodelet.local/none:1" } })).image, undefined);
+});
+
+test("a pod's life", { skip, timeout: 60_000 }, async (context) => {
+  const here = await world(context);
+  const { client, logDirectory } = here;
+  const sandbox = await runSandbox(context, here);
+  await assert.rejects(client.runPodSandbox({ config: sandbox.config }), (error) => {
+    assert.ok(isAlreadyExists(error), String(error));
+    assert.equal(error.heldBy, sandbox.podSandboxId);
+    return true;
+  });
+  const { status: sandboxStatus } = await client.podSandboxStatus({ podSandboxId: sandbox.podSandboxId });
+  assert.equal(sandboxStatus?.state, PodSandboxState.SANDBOX_READY);
+  assert.equal(sandboxStatus.metadata?.uid, sandbox.uid);
+  assert.match(sandboxStatus.network?.ip ?? "", /^[\d.]+$|:/);
+
+  const command = "trap 'exit 7' TERM; echo hello; while :; do sleep 0.05; done";
+  const containerId = await startContainer(here, sandbox, command);
+  const running = (await client.containerStatus({ containerId })).status;
+  assert.equal(running?.state, ContainerState.CONTAINER_RUNNING);
+  assert.ok(running.startedAt >= running.createdAt && running.createdAt > 0n);
+  const mine = { labelSelector: { "integration.test/uid": sandbox.uid } };
+  assert.deepEqual(
+    (await client.listContainers({ filter: mine })).containers.map(({ id, podSandboxId }) => [id, podSandboxId]),
+    [[containerId, sandbox.podSandboxId]],
+  );
+  assert.equal((await client.listPodSandbox({ filter: mine })).items.length, 1);
+  await assert.rejects(client.startContainer({ containerId }), /CONTAINER_RUNNING/);
+
+  const run = await client.execSync({
+    containerId,
+    cmd: ["/bin/sh", "-c", "echo out; echo err >&2; exit 4"],
+    timeout: 10n,
+  });
+  assert.deepEqual([run.exitCode, String(run.stdout), String(run.stderr)].map(String), ["4", "out\n", "err\n"]);
+  const late = client.execSync({ containerId, cmd: ["/bin/sleep", "30"], timeout: 1n });
+  await assert.rejects(late, isDeadlineExceeded);
+  const stats = (await client.containerStats({ containerId })).stats;
+  assert.ok((stats?.memory?.workingSetBytes?.value ?? 0n) > 0n);
+  await client.updateContainerResources({ containerId, linux: { cpuShares: 512n } });
+  assert.match((await client.exec({ containerId, cmd: ["sh"], stdout: true })).url, /^http/);
+
+  await client.stopContainer({ containerId, timeout: 10n });
+  const ended = (await client.containerStatus({ containerId })).status;
+  assert.equal(ended?.state, ContainerState.CONTAINER_EXITED);
+  assert.equal(ended.exitCode, 7, "the container heard SIGTERM");
+  assert.ok(ended.finishedAt >= ended.startedAt);
+  assert.match(await readFile(join(logDirectory, "app.log"), "utf8"), / stdout F hello\n/);
+  await client.stopContainer({ containerId, timeout: 10n });
+  await client.removeContainer({ containerId });
+  await client.removeContainer({ containerId });
+  await assert.rejects(client.containerStatus({ containerId }), isNotFound);
+
+  await client.stopPodSandbox({ podSandboxId: sandbox.podSandboxId });
+  await client.stopPodSandbox({ podSandboxId: sandbox.podSandboxId });
+  const stopped = (await client.podSandboxStatus({ podSandboxId: sandbox.podSandboxId })).status;
+  assert.equal(stopped?.state, PodSandboxState.SANDBOX_NOTREADY);
+  await client.removePodSandbox({ podSandboxId: sandbox.podSandboxId });
+  await client.removePodSandbox({ podSandboxId: sandbox.podSandboxId });
+  await assert.rejects(client.podSandboxStatus({ podSandboxId: sandbox.podSandboxId }), isNotFound);
+});
+
+test(
+  "a container that ignores the stop signal is killed when its grace is over",
+  { skip, timeout: 60_000 },
+  async (context) => {
+    const here = await world(context);
+    const sandbox = await runSandbox(context, here);
+    const containerId = await startContainer(here, sandbox, "trap '' TERM; while :; do sleep 0.05; done");
+    await here.client.stopContainer({ containerId, timeout: 1n });
+    assert.equal((await here.client.containerStatus({ containerId })).status?.exitCode, 137);
+  },
+);
+
+test("unknown objects are NotFound; an aborted call ends at once", { skip }, async (context) => {
+  const { client } = await world(context);
+  const unknown = "0".repeat(64);
+  await assert.rejects(client.containerStatus({ containerId: unknown }), isNotFound);
+  await assert.rejects(client.podSandboxStatus({ podSandboxId: unknown }), isNotFound);
+  await assert.rejects(client.startContainer({ containerId: unknown }), isNotFound);
+  await assert.rejects(client.execSync({ containerId: unknown, cmd: ["true"], timeout: 1n }), isNotFound);
+  await client.removeContainer({ containerId: unknown });
+  await client.removePodSandbox({ podSandboxId: unknown });
+  const controller = new AbortController();
+  const call = client.listContainers({}, { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(call, isCancelled);
+});
+
+test("the event stream is open and silent, or Unimplemented", { skip }, async (context) => {
+  const { client } = await world(context);
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), 300);
+  const read = client.getContainerEvents({}, { signal: controller.signal })[Symbol.asyncIterator]().next();
+  const outcome = await read.then(
+    () => "an event",
+    (error: unknown) => {
+      if (isUnimplemented(error)) return "unimplemented";
+      if (isCancelled(error)) return "open";
+      throw error;
+    },
+  );
+  clearTimeout(timer);
+  context.diagnostic(`GetContainerEvents: ${outcome}`);
+  const { runtimeName, runtimeVersion } = await client.version({});
+  if (runtimeName === "containerd" && /^v?1\.6\./.test(runtimeVersion)) assert.equal(outcome, "unimplemented");
+});
