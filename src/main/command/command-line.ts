@@ -2,7 +2,7 @@
 // --a-b, repeated list flags, -v2. (commander reads options differently; it lays out --help, see help.ts.)
 // Never stops at the first mistake: all problems come back together.
 import { nearest } from "./nearest.js";
-import { OPTIONS, type Option, type SettingName } from "./options.js";
+import { OPTION_ROWS, OPTIONS, type AnyOption, type SettingName } from "./options.js";
 import { ACCEPTED, accumulate, fromText } from "./values.js";
 
 /** A value somebody gave, and where: "--max-pods" or "/etc/kubelet.yaml:7:3: maxPods". */
@@ -21,7 +21,7 @@ export interface CommandLine {
 
 const BY_FLAG = new Map<string, SettingName>();
 const BY_SHORT = new Map<string, string>([["h", "help"]]);
-for (const [name, { flag, short }] of Object.entries(OPTIONS) as [SettingName, Option][]) {
+for (const [name, { flag, short }] of OPTION_ROWS) {
   if (flag !== undefined) BY_FLAG.set(flag, name);
   if (flag !== undefined && short !== undefined) BY_SHORT.set(short, flag);
 }
@@ -75,7 +75,7 @@ function take(line: CommandLine, flag: string, text: string | undefined, rest: s
     line.problems.push(unknownFlag(`--${flag}`, flag));
     return;
   }
-  const option: Option = OPTIONS[name];
+  const option: AnyOption = OPTIONS[name];
   const value = text ?? (option.type === "bool" ? "true" : rest.shift());
   if (value === undefined) {
     line.problems.push(`--${flag} needs a value: ${acceptedBy(option)}`);
@@ -91,7 +91,7 @@ function take(line: CommandLine, flag: string, text: string | undefined, rest: s
   line.given.set(name, { value: all, origin: `--${flag}` });
 }
 
-function acceptedBy(option: Option): string {
+function acceptedBy(option: AnyOption): string {
   if (option.type === "strings") return "a list separated by commas";
   return option.type === "headerMap" ? "name:value, separated by commas" : ACCEPTED[option.type];
 }

@@ -107,7 +107,10 @@ class ConfigReader {
     if (schema.field !== undefined) {
       this.readField(node, schema.field, path, where);
     } else if (schema.list === true) {
-      if (!isSeq(node)) return this.problem(where, path, "must be a list");
+      if (!isSeq(node)) {
+        this.problem(where, path, "must be a list");
+        return;
+      }
       this.result.given.set(path, { value: node.items.length, origin: this.origin(where, path) });
       node.items.forEach((item, i) => {
         const target = this.target(item as Node);

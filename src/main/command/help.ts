@@ -1,9 +1,9 @@
 // The text of --help, made of the table of options; commander lays it out.
 import { Command, Option as HelpOption } from "commander";
 import { formatDuration } from "./duration.js";
-import { OPTIONS, type Option } from "./options.js";
+import { OPTION_ROWS, type AnyOption } from "./options.js";
 
-const PLACEHOLDER: Partial<Record<Option["type"], string>> = {
+const PLACEHOLDER: Partial<Record<AnyOption["type"], string>> = {
   string: "text",
   int32: "number",
   int64: "number",
@@ -19,7 +19,7 @@ export function helpText(columns = 100): string {
     .helpOption("-h, --help", "show this help")
     .configureHelp({ sortOptions: true, helpWidth: columns })
     .option("--version", "print the Kubernetes version and exit");
-  for (const option of Object.values(OPTIONS) as Option[]) {
+  for (const [, option] of OPTION_ROWS) {
     if (option.flag === undefined) continue;
     const short = option.short === undefined || option.short === option.flag ? "" : `-${option.short}, `;
     const dashes = option.short === option.flag ? "-" : "--";
@@ -31,7 +31,7 @@ export function helpText(columns = 100): string {
   return command.helpInformation();
 }
 
-function defaultText(option: Option): string {
+function defaultText(option: AnyOption): string {
   const value: unknown = option.default;
   if (option.type === "duration") return formatDuration(value as number);
   if (typeof value === "string") return value;

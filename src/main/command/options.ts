@@ -254,3 +254,8 @@ export const OPTIONS = {
 } as const;
 
 export type SettingName = keyof typeof OPTIONS;
+
+/** A row whose type is not known to the reader; its check takes a value that its type has already accepted. */
+export type AnyOption = Omit<Option, "check"> & { readonly check?: Check<never> };
+
+export const OPTION_ROWS: readonly [SettingName, AnyOption][] = Object.entries(OPTIONS) as [SettingName, AnyOption][];

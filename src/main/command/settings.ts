@@ -4,14 +4,14 @@ import { CONFIG_FIELDS } from "./config-fields.js";
 import { readCommandLine, type Given } from "./command-line.js";
 import type { ConfigFile } from "./config-file.js";
 import { SettingsError } from "./errors.js";
-import { OPTIONS, type Option, type SettingName } from "./options.js";
+import { OPTION_ROWS, type OPTIONS, type SettingName } from "./options.js";
 import type { Decoded } from "./values.js";
 import { fromConfig } from "./values.js";
 
 type Values = { -readonly [K in SettingName]: Decoded[(typeof OPTIONS)[K]["type"]] };
 
 /** What the agent runs with; one member per row of OPTIONS. Durations are milliseconds. */
-export interface Settings extends Readonly<Omit<Values, "cgroupDriver" | "config" | "kubeconfig">> {
+export interface Settings extends Readonly<Omit<Values, "cgroupDriver">> {
   readonly cgroupDriver: "cgroupfs" | "systemd";
   /** The sync loop counts as stuck when it was not entered for this long. */
   readonly syncLoopMaxAgeMs: number;
@@ -72,7 +72,7 @@ async function loadConfig(path: string, readFile: (path: string) => string): Pro
 /** The file's values by setting. */
 function fromFile(config: ConfigFile, beside: (path: string) => string): Map<SettingName, Given> {
   const found = new Map<SettingName, Given>();
-  for (const [name, option] of Object.entries(OPTIONS) as [SettingName, Option][]) {
+  for (const [name, option] of OPTION_ROWS) {
     const entry = option.field === undefined ? undefined : config.given.get(option.field);
     if (entry === undefined) continue;
     const value = option.isPath === true && typeof entry.value === "string" ? beside(entry.value) : entry.value;
@@ -83,7 +83,7 @@ function fromFile(config: ConfigFile, beside: (path: string) => string): Map<Set
 
 /** Known fields that were given another value than their default and that no setting reads. */
 function notActedOn(config: ConfigFile): string[] {
-  const used = new Set(Object.values(OPTIONS).map((option: Option) => option.field));
+  const used = new Set(OPTION_ROWS.map(([, option]) => option.field));
   const defaults = new Map(CONFIG_FIELDS.map((field) => [field.path, fromConfig(field.type, field.default)]));
   return [...config.given]
     .filter(([path, { value }]) => !path.includes("[") && !used.has(path) && !same(value, defaults.get(path)))
@@ -97,7 +97,7 @@ function same(a: unknown, b: unknown): boolean {
 /** Every setting's value: what was given, if its check allows it, else the default. */
 function merge(given: ReadonlyMap<SettingName, Given>, problems: string[]): Values {
   const values: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(OPTIONS) as [SettingName, Option][]) {
+  for (const [name, option] of OPTION_ROWS) {
     values[name] = option.default;
     const entry = given.get(name);
     if (entry === undefined || (option.emptyIsDefault === true && isEmpty(entry.value))) continue;
@@ -119,10 +119,9 @@ function isEmpty(value: unknown): boolean {
 const SYNC_LOOP_MIN_AGE_MS = 5 * 60_000;
 
 function finish(values: Values, notices: readonly string[]): Settings {
-  const { config: _config, kubeconfig: _kubeconfig, ...kept } = values;
   const runtime = withScheme(values.containerRuntimeEndpoint);
   return {
-    ...kept,
+    ...values,
     containerRuntimeEndpoint: runtime,
     imageServiceEndpoint: values.imageServiceEndpoint === "" ? runtime : withScheme(values.imageServiceEndpoint),
     cgroupDriver: values.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
