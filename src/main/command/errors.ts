@@ -1,0 +1,15 @@
+// What is wrong with the command line and the config file, all of it in one report.
+
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  readonly code = "SETTINGS";
+
+  /** One line per problem: where it stands, what it is, what is accepted. */
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join("\n"));
+  }
+}
+
+export function isSettingsError(error: unknown): error is SettingsError {
+  return error instanceof SettingsError;
+}

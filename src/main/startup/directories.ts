@@ -1,0 +1,70 @@
+// The agent's directories, under upstream's names, so that other tools find what they look for.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface Directories {
+  root: string;
+  pods: string;
+  plugins: string;
+  pluginsRegistry: string;
+  podResources: string;
+  checkpoints: string;
+  /** Localhost seccomp profiles; the administrator makes it. */
+  seccomp: string;
+  podLogs: string;
+  /** Links to the containers' logs, for log collectors. */
+  containerLogs: string;
+}
+
+export function directoriesOf(rootDir: string, podLogsDir: string, containerLogs = "/var/log/containers"): Directories {
+  return {
+    root: rootDir,
+    pods: join(rootDir, "pods"),
+    plugins: join(rootDir, "plugins"),
+    pluginsRegistry: join(rootDir, "plugins_registry"),
+    podResources: join(rootDir, "pod-resources"),
+    checkpoints: join(rootDir, "checkpoints"),
+    seccomp: join(rootDir, "seccomp"),
+    podLogs: podLogsDir,
+    containerLogs,
+  };
+}
+
+/** A directory the agent cannot work without could not be made. */
+export class DirectoryError extends Error {
+  override readonly name = "DirectoryError";
+  readonly code = "DIRECTORY";
+  constructor(
+    readonly path: string,
+    cause: unknown,
+  ) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`cannot make directory ${path}: ${why}. Run as root, or choose others with --root-dir and podLogsDir`, {
+      cause,
+    });
+  }
+}
+
+export const isDirectoryError = (error: unknown): error is DirectoryError => error instanceof DirectoryError;
+
+/** Makes what is missing with upstream's modes; what exists is left as it is. Throws DirectoryError. */
+export async function makeDirectories(directories: Directories): Promise<void> {
+  await make(directories.root, 0o750);
+  await Promise.all([
+    make(directories.pods, 0o750),
+    make(directories.plugins, 0o750),
+    make(directories.pluginsRegistry, 0o750),
+    make(directories.podResources, 0o750),
+    make(directories.checkpoints, 0o700),
+    make(directories.podLogs, 0o750),
+    make(directories.containerLogs, 0o755),
+  ]);
+}
+
+async function make(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode });
+  } catch (error) {
+    throw new DirectoryError(path, error);
+  }
+}

@@ -1,0 +1,23 @@
+// The agent's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
+// (no CAP_SYS_RESOURCE) runs on without.
+import { writeFile } from "node:fs/promises";
+import type { Logger } from "../../shared/log/logger.js";
+
+/** Sets oom_score_adj (-1000..1000); a refusal is logged, not thrown. Returns whether it was set. */
+export async function setOomScoreAdj(
+  value: number,
+  log: Pick<Logger, "warn">,
+  path = "/proc/self/oom_score_adj",
+): Promise<boolean> {
+  try {
+    await writeFile(path, String(value));
+    return true;
+  } catch (error) {
+    log.warn(
+      { err: error },
+      `cannot set oom_score_adj of the kubelet to ${value}: it may be killed before its pods when memory runs out. ` +
+        `Give it CAP_SYS_RESOURCE, or set oomScoreAdj to 0 or more`,
+    );
+    return false;
+  }
+}
