@@ -119,15 +119,11 @@ async function openPart(place: string, mustBeDirectory: boolean, subPath: string
 async function makeDirectory(place: string, mode: number, subPath: string): Promise<void> {
   try {
     await mkdir(place, mode);
+    // mkdir's mode is cut by the umask.
+    const made = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY);
+    await made.chmod(mode).finally(() => made.close());
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
     throw new SubPathError(subPath, error instanceof Error ? error.message : String(error));
-  }
-  // mkdir's mode is cut by the umask.
-  const made = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY);
-  try {
-    await made.chmod(mode);
-  } finally {
-    await made.close();
   }
 }

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { test } from "node:test";
+import { isSubPathError } from "../../../src/main/volumes/errors.js";
+import { openSubPath, type SubPathRequest } from "../../../src/main/volumes/sub-path.js";
+import { isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
+
+const skip = isRoot ? false : "needs root";
+
+const request = (volumePath: string, subPath: string, index = 0): SubPathRequest => ({
+  podUid: "uid-1",
+  volume: "data",
+  container: "main",
+  index,
+  volumePath,
+  subPath,
+  signal: never,
+});
+
+test("links may lead anywhere inside the volume and nowhere outside", async (t) => {
+  const root = await temporaryRoot(t);
+  const volume = `${root}/volume`;
+  mkdirSync(`${volume}/a/b`, { recursive: true });
+  mkdirSync(`${root}/volume-secret`);
+  writeFileSync(`${root}/secret`, "secret");
+  symlinkSync("a/b", `${volume}/in`);
+  symlinkSync(`${volume}/a`, `${volume}/in-absolute`);
+  symlinkSync("..", `${volume}/up`);
+  symlinkSync("../secret", `${volume}/out`);
+  symlinkSync("../volume-secret", `${volume}/sibling`);
+  symlinkSync("/etc", `${volume}/a/etc`);
+  symlinkSync("../nowhere", `${volume}/dangling`);
+  symlinkSync("loop", `${volume}/loop`);
+  for (const good of ["a", "a/b", "in", "in-absolute/b", "", ".", "./a//b/"])
+    await (await openSubPath(volume, good)).close();
+  for (const bad of [
+    "up",
+    "out",
+    "sibling",
+    "sibling/x",
+    "a/etc",
+    "a/etc/passwd",
+    "dangling",
+    "dangling/x",
+    "loop",
+    "..",
+    "a/../..",
+    "/etc",
+  ]) {
+    await assert.rejects(openSubPath(volume, bad), isSubPathError, bad);
+  }
+  assert.deepEqual(readdirSync(`${root}/volume-secret`), [], "nothing was made outside");
+  assert.ok(!existsSync(`${root}/nowhere`));
+});
+
+test("a missing sub path is made with the volume's permissions", async (t) => {
+  const root = await temporaryRoot(t);
+  const volume = `${root}/volume`;
+  mkdirSync(volume);
+  const { chmod } = await import("node:fs/promises");
+  await chmod(volume, 0o777);
+  await (await openSubPath(volume, "x/y")).close();
+  assert.equal(statSync(`${volume}/x`).mode & 0o7777, 0o777);
+  assert.equal(statSync(`${volume}/x/y`).mode & 0o7777, 0o777);
+  writeFileSync(`${volume}/file`, "");
+  await assert.rejects(openSubPath(volume, "file/below"), isSubPathError);
+});
+
+test("a component turned into a link while the path is walked is never followed", async (t) => {
+  const root = await temporaryRoot(t);
+  const volume = `${root}/volume`;
+  mkdirSync(`${volume}/a/etc`, { recursive: true });
+  // The attacker swaps a directory and a link to the outside for as long as we keep opening.
+  let stop = false;
+  const swap = (step: () => void): Promise<void> => {
+    try {
+      step();
+    } catch {
+      // The victim may have made the directory anew in between: the next round goes on from there.
+    }
+    return new Promise((resolve) => setImmediate(resolve));
+  };
+  const attack = async (): Promise<void> => {
+    while (!stop) {
+      await swap(() => {
+        renameSync(`${volume}/a`, `${volume}/was`);
+        symlinkSync("/", `${volume}/a`);
+      });
+      await swap(() => {
+        rmSync(`${volume}/a`, { recursive: true });
+        renameSync(`${volume}/was`, `${volume}/a`);
+      });
+    }
+  };
+  const attacking = attack();
+  const etc = statSync("/etc");
+  const outcomes = { opened: 0, refused: 0 };
+  try {
+    for (let i = 0; i < 100; i++) {
+      try {
+        const handle = await openSubPath(volume, "a/etc");
+        const found = await handle.stat();
+        await handle.close();
+        assert.ok(found.ino !== etc.ino || found.dev !== etc.dev, "reached the host's /etc");
+        outcomes.opened++;
+      } catch (error) {
+        if (!isSubPathError(error)) throw error;
+        outcomes.refused++;
+      }
+    }
+  } finally {
+    stop = true;
+    await attacking;
+  }
+  assert.ok(outcomes.refused > 0, "the attack was never met");
+});
+
+test("the part is bind-mounted once, follows a change of the sub path, and goes with the pod", { skip }, async (t) => {
+  const root = await temporaryRoot(t);
+  const volumes = manager(root);
+  const pod = podWith([{ name: "data", emptyDir: { medium: "Memory" } }]);
+  const volume = (await volumes.setUpPod(pod, never)).get("data") ?? "";
+  mkdirSync(`${volume}/conf`);
+  writeFileSync(`${volume}/conf/key`, "value");
+  writeFileSync(`${volume}/file`, "text");
+  const directory = await volumes.prepareSubPath(request(volume, "conf"));
+  assert.equal(directory, `${root}/pods/uid-1/volume-subpaths/data/main/0`);
+  assert.equal(readFileSync(`${directory}/key`, "utf8"), "value");
+  const file = await volumes.prepareSubPath(request(volume, "file", 1));
+  assert.ok(lstatSync(file).isFile() && readFileSync(file, "utf8") === "text");
+  await manager(root).prepareSubPath(request(volume, "conf"));
+  assert.equal(mountsBelow(`${root}/pods/uid-1/volume-subpaths`).length, 2);
+  await volumes.prepareSubPath(request(volume, "other"));
+  assert.deepEqual(readdirSync(directory), []);
+  writeFileSync(`${directory}/new`, "");
+  assert.ok(existsSync(`${volume}/other/new`));
+  await manager(root).removePodDirectory("uid-1");
+  assert.deepEqual(mountsBelow(root), []);
+  assert.ok(!existsSync(`${root}/pods/uid-1`));
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { isUnsupportedVolumeError, isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
+import { isUnsafePodUidError } from "../../../src/shared/api/pod-uid.js";
+import type { Volume } from "../../../src/shared/api/volume.js";
+import { manager, never, podWith, temporaryRoot } from "./temporary-root.js";
+
+test("unsupported sources are refused by pod, volume and source, before anything is made", async (t) => {
+  const root = await temporaryRoot(t);
+  const sources: [Volume, string][] = [
+    [{ name: "s", secret: { secretName: "x" } }, "secret"],
+    [{ name: "c", configMap: { name: "x" } }, "configMap"],
+    [{ name: "n" }, "(none)"],
+  ];
+  for (const [volume, source] of sources) {
+    await assert.rejects(
+      manager(root).setUpPod(podWith([{ name: "ok", emptyDir: {} }, volume]), never),
+      (error) =>
+        isUnsupportedVolumeError(error) &&
+        error.source === source &&
+        error.message.includes("web_default(uid-1)") &&
+        error.volume === volume.name,
+    );
+  }
+  assert.ok(!existsSync(`${root}/pods`));
+  for (const medium of ["HugePages", "HugePages-2Mi", "Tape"]) {
+    await assert.rejects(
+      manager(root).setUpPod(podWith([{ name: "h", emptyDir: { medium } }]), never),
+      (error) => isUnsupportedVolumeError(error) && error.message.includes(medium),
+    );
+  }
+});
+
+test("volumes no container uses are left alone, whatever their source", async (t) => {
+  const root = await temporaryRoot(t);
+  const pod = podWith([{ name: "used", emptyDir: {} }]);
+  pod.spec.volumes?.push({ name: "unused", secret: {} });
+  assert.deepEqual([...(await manager(root).setUpPod(pod, never)).keys()], ["used"]);
+});
+
+test("one volume failing fails the set-up, by name", async (t) => {
+  const root = await temporaryRoot(t);
+  const pod = podWith([
+    { name: "ok", emptyDir: {} },
+    { name: "bad", hostPath: { path: `${root}/none`, type: "File" } },
+  ]);
+  await assert.rejects(
+    manager(root).setUpPod(pod, never),
+    (error) => isVolumeSetUpError(error) && error.volume === "bad",
+  );
+});
+
+test("an aborted set-up rejects with the signal's reason", async (t) => {
+  const root = await temporaryRoot(t);
+  const reason = new Error("pod removed");
+  await assert.rejects(
+    manager(root).setUpPod(podWith([{ name: "a", emptyDir: {} }]), AbortSignal.abort(reason)),
+    reason,
+  );
+});
+
+test("names that are paths never reach the disk", async (t) => {
+  const root = await temporaryRoot(t);
+  await assert.rejects(manager(root).setUpPod(podWith([{ name: "../x", emptyDir: {} }]), never), isVolumeSetUpError);
+  await assert.rejects(
+    manager(root).setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "../x"), never),
+    isUnsafePodUidError,
+  );
+  await assert.rejects(manager(root).tearDownPod(".."), isUnsafePodUidError);
+  await assert.rejects(manager(root).removePodDirectory(""), isUnsafePodUidError);
+});
+
+test("pods on disk are listed; a pod's directory goes with all it holds", async (t) => {
+  const root = await temporaryRoot(t);
+  const volumes = manager(root);
+  assert.deepEqual(await volumes.listPods(), []);
+  await volumes.setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "u1"), never);
+  await volumes.setUpPod(podWith([], {}, "u2"), never);
+  assert.deepEqual((await volumes.listPods()).sort(), ["u1", "u2"]);
+  mkdirSync(`${root}/pods/u1/containers/main`, { recursive: true });
+  writeFileSync(`${root}/pods/u1/etc-hosts`, "");
+  mkdirSync(`${root}/pods/u1/volumes/example.com~other/x`, { recursive: true });
+  await volumes.removePodDirectory("u1");
+  assert.deepEqual(await volumes.listPods(), ["u2"]);
+});
