@@ -26,8 +26,19 @@ export interface Decoded {
   retry: boolean;
 }
 
+/** The URL as it may be logged. */
+export function publicUrl(url: string): string {
+  try {
+    const parsed = new URL(url);
+    if (parsed.password !== "") parsed.password = "xxxxx";
+    return parsed.href;
+  } catch {
+    return url;
+  }
+}
+
 export function originName(origin: ManifestOrigin): string {
-  return origin.kind === "file" ? origin.path : origin.url;
+  return origin.kind === "file" ? origin.path : publicUrl(origin.url);
 }
 
 /** Rejects only with the signal's reason, or when the pool itself cannot run. `bytes` may be moved away. */

@@ -1,6 +1,6 @@
 // One GET of a manifest: redirects followed as Go's client does (ten at most, credentials stay with their host),
 // one deadline for everything, and never more than the size limit in memory.
-import { MANIFEST_LIMIT } from "./decode-job.js";
+import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -11,17 +11,6 @@ export class ManifestFetchError extends Error {
   override readonly name = "ManifestFetchError";
   constructor(url: string, reason: string, options?: ErrorOptions) {
     super(`manifest ${url}: ${reason}`, options);
-  }
-}
-
-/** The URL as it may be logged. */
-export function publicUrl(url: string): string {
-  try {
-    const parsed = new URL(url);
-    if (parsed.password !== "") parsed.password = "xxxxx";
-    return parsed.href;
-  } catch {
-    return url;
   }
 }
 
@@ -72,7 +61,8 @@ function staysWithin(host: string, origin: string): boolean {
 async function body(response: Response, name: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response.body ?? []) {
+  const stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? [];
+  for await (const chunk of stream) {
     length += chunk.byteLength;
     // Leaving the loop cancels the body.
     if (length > MANIFEST_LIMIT) throw new ManifestFetchError(name, `larger than ${MANIFEST_LIMIT / 1024 / 1024} MiB`);

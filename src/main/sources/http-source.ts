@@ -4,8 +4,8 @@ import { isManifestError, warningText } from "../../shared/api/manifest/violatio
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { decodeInPool, type DecodeOptions } from "./decode-job.js";
-import { fetchManifest, ManifestFetchError, publicUrl } from "./fetch-manifest.js";
+import { decodeInPool, publicUrl, type DecodeOptions } from "./decode-job.js";
+import { fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
 
 const TIMEOUT_MS = 10_000;
 

@@ -109,7 +109,7 @@ function readDocument(text: string): { doc: Document; lines: LineCounter } {
     customTags: kubernetesTags,
     lineCounter: lines,
     prettyErrors: false,
-    logLevel: "silent",
+    logLevel: "error",
   });
   return { doc, lines };
 }

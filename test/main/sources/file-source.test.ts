@@ -1,0 +1,247 @@
+// The file source on a real folder, with the real pool: what an administrator does to manifests, and what comes of it.
+import { after, test, type TestContext } from "node:test";
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { appendFile, mkdir, open, rename, rm, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
+import type { PodChange } from "../../../src/main/sources/merge.js";
+import { createTasksPool } from "../../../src/main/threads/tasks-pool.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { keptLog, manifest, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
+
+const tasks = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
+after(() => tasks.close());
+
+interface Kit {
+  folder: string;
+  changes: string[];
+  pods: PodChange[];
+  errors: () => string[];
+  warnings: () => string[];
+  lines: LogLine[];
+  seen: () => boolean;
+}
+
+async function start(
+  t: TestContext,
+  more: Partial<SourcesOptions> = {},
+  prepare?: (folder: string) => Promise<unknown>,
+): Promise<Kit> {
+  const folder = join(await temporaryFolder(t), "manifests");
+  await mkdir(folder);
+  await prepare?.(folder);
+  const { log, errors, warnings, lines } = keptLog();
+  const pods: PodChange[] = [];
+  const changes: string[] = [];
+  let seen = 0;
+  const sources = startSources({
+    staticPodPath: folder,
+    nodeName: "n",
+    tasks,
+    log,
+    clock: systemClock,
+    onChange: (change) => {
+      pods.push(change);
+      changes.push(`${change.kind} ${change.pod.metadata.name}`);
+    },
+    onSourcesSeen: () => seen++,
+    ...more,
+  });
+  t.after(() => sources.stop());
+  await until("all sources seen", () => seen === 1);
+  return { folder, changes, pods, errors, warnings, lines, seen: () => seen === 1 };
+}
+const count = (kit: Kit, n: number): Promise<void> =>
+  until(`${n} changes, got ${kit.changes.join(", ")}`, () => kit.changes.length >= n);
+
+test("an empty folder and a missing one are seen, with no pods", async (t) => {
+  const kit = await start(t);
+  assert.deepEqual(kit.changes, []);
+  const missing = await start(t, { staticPodPath: join(kit.folder, "none") });
+  assert.deepEqual(missing.changes, []);
+});
+
+test("what is there at the start comes before sourcesSeen, in the order of names; dot files and folders do not count", async (t) => {
+  const kit = await start(t, {}, async (folder) => {
+    await writeFile(join(folder, "b.yaml"), manifest("b"));
+    await writeFile(
+      join(folder, "a.json"),
+      `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
+    );
+    await writeFile(join(folder, ".hidden.yaml"), manifest("hidden"));
+    await mkdir(join(folder, "sub"));
+  });
+  assert.deepEqual([...kit.changes].sort(), ["add a-n", "add b-n"]);
+  assert.deepEqual(kit.errors(), []);
+});
+
+test("create, edit, rename-over, same content again, delete", async (t) => {
+  const kit = await start(t);
+  const file = join(kit.folder, "web.yaml");
+  await writeFile(file, manifest("web"));
+  await count(kit, 1);
+  await writeFile(file, manifest("web", "tty: true"));
+  await count(kit, 3);
+  await writeFile(join(kit.folder, ".new"), manifest("web", "tty: false"));
+  await rename(join(kit.folder, ".new"), file);
+  await count(kit, 5);
+  await writeFile(file, manifest("web", "tty: false"));
+  await utimes(file, new Date(), new Date());
+  await unlink(file);
+  await count(kit, 6);
+  assert.deepEqual(kit.changes, [
+    "add web-n",
+    "remove web-n",
+    "add web-n",
+    "remove web-n",
+    "add web-n",
+    "remove web-n",
+  ]);
+  assert.notEqual(kit.pods[0]?.pod.metadata.uid, kit.pods[2]?.pod.metadata.uid);
+});
+
+test("with an explicit uid an edit is an update", async (t) => {
+  const kit = await start(t);
+  const file = join(kit.folder, "web.yaml");
+  const text = manifest("web").replace("name: web", "name: web\n  uid: u-1");
+  await writeFile(file, text);
+  await count(kit, 1);
+  await writeFile(file, text.replace("busybox:1.36", "busybox:1.37"));
+  await count(kit, 2);
+  assert.deepEqual(kit.changes, ["add web-n", "update web-n"]);
+});
+
+test("a half-written file is waited for and not reported", async (t) => {
+  const kit = await start(t);
+  const file = join(kit.folder, "web.yaml");
+  const text = manifest("web");
+  const handle = await open(file, "w");
+  for (let at = 0; at < text.length; at += 40) {
+    await handle.write(text.slice(at, at + 40));
+    await systemClock.sleep(10);
+  }
+  await handle.close();
+  await until("the whole pod", () =>
+    kit.pods.some((one) => one.kind === "add" && one.pod.spec.containers[0]?.image === "busybox:1.36"),
+  );
+  assert.deepEqual(kit.errors(), []);
+});
+
+test("a broken edit is reported once and keeps the last good pod; the fix is taken; removal removes", async (t) => {
+  const kit = await start(t);
+  const file = join(kit.folder, "web.yaml");
+  await writeFile(file, manifest("web"));
+  await count(kit, 1);
+  const broken = manifest("web", "imagePullPolicy: Alwayss");
+  await writeFile(file, broken);
+  await until("the error", () => kit.errors().length > 0);
+  await writeFile(file, broken);
+  await utimes(file, new Date(0), new Date(0));
+  await systemClock.sleep(100);
+  assert.deepEqual(kit.changes, ["add web-n"]);
+  assert.equal(kit.errors().length, 1);
+  assert.match(
+    kit.errors()[0]!,
+    /web\.yaml:9:22: spec\.containers\[0\]\.imagePullPolicy: unsupported value "Alwayss"; allowed: .*keeps running$/,
+  );
+  const line = kit.lines.find((one) => one.level === 50) as LogLine & { violations: { line: number }[] };
+  assert.equal(line.violations[0]?.line, 9);
+  await writeFile(file, manifest("web", "imagePullPolicy: Always"));
+  await count(kit, 3);
+  await writeFile(file, "broken");
+  await unlink(file);
+  await count(kit, 4);
+  assert.equal(kit.changes[3], "remove web-n");
+});
+
+test("two broken files: one error each, the good one runs, and all are seen", async (t) => {
+  const kit = await start(t, {}, async (folder) => {
+    await writeFile(join(folder, "a.yaml"), "a: [");
+    await writeFile(join(folder, "b.yaml"), "kind: Deployment\napiVersion: apps/v1\n");
+    await writeFile(join(folder, "c.yaml"), manifest("c"));
+  });
+  assert.deepEqual(kit.changes, ["add c-n"]);
+  assert.equal(kit.errors().length, 2);
+});
+
+test("symlinks: followed; a loop, a dangling one, a FIFO and a huge file are one error each", async (t) => {
+  const kit = await start(t, {}, async (folder) => {
+    await writeFile(join(folder, "..", "target.yaml"), manifest("linked"));
+    await symlink("../target.yaml", join(folder, "link.yaml"));
+    await symlink("loop2.yaml", join(folder, "loop1.yaml"));
+    await symlink("loop1.yaml", join(folder, "loop2.yaml"));
+    await symlink("nowhere", join(folder, "dangling.yaml"));
+    await promisify(execFile)("mkfifo", [join(folder, "fifo.yaml")]);
+    await writeFile(join(folder, "huge.yaml"), "");
+    await truncate(join(folder, "huge.yaml"), 11 * 1024 * 1024);
+  });
+  assert.deepEqual(kit.changes, ["add linked-n"]);
+  const errors = kit.errors().sort();
+  assert.equal(errors.length, 5, errors.join("\n"));
+  for (const [index, sentence] of [/leads nowhere/, /regular file/, /10 MiB/, /loop/, /loop/].entries())
+    assert.match(errors[index]!, sentence);
+});
+
+test("the folder removed and made again: pods go and come", async (t) => {
+  const kit = await start(t, { fileCheckFrequencyMs: 300 });
+  const file = join(kit.folder, "web.yaml");
+  await writeFile(file, manifest("web"));
+  await count(kit, 1);
+  await rm(kit.folder, { recursive: true });
+  await count(kit, 2);
+  await mkdir(kit.folder);
+  await writeFile(file, manifest("web"));
+  await count(kit, 3);
+  assert.deepEqual(kit.changes, ["add web-n", "remove web-n", "add web-n"]);
+  // The new folder is watched again, not only scanned.
+  await until("the watch on the new folder", () => kit.seen());
+  await unlink(file);
+  await count(kit, 4);
+});
+
+test("a path that is a file: only this file, through rename-over and removal", async (t) => {
+  const outside = await temporaryFolder(t);
+  const file = join(outside, "pod.yaml");
+  await writeFile(file, manifest("one"));
+  await writeFile(join(outside, "other.yaml"), manifest("other"));
+  const kit = await start(t, { staticPodPath: file });
+  await count(kit, 1);
+  await writeFile(join(outside, "new"), manifest("two"));
+  await rename(join(outside, "new"), file);
+  await count(kit, 3);
+  await unlink(file);
+  await count(kit, 4);
+  assert.deepEqual(kit.changes, ["add one-n", "remove one-n", "add two-n", "remove two-n"]);
+});
+
+test("a large manifest is read whole", async (t) => {
+  const kit = await start(t);
+  const file = join(kit.folder, "web.yaml");
+  await writeFile(file, manifest("web"));
+  await appendFile(file, "# padding\n".repeat(20_000));
+  await count(kit, 1);
+  assert.deepEqual(kit.errors(), []);
+});
+
+test("after stop nothing is delivered", async (t) => {
+  const folder = await temporaryFolder(t);
+  let changes = 0;
+  const sources = startSources({
+    staticPodPath: folder,
+    nodeName: "n",
+    tasks,
+    log: keptLog().log,
+    clock: systemClock,
+    onChange: () => changes++,
+    onSourcesSeen: () => undefined,
+  });
+  await until("seen", () => sources.allSourcesSeen());
+  await writeFile(join(folder, "a.yaml"), manifest("a"));
+  await sources.stop();
+  const before = changes;
+  await writeFile(join(folder, "b.yaml"), manifest("b"));
+  await systemClock.sleep(50);
+  assert.equal(changes, before);
+});

@@ -1,0 +1,121 @@
+// The HTTP source against a server on the loopback.
+import { after, test, type TestContext } from "node:test";
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startSources } from "../../../src/main/sources/start-sources.js";
+import { createTasksPool, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { keptLog, manifest, until } from "../../support/sources-kit.js";
+
+const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
+after(() => pool.close());
+
+interface Kit {
+  answer: (handler: (request: IncomingMessage, response: ServerResponse) => void) => void;
+  changes: string[];
+  errors: () => string[];
+  requests: IncomingMessage[];
+  decodes: () => number;
+  seen: () => boolean;
+}
+
+async function start(t: TestContext, first: string | undefined, path = "/pods"): Promise<Kit> {
+  let handler = (_: IncomingMessage, response: ServerResponse): void => void response.end(first);
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    handler(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let decodes = 0;
+  const tasks: Pick<TasksPool, "run"> = {
+    run: (name, job, options) => {
+      decodes++;
+      return pool.run(name, job, options);
+    },
+  };
+  const { log, errors } = keptLog();
+  const changes: string[] = [];
+  let seen = false;
+  const { port } = server.address() as AddressInfo;
+  const sources = startSources({
+    staticPodURL: `http://user:secret@127.0.0.1:${port}${path}`.replace("user:secret@", ""),
+    staticPodURLHeader: { "X-Token": ["a", "b"], Authorization: ["Bearer t"] },
+    httpCheckFrequencyMs: 20,
+    nodeName: "n",
+    tasks,
+    log,
+    clock: systemClock,
+    onChange: ({ kind, pod }) => changes.push(`${kind} ${pod.metadata.name}`),
+    onSourcesSeen: () => (seen = true),
+  });
+  t.after(() => sources.stop());
+  return { answer: (next) => (handler = next), changes, errors, requests, decodes: () => decodes, seen: () => seen };
+}
+
+const LIST = `apiVersion: v1
+kind: PodList
+items:
+- metadata: {name: a}
+  spec: {containers: [{name: c, image: i}]}
+- metadata: {name: b}
+  spec: {containers: [{name: c, image: i}]}
+`;
+
+test("one pod, headers sent, an unchanged body decoded once; then a list", async (t) => {
+  const kit = await start(t, manifest("web"));
+  await until("three requests", () => kit.requests.length >= 3 && kit.changes.length === 1);
+  assert.equal(kit.decodes(), 1);
+  assert.equal(kit.requests[0]?.headers["x-token"], "a, b");
+  assert.ok(kit.seen());
+  kit.answer((_, response) => void response.end(LIST));
+  await until("the list", () => kit.changes.length === 4);
+  assert.deepEqual(kit.changes, ["add web-n", "remove web-n", "add a-n", "add b-n"]);
+});
+
+test("errors are logged once per change, the last set stays, nothing is seen before the first success", async (t) => {
+  const kit = await start(t, "");
+  await until("the first error", () => kit.errors().length === 1 && kit.requests.length > 3);
+  assert.match(kit.errors()[0]!, /the server sent nothing/);
+  assert.equal(kit.seen(), false);
+  kit.answer((_, response) => void response.end(manifest("web")));
+  await until("the pod", () => kit.changes.length === 1 && kit.seen());
+  kit.answer((_, response) => void response.writeHead(503).end());
+  await until("the 503", () => kit.errors().length === 2);
+  kit.answer((_, response) => void response.end("kind: Nope\napiVersion: v1\n"));
+  await until("the broken body", () => kit.errors().length === 3);
+  const before = kit.requests.length;
+  await until("more requests", () => kit.requests.length > before + 3);
+  assert.match(kit.errors()[1]!, /answered 503/);
+  assert.match(kit.errors()[2]!, /:1:7: kind: unsupported value "Nope"/);
+  assert.equal(kit.errors().length, 3);
+  assert.deepEqual(kit.changes, ["add web-n"]);
+});
+
+test("redirects are followed, ten at most", async (t) => {
+  const kit = await start(t, undefined);
+  kit.answer((request, response) => {
+    const step = Number(/\d+$/.exec(request.url ?? "")?.[0] ?? 0);
+    if (step === 10) response.end(manifest("far"));
+    else response.writeHead(302, { location: `/step/${step + 1}` }).end();
+  });
+  await until("the pod", () => kit.changes.length === 1);
+  assert.equal(kit.requests.find((one) => one.url === "/step/10")?.headers.authorization, "Bearer t");
+  kit.answer((_, response) => void response.writeHead(302, { location: "/again" }).end());
+  await until("the error", () => kit.errors().some((one) => one.includes("more than 10 redirects")));
+});
+
+test("a body over 10 MiB is refused without keeping it", async (t) => {
+  const kit = await start(t, undefined);
+  kit.answer((_, response) => {
+    response.on("error", () => undefined);
+    response.end(Buffer.alloc(11 * 1024 * 1024, 0x20));
+  });
+  await until("the error", () => kit.errors().some((one) => one.includes("larger than 10 MiB")));
+  assert.equal(kit.decodes(), 0);
+});

@@ -1,0 +1,83 @@
+// The tasks pool with real threads: results, deadlines, dying threads, signals.
+import { test, type TestContext } from "node:test";
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  createTasksPool,
+  isTaskDeadlineError,
+  isTaskThreadError,
+  type TasksPool,
+} from "../../../src/main/threads/tasks-pool.js";
+import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { keptLog, manifest, temporaryFolder } from "../../support/sources-kit.js";
+
+const job = (text: string | Uint8Array): DecodeManifestJob => ({
+  origin: { kind: "file", path: "/x" },
+  text,
+  nodeName: "n",
+});
+
+/** A pool whose decodeManifest does what the text says. */
+async function badPool(t: TestContext): Promise<TasksPool> {
+  const file = join(await temporaryFolder(t), "bad.mjs");
+  await writeFile(
+    file,
+    `export function decodeManifest({ text }) {
+       if (text === "hang") for (;;);
+       if (text === "throw") throw new TypeError("no");
+       if (text === "exit") process.exit(3);
+       if (text === "heap") { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); }
+       return { pods: [], warnings: [] };
+     }`,
+  );
+  const pool = createTasksPool({ heapMiB: 32, log: keptLog().log, clock: systemClock, entry: pathToFileURL(file) });
+  t.after(() => pool.close());
+  return pool;
+}
+
+test("runs the real functions; large bytes are moved, small ones copied", async (t) => {
+  const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
+  t.after(() => pool.close());
+  const small = await pool.run("decodeManifest", job(manifest("a")), { deadlineMs: 10_000 });
+  assert.equal(small.pods[0]?.metadata.name, "a-n");
+  const text = manifest("b") + "# x\n".repeat(30_000);
+  const bytes = new Uint8Array(Buffer.byteLength(text));
+  bytes.set(Buffer.from(text));
+  assert.equal((await pool.run("decodeManifest", job(bytes), { deadlineMs: 10_000 })).pods.length, 1);
+  assert.equal(bytes.byteLength, 0, "moved");
+  const few = new Uint8Array(Buffer.from(manifest("c")));
+  await pool.run("decodeManifest", job(few), { deadlineMs: 10_000 });
+  assert.notEqual(few.byteLength, 0, "copied");
+  assert.equal(pool.stats().completed, 3);
+});
+
+test("a hanging job meets its deadline and the next one runs", async (t) => {
+  const pool = await badPool(t);
+  const hang = [1, 2, 3].map(() => pool.run("decodeManifest", job("hang"), { deadlineMs: 300 }));
+  for (const settled of await Promise.allSettled(hang)) {
+    assert.ok(settled.status === "rejected" && isTaskDeadlineError(settled.reason));
+  }
+  await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
+  assert.equal(pool.stats().deadlines, 3);
+});
+
+test("a thread that exits or runs out of heap fails its job only", async (t) => {
+  const pool = await badPool(t);
+  for (const how of ["exit", "heap"]) {
+    await assert.rejects(pool.run("decodeManifest", job(how), { deadlineMs: 20_000 }), isTaskThreadError, how);
+    await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
+  }
+  assert.equal(pool.stats().threadFailures, 2);
+});
+
+test("the function's own error and the caller's signal come through", async (t) => {
+  const pool = await badPool(t);
+  await assert.rejects(pool.run("decodeManifest", job("throw"), { deadlineMs: 10_000 }), TypeError);
+  const abort = new AbortController();
+  const pending = pool.run("decodeManifest", job("hang"), { deadlineMs: 10_000, signal: abort.signal });
+  abort.abort(new Error("enough"));
+  await assert.rejects(pending, /enough/);
+});

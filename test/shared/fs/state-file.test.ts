@@ -1,0 +1,78 @@
+// Files that are whole or not there, and what happens to garbage and on a full disk.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { atomicWrite, isDiskFullError } from "../../../src/shared/fs/atomic-write.js";
+import { readState, removeLeftovers, writeState } from "../../../src/shared/fs/state-file.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+
+const run = promisify(execFile);
+
+function decode(value: unknown): { version: number; n: number } {
+  const state = value as { version?: number; n?: number } | null;
+  if (state?.version !== 1 || typeof state.n !== "number") throw new Error("unknown version");
+  return { version: 1, n: state.n };
+}
+
+test("writes whole files with their mode, makes the folder, leaves no temporary files", async (t) => {
+  const path = join(await temporaryFolder(t), "a", "b.json");
+  await atomicWrite(path, "one", { mode: 0o640 });
+  await Promise.all(Array.from({ length: 20 }, (_, index) => atomicWrite(path, `${index}`.repeat(1000))));
+  const text = await readFile(path, "utf8");
+  assert.match(text, /^(\d{1,2}?)\1{999}$/);
+  assert.deepEqual(await readdir(join(path, "..")), ["b.json"]);
+  await atomicWrite(path, "x", { mode: 0o640 });
+  assert.equal((await stat(path)).mode & 0o777, 0o640);
+});
+
+test("state comes back; none is undefined; garbage and other versions are set aside with one warning", async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, "state");
+  const { log, warnings } = keptLog();
+  const options = { clock: systemClock, log };
+  assert.equal(await readState(path, decode, options), undefined);
+  await writeState(path, { version: 1, n: 7 } as { version: number });
+  assert.deepEqual(await readState(path, decode, options), { version: 1, n: 7 });
+  for (const [index, garbage] of ['{"version":1', "", '{"version":9}', "null"].entries()) {
+    await writeFile(path, garbage);
+    assert.equal(await readState(path, decode, options), undefined, garbage);
+    assert.equal(warnings().length, index + 1);
+    assert.equal((await readdir(folder)).includes("state"), false);
+    await systemClock.sleep(2);
+  }
+  const aside = (await readdir(folder)).filter((name) => name.startsWith("state.corrupt-"));
+  assert.equal(aside.length, 4);
+});
+
+test("a read error that is not about the content is thrown", async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, "state"));
+  await assert.rejects(readState(join(folder, "state"), decode, { clock: systemClock, log: keptLog().log }), /EISDIR/);
+});
+
+test("leftovers of a crash are removed, other files stay", async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, ".tmp-state-abc"), "half");
+  await writeFile(join(folder, "state"), "{}");
+  await removeLeftovers(join(folder, "state"));
+  assert.deepEqual(await readdir(folder), ["state"]);
+  await removeLeftovers(join(folder, "none", "state"));
+});
+
+test("a full disk: DiskFullError with the path, the old state stays, no temporary file", async (t) => {
+  const folder = await temporaryFolder(undefined);
+  await run("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]);
+  t.after(() => run("umount", [folder]));
+  const path = join(folder, "state");
+  await writeState(path, { version: 1, n: 1 } as { version: number });
+  await assert.rejects(
+    atomicWrite(path, "x".repeat(256 * 1024)),
+    (error: unknown) => isDiskFullError(error) && error.path === path && error.message.includes(path),
+  );
+  assert.deepEqual(await readState(path, decode, { clock: systemClock, log: keptLog().log }), { version: 1, n: 1 });
+  assert.deepEqual(await readdir(folder), ["state"]);
+});

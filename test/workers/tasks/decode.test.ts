@@ -1,0 +1,335 @@
+// Text to static pod: Kubernetes' reading of YAML, positions, defaults, identity.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { stringify } from "yaml";
+import { decodeManifest } from "../../../src/workers/tasks/index.js";
+import { fnv128 } from "../../../src/workers/tasks/manifest/fnv128.js";
+import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
+import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
+import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import { pullPolicyOf } from "../../../src/shared/api/manifest/defaults.js";
+import { manifest } from "../../support/sources-kit.js";
+
+const FILE = { kind: "file", path: "/etc/kubernetes/manifests/web.yaml" } as ManifestOrigin;
+const decode = (text: string | Uint8Array, origin = FILE, nodeName = "Node-1"): DecodeManifestResult =>
+  decodeManifest({ origin, text, nodeName });
+function podOf(text: string, origin = FILE): Pod {
+  const { pods, error } = decode(text, origin);
+  assert.deepEqual(error, undefined);
+  assert.equal(pods.length, 1);
+  return pods[0]!;
+}
+const containerOf = (extra: string): Container => podOf(manifest("web", extra)).spec.containers[0]!;
+
+test("static pod identity of a file", () => {
+  const pod = podOf(manifest("web"));
+  assert.equal(pod.metadata.name, "web-node-1");
+  assert.equal(pod.metadata.namespace, "default");
+  assert.match(pod.metadata.uid, /^[0-9a-f]{32}$/);
+  assert.deepEqual(pod.metadata.annotations, {
+    "kubernetes.io/config.source": "file",
+    "kubernetes.io/config.hash": pod.metadata.uid,
+  });
+  assert.equal(pod.spec.nodeName, "Node-1");
+  assert.deepEqual(pod.spec.tolerations, [{ operator: "Exists", effect: "NoExecute" }]);
+  assert.deepEqual(pod.status, { phase: "Pending" });
+});
+
+test("identity of a URL: no toleration, other source, other UID; lists allowed", () => {
+  const url: ManifestOrigin = { kind: "http", url: "http://127.0.0.1/pods" };
+  const pod = podOf(manifest("web"), url);
+  assert.equal(pod.spec.tolerations, undefined);
+  assert.equal(pod.metadata.annotations?.["kubernetes.io/config.source"], "http");
+  assert.notEqual(pod.metadata.uid, podOf(manifest("web")).metadata.uid);
+  const item = { metadata: { name: "a" }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const list = { apiVersion: "v1", kind: "PodList", items: [item, { ...item, metadata: { name: "b" } }] };
+  const decoded = decode(JSON.stringify(list), url);
+  assert.deepEqual(
+    decoded.pods.map((one) => one.metadata.name),
+    ["a-node-1", "b-node-1"],
+  );
+  const broken = { ...list, items: [item, { ...item, spec: { containers: [] } }] };
+  assert.equal(decode(JSON.stringify(broken), url).error?.[0]?.field, "items[1].spec.containers");
+});
+
+test("an explicit uid and namespace are kept; the agent's own annotations are no content", () => {
+  const text = manifest("web").replace("  name: web", "  name: web\n  uid: abc\n  namespace: kube-system");
+  const pod = podOf(text);
+  assert.equal(pod.metadata.uid, "abc");
+  assert.equal(pod.metadata.namespace, "kube-system");
+  const seen = (value: string): string =>
+    manifest("web").replace("  name: web", `  name: web\n  annotations: {kubernetes.io/config.seen: "${value}"}`);
+  assert.equal(podOf(seen("1")).metadata.uid, podOf(seen("2")).metadata.uid);
+  assert.equal(podOf(seen("1")).metadata.annotations?.["kubernetes.io/config.seen"], undefined);
+});
+
+test("FNV-1a 128 of known texts", () => {
+  assert.equal(fnv128(""), "6c62272e07bb014262b821756295c58d");
+  assert.equal(fnv128("a"), "d228cb696f1a8caf78912b704e4a8964");
+  assert.equal(fnv128("foobar"), "343e1662793c64bf6f0d3597ba446f18");
+  const plain = (text: string): string => {
+    let hash = 0x6c62272e07bb014262b821756295c58dn;
+    for (const byte of Buffer.from(text)) hash = ((hash ^ BigInt(byte)) * ((1n << 88n) + 0x13bn)) & ((1n << 128n) - 1n);
+    return hash.toString(16).padStart(32, "0");
+  };
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => fnv128(text) === plain(text)));
+});
+
+test("YAML as Kubernetes reads it", () => {
+  const yes = podOf(manifest("web").replace("spec:", "spec:\n  hostNetwork: yes\n  hostPID: off"));
+  assert.equal(yes.spec.hostNetwork, true);
+  assert.equal(yes.spec.hostPID, false);
+  for (const [mode, value] of [
+    ["0644", 420],
+    ["0o644", 420],
+    ["0x10", 16],
+    ["420", 420],
+  ] as const) {
+    const text = manifest("web").replace("spec:", `spec:\n  volumes: [{name: v, downwardAPI: {defaultMode: ${mode}}}]`);
+    assert.equal((podOf(text).spec.volumes?.[0]?.["downwardAPI"] as { defaultMode: number }).defaultMode, value);
+  }
+  assert.deepEqual(containerOf('args: [22:22, 2001-01-01, ~x, "0644"]').args, ["22:22", "2001-01-01", "~x", "0644"]);
+  const merged = containerOf("env: [&a {name: A, value: x}, {<<: *a, name: B}]");
+  assert.deepEqual(merged.env, [
+    { name: "A", value: "x" },
+    { name: "B", value: "x" },
+  ]);
+  assert.match(decode(manifest("web", "args: [yes]")).error?.[0]?.hint ?? "", /quotes/);
+});
+
+test("key order, comments, quoting and JSON make the same UID; content and path another", () => {
+  const uid = podOf(manifest("web")).metadata.uid;
+  const reordered = `# a comment\nkind: Pod\nspec: {containers: [{"image": busybox:1.36, name: main}]}\nmetadata: {name: web}\napiVersion: v1\n`;
+  assert.equal(podOf(reordered).metadata.uid, uid);
+  assert.equal(podOf(`${manifest("web")}status: {}\n`).metadata.uid, uid);
+  assert.notEqual(podOf(manifest("web", "tty: true")).metadata.uid, uid);
+  assert.notEqual(podOf(manifest("web"), { kind: "file", path: "/other.yaml" }).metadata.uid, uid);
+  assert.equal(uid, podOf(manifest("web")).metadata.uid);
+});
+
+test("unknown fields, equal keys and further documents: one warning each, with the line", () => {
+  const { warnings, pods } = decode(
+    `${manifest("web", "imagePulPolicy: Never\n    tty: true\n    tty: false")}---\nx: 1\n`,
+  );
+  assert.equal(pods.length, 1);
+  assert.equal(pods[0]?.spec.containers[0]?.tty, false);
+  assert.deepEqual(
+    warnings.map((one) => one.line).sort((a, b) => a - b),
+    [9, 11, 12],
+  );
+  const unknown = warnings.find((one) => one.field !== "");
+  assert.deepEqual(unknown, {
+    field: "spec.containers[0].imagePulPolicy",
+    message: 'unknown field, ignored (did you mean "imagePullPolicy"?)',
+    line: 9,
+    column: 5,
+  });
+});
+
+test("the error names file, line, column, field, value, what is allowed and the nearest name", () => {
+  const { error } = decode(manifest("web", "imagePullPolicy: Alwayss"));
+  assert.equal(
+    new ManifestError("/m/x.yaml", error ?? []).message,
+    'manifest /m/x.yaml:9:22: spec.containers[0].imagePullPolicy: unsupported value "Alwayss"; ' +
+      'allowed: Always, IfNotPresent, Never (did you mean "Always"?)',
+  );
+});
+
+const syntax: [string, string | Uint8Array, RegExp][] = [
+  ["empty", "", /empty/],
+  ["comment only", "# nothing\n", /wrong type null; allowed: a v1 Pod/],
+  ["scalar", "hello", /a v1 Pod/],
+  ["no UTF-8", new Uint8Array([0x61, 0xff]), /UTF-8/],
+  ["half a flow", "{a: [1,", /syntax/],
+  ["tabs", "a:\n\t- b", /syntax/],
+  ["alias of nothing", "a: *b", /syntax/],
+  [
+    "alias bomb",
+    `a: &a [${"x,".repeat(50)}]\nb: &b [${"*a,".repeat(50)}]\nc: [${"*b,".repeat(50)}]\n`,
+    /uses of aliases/,
+  ],
+  ["deep JSON", `${'{"a":'.repeat(1000)}1${"}".repeat(1000)}`, /levels of nesting/],
+  ["deep YAML", "[".repeat(20_000), /levels of nesting/],
+  ["too large", "#".repeat(10 * 1024 * 1024 + 1), /at most 10 MiB/],
+];
+for (const [what, text, sentence] of syntax) {
+  test(`unreadable: ${what}`, () => {
+    const { error, pods } = decode(text);
+    assert.deepEqual(pods, []);
+    assert.match(new ManifestError("/m", error ?? []).message, sentence);
+  });
+}
+
+test("an alias of its own parent ends in an error, not in a loop", () => {
+  const { error } = decode("&a\napiVersion: v1\nkind: Pod\nspec: *a\n");
+  assert.ok((error ?? []).length > 0);
+});
+
+test("defaults of the pod", () => {
+  const { spec } = podOf(manifest("web"));
+  assert.deepEqual(
+    { ...spec, containers: [], tolerations: [] },
+    {
+      containers: [],
+      tolerations: [],
+      nodeName: "Node-1",
+      restartPolicy: "Always",
+      dnsPolicy: "ClusterFirst",
+      terminationGracePeriodSeconds: 30,
+      securityContext: {},
+      enableServiceLinks: true,
+      schedulerName: "default-scheduler",
+    },
+  );
+});
+
+const defaults: [string, string, Partial<Container>][] = [
+  [
+    "container",
+    "tty: true",
+    {
+      terminationMessagePath: "/dev/termination-log",
+      terminationMessagePolicy: "File",
+      imagePullPolicy: "IfNotPresent",
+      resources: {},
+    },
+  ],
+  ["port", "ports: [{containerPort: 80}]", { ports: [{ protocol: "TCP", containerPort: 80 }] }],
+  [
+    "requests from limits",
+    "resources: {limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 100m}}",
+    { resources: { limits: { cpu: 1, memory: "1Gi" }, requests: { cpu: "100m", memory: "1Gi" } } },
+  ],
+  [
+    "probe",
+    "livenessProbe: {httpGet: {port: 80}, timeoutSeconds: 0}",
+    {
+      livenessProbe: {
+        httpGet: { scheme: "HTTP", path: "/", port: 80 },
+        timeoutSeconds: 1,
+        periodSeconds: 10,
+        successThreshold: 1,
+        failureThreshold: 3,
+      },
+    },
+  ],
+  [
+    "grpc probe",
+    "startupProbe: {grpc: {port: 1}, periodSeconds: 3}",
+    {
+      startupProbe: {
+        grpc: { service: "", port: 1 },
+        timeoutSeconds: 1,
+        periodSeconds: 3,
+        successThreshold: 1,
+        failureThreshold: 3,
+      },
+    },
+  ],
+  [
+    "hook",
+    "lifecycle: {preStop: {httpGet: {port: 1}}}",
+    { lifecycle: { preStop: { httpGet: { scheme: "HTTP", path: "/", port: 1 } } } },
+  ],
+  [
+    "field reference",
+    "env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]",
+    { env: [{ name: "A", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.name" } } }] },
+  ],
+  [
+    "resource reference",
+    "env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}]",
+    { env: [{ name: "A", valueFrom: { resourceFieldRef: { divisor: "0", resource: "limits.cpu" } } }] },
+  ],
+  [
+    "security context",
+    "securityContext: {privileged: true}",
+    { securityContext: { procMount: "Default", privileged: true } },
+  ],
+];
+for (const [what, extra, expected] of defaults) {
+  test(`default: ${what}`, () => {
+    const container = containerOf(extra);
+    for (const [key, value] of Object.entries(expected)) assert.deepEqual(container[key as keyof Container], value);
+  });
+}
+
+test("default: host network gives every port its host port; volumes", () => {
+  const text = manifest("web", "ports: [{containerPort: 80}, {containerPort: 81, hostPort: 81}]").replace(
+    "spec:",
+    "spec:\n  hostNetwork: true\n  volumes: [{name: a}, {name: b, hostPath: {path: /b}}]",
+  );
+  const { spec } = podOf(text);
+  assert.deepEqual(
+    spec.containers[0]?.ports?.map((port) => port.hostPort),
+    [80, 81],
+  );
+  assert.deepEqual(spec.volumes, [
+    { name: "a", emptyDir: {} },
+    { name: "b", hostPath: { type: "", path: "/b" } },
+  ]);
+});
+
+test("default: pull policy by tag", () => {
+  const cases: [string, string][] = [
+    ["busybox", "Always"],
+    ["busybox:latest", "Always"],
+    ["busybox:1", "IfNotPresent"],
+    ["localhost:5000/busybox", "Always"],
+    ["localhost:5000/busybox:1", "IfNotPresent"],
+    [`busybox@sha256:${"0".repeat(64)}`, "IfNotPresent"],
+    [`busybox:latest@sha256:${"0".repeat(64)}`, "IfNotPresent"],
+  ];
+  for (const [image, policy] of cases) assert.equal(pullPolicyOf(image), policy, image);
+});
+
+const word = fc.stringMatching(/^[a-z]([a-z0-9]{0,8}[a-z0-9])?$/);
+const container = fc.record(
+  {
+    name: word,
+    image: word,
+    command: fc.array(fc.string()),
+    env: fc.array(fc.record({ name: word, value: fc.string() })),
+    tty: fc.boolean(),
+    workingDir: fc.string(),
+    imagePullPolicy: fc.constantFrom("Always", "IfNotPresent", "Never"),
+    ports: fc.array(fc.record({ containerPort: fc.integer({ min: 1, max: 65535 }) })),
+    resources: fc.record({ requests: fc.record({ cpu: fc.integer({ min: 0, max: 64 }), memory: fc.constant("1Gi") }) }),
+  },
+  { requiredKeys: ["name", "image"] },
+);
+const podValue = fc.record({
+  apiVersion: fc.constant("v1"),
+  kind: fc.constant("Pod"),
+  metadata: fc.record({ name: word, labels: fc.dictionary(word, word) }),
+  spec: fc.record({
+    containers: fc.uniqueArray(container, { minLength: 1, maxLength: 4, selector: (one) => one.name }),
+  }),
+});
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, item]) => [key, reversed(item)]),
+  );
+}
+
+test("property: a pod reads the same from YAML, JSON and any key order, and nothing written is lost", () => {
+  fc.assert(
+    fc.property(podValue, (value) => {
+      const yaml = podOf(stringify(value, { version: "1.1" }));
+      assert.deepEqual(podOf(JSON.stringify(value)), yaml);
+      assert.equal(podOf(JSON.stringify(reversed(value))).metadata.uid, yaml.metadata.uid);
+      for (const [index, written] of value.spec.containers.entries()) {
+        const { ports: _ports, resources: _resources, ...rest } = written;
+        for (const [key, item] of Object.entries(rest)) {
+          assert.deepEqual(yaml.spec.containers[index]?.[key as keyof Container], JSON.parse(JSON.stringify(item)));
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
