@@ -96,18 +96,22 @@ export interface InstallDependencies {
   env?: Readonly<Record<string, string | undefined>>;
   /** True when a running runtime is used: then what only a private one needs may be missing. */
   runtimeIsThere?: boolean;
+  /** How to find out; replaced in tests. */
+  findMissing?: (runtimeIsThere: boolean) => Promise<string[]>;
+  findAptGet?: () => Promise<string | undefined>;
 }
 
 /** Installs what is missing with apt-get, after saying so. Throws SetupProblem when it may not or cannot. */
 export async function ensurePackages(dependencies: InstallDependencies): Promise<string[]> {
-  const { say, step, env = process.env, runtimeIsThere = false } = dependencies;
-  const missing = await missingPackages(runtimeIsThere);
+  const { say, step, env = process.env, runtimeIsThere = false, findMissing = missingPackages } = dependencies;
+  const findAptGet = dependencies.findAptGet ?? ((): Promise<string | undefined> => findExecutable("apt-get"));
+  const missing = await findMissing(runtimeIsThere);
   if (missing.length === 0) return [];
   const list = missing.join(" ");
   if (env["NODELET_NO_APT"] === "1") {
     throw new SetupProblem(`missing Debian packages, and NODELET_NO_APT=1 forbids installing them: ${list}`);
   }
-  const aptGet = await findExecutable("apt-get");
+  const aptGet = await findAptGet();
   if (aptGet === undefined) {
     throw new SetupProblem(
       `no apt-get on this machine: install what these Debian packages provide, then retry: ${list}`,
@@ -128,7 +132,7 @@ export async function ensurePackages(dependencies: InstallDependencies): Promise
     if (isCommandFailed(error)) throw new SetupProblem(`installing packages: ${error.message}`);
     throw error;
   }
-  const still = await missingPackages(runtimeIsThere);
+  const still = await findMissing(runtimeIsThere);
   if (still.length > 0) throw new SetupProblem(`apt-get succeeded, yet files are missing of: ${still.join(" ")}`);
   return missing;
 }

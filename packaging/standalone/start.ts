@@ -48,12 +48,13 @@ export async function main(args: readonly string[]): Promise<number> {
 async function start(options: StartOptions): Promise<number> {
   widenPath();
   await ensurePackages({ say, step, ...(options.endpoint === undefined ? {} : { runtimeIsThere: true }) });
-  await requireFreePorts([options.readOnlyPort, options.healthzPort]);
   const signals = watchSignals((line) => say(line));
   const run: Run = { options, signals };
   let status = 0;
   try {
     run.state = await claimStateDir(options.stateDir, say);
+    // Only now: a killed run's kubelet may have held them until its leftovers were removed.
+    await requireFreePorts([options.readOnlyPort, options.healthzPort]);
     await bringUp(run, run.state);
     if (!options.untilReady) status = await waitForTheEnd(run);
   } catch (error) {

@@ -1,0 +1,179 @@
+// Why this file exists: integration and fault tests use a whole node: the real agent as a process on real containerd.
+// What must hold: each node has folders and ports of its own; stop() removes pods, sandboxes, mounts and files even
+// when the agent no longer answers. Nodes on the shared runtime must not overlap in time: an agent removes pods it
+// does not know.
+
+import { mkdtemp, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
+import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
+import { importImages } from "../../packaging/standalone/images.js";
+import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { unmountBelow } from "../../packaging/standalone/mounts.js";
+import { podTable, type PodView } from "../../packaging/standalone/pods.js";
+import { waitFor } from "../../packaging/standalone/wait.js";
+
+export { waitFor } from "../../packaging/standalone/wait.js";
+export type { PodView } from "../../packaging/standalone/pods.js";
+
+export interface NodeOptions {
+  /** `own`: a containerd of this node's own, which the test may kill; `shared` (default): that of the test run. */
+  containerd?: "shared" | "own";
+  nodeName?: string;
+  /** More fields of KubeletConfiguration. */
+  config?: Readonly<Record<string, unknown>>;
+  flags?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** Lay everything out but leave the agent to be started by kubelet.start(). */
+  start?: boolean;
+}
+
+export interface TestNode {
+  readonly kubelet: KubeletProcess;
+  readonly endpoint: string;
+  /** Only with `containerd: "own"`. */
+  readonly containerd: PrivateContainerd | undefined;
+  /** Puts `<name>.yaml` in place in one step. `pod` is an object, or the text of the file. */
+  writeManifest(name: string, pod: unknown): Promise<void>;
+  removeManifest(name: string): Promise<void>;
+  pods(): Promise<PodView[]>;
+  /** Waits until `condition` holds for the pods that /pods shows; returns them. */
+  waitFor(condition: (pods: PodView[]) => boolean, options: { what: string; timeoutMs?: number }): Promise<PodView[]>;
+  /** SIGKILL to the agent. */
+  kill9(): Promise<void>;
+  /** Starts the agent (ending it with SIGTERM first if it runs) and waits for its health. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The image that tests run, there without pulling. */
+export function testImage(): string {
+  return setting("NODELET_TEST_IMAGE");
+}
+
+export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
+  const dir = await mkdtemp(join(setting("NODELET_TEST_DIR"), "n-"));
+  let containerd: PrivateContainerd | undefined;
+  try {
+    if (options.containerd === "own") {
+      containerd = await startContainerd({ dir: join(dir, "c") });
+      await importImages(containerd.socket, setting("NODELET_TEST_IMAGES"));
+    }
+    const [readOnlyPort, healthzPort] = await freePorts();
+    const kubelet = await prepareKubelet({
+      dir,
+      endpoint: containerd?.endpoint ?? setting("NODELET_CRI_ENDPOINT"),
+      cgroupRoot: containerd?.cgroup ?? setting("NODELET_CGROUP_ROOT"),
+      readOnlyPort,
+      healthzPort,
+      nodeName: options.nodeName ?? "testnode",
+      ...(options.config === undefined ? {} : { config: options.config }),
+      ...(options.flags === undefined ? {} : { flags: options.flags }),
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
+    const node = new Node(dir, kubelet, containerd);
+    if (options.start !== false) {
+      try {
+        await node.restart();
+      } catch (error) {
+        await kubelet.end("SIGKILL");
+        throw error;
+      }
+    }
+    return node;
+  } catch (error) {
+    await containerd?.stop();
+    await rm(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+class Node implements TestNode {
+  readonly endpoint: string;
+
+  constructor(
+    private readonly dir: string,
+    readonly kubelet: KubeletProcess,
+    readonly containerd: PrivateContainerd | undefined,
+  ) {
+    this.endpoint = containerd?.endpoint ?? setting("NODELET_CRI_ENDPOINT");
+  }
+
+  async writeManifest(name: string, pod: unknown): Promise<void> {
+    const outside = join(this.dir, `${name}.incoming`);
+    await writeFile(outside, typeof pod === "string" ? pod : JSON.stringify(pod, undefined, 2));
+    await rename(outside, join(this.kubelet.manifests, `${name}.yaml`));
+  }
+
+  removeManifest(name: string): Promise<void> {
+    return unlink(join(this.kubelet.manifests, `${name}.yaml`));
+  }
+
+  pods(): Promise<PodView[]> {
+    return this.kubelet.pods();
+  }
+
+  async waitFor(
+    condition: (pods: PodView[]) => boolean,
+    options: { what: string; timeoutMs?: number },
+  ): Promise<PodView[]> {
+    let seen: PodView[] = [];
+    await waitFor(
+      async () => {
+        seen = await this.pods();
+        return condition(seen);
+      },
+      { ...options, lastSeen: () => `\n${podTable(seen)}` },
+    );
+    return seen;
+  }
+
+  kill9(): Promise<void> {
+    return this.kubelet.end("SIGKILL");
+  }
+
+  async restart(): Promise<void> {
+    await this.kubelet.end("SIGTERM");
+    await this.kubelet.start();
+    await this.kubelet.waitHealthy();
+  }
+
+  async stop(): Promise<void> {
+    await this.kubelet.end("SIGKILL");
+    if (this.containerd !== undefined) await this.containerd.stop();
+    else {
+      const cri = connectCri(this.endpoint);
+      try {
+        await removeSandboxes(cri);
+      } finally {
+        cri.close();
+      }
+    }
+    await unmountBelow(this.dir);
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Two ports free on loopback just now: both are held until both are known. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()] as const;
+  const open = (server: (typeof servers)[number]): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address();
+        if (address === null || typeof address === "string") reject(new Error("no port"));
+        else resolve(address.port);
+      });
+    });
+  const ports: [number, number] = [await open(servers[0]), await open(servers[1])];
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function setting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: this test needs the environment of \`npm test\``);
+  return value;
+}

@@ -1,0 +1,72 @@
+// The pause program is run for real: it ends on SIGTERM and SIGINT with status 0, and reaps as process 1.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { isStaticElf } from "../../packaging/standalone/packages.js";
+import { pauseProgram } from "../../packaging/standalone/pause-program.js";
+import { waitFor } from "../../packaging/standalone/wait.js";
+
+const skip = process.arch === "x64" ? false : "the program is x86-64 code";
+let dir = "";
+let program = "";
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "pause-"));
+  program = join(dir, "pause");
+  await writeFile(program, pauseProgram());
+  await chmod(program, 0o755);
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** True once the process has blocked SIGINT, SIGTERM and SIGCHLD: from then on no signal is lost. */
+async function signalsBlocked(pid: number): Promise<boolean> {
+  const mask = /^SigBlk:\s*([0-9a-f]+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
+  return (BigInt(`0x${mask}`) & 0x14002n) === 0x14002n;
+}
+
+test("it is a static executable", { skip }, async () => {
+  assert.equal(await isStaticElf(program), true);
+  assert.ok(pauseProgram().length < 400);
+});
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal} ends it with status 0`, { skip }, async () => {
+    const child = spawn(program, { stdio: "ignore" });
+    const ended = once(child, "exit");
+    await once(child, "spawn");
+    await waitFor(() => signalsBlocked(child.pid ?? 0), { what: "the signals to be blocked" });
+    child.kill(signal);
+    assert.deepEqual(await ended, [0, null]);
+  });
+}
+
+test("SIGCHLD without a child leaves it running", { skip }, async () => {
+  const child = spawn(program, { stdio: "ignore" });
+  const ended = once(child, "exit");
+  await once(child, "spawn");
+  await waitFor(() => signalsBlocked(child.pid ?? 0), { what: "the signals to be blocked" });
+  child.kill("SIGCHLD");
+  child.kill("SIGTERM");
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test("it reaps children it inherits", { skip }, async () => {
+  // The shell leaves a sleeping child behind and becomes the program: the child is then the program's own.
+  const child = spawn("sh", ["-c", `sleep 0.3 & exec ${program}`], { stdio: "ignore" });
+  const ended = once(child, "exit");
+  await once(child, "spawn");
+  const pid = child.pid ?? 0;
+  const children = async (): Promise<string> => readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  try {
+    await waitFor(async () => (await signalsBlocked(pid)) && (await children()) !== "", { what: "the child" });
+    await waitFor(async () => (await children()) === "", { what: "the child to be reaped", timeoutMs: 5_000 });
+  } finally {
+    child.kill("SIGTERM");
+  }
+  assert.deepEqual(await ended, [0, null]);
+});
