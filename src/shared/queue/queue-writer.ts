@@ -81,8 +81,10 @@ export class QueueWriter<T> {
     this.counts.pushed++;
     if (this.pending.size === 0 && this.send(value)) return;
     this.counts.full++;
+    const first = this.pending.size === 0;
     this.keep(value);
-    if (this.pending.size === 1) this.flush();
+    // Arms the doorbell; from then on space wakes the writer.
+    if (first) this.flush();
   }
 
   /** Moves pending records into the ring as far as there is room. Called by itself when space appears. */

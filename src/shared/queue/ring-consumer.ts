@@ -48,7 +48,8 @@ export class RingConsumer {
   }
 
   /**
-   * Hands over at most `max` records, oldest first; each `bytes` is private memory of the receiver.
+   * Hands over at most `max` records, oldest first, until the ring is empty; give `max` when the producer may be as fast
+   * as `onRecord`, or the call may never end. Each `bytes` is private memory of the receiver.
    * When `onRecord` throws, that record counts as taken and the next call goes on behind it.
    * @returns how many were handed over.
    * @throws RingCorruptError, now and on every later call, when lengths or positions make no sense.

@@ -1,0 +1,68 @@
+// Virtual time: nothing happens until the test steps.
+import { sleepOn, type Clock, type Timer } from "../../src/shared/clock/clock.js";
+
+interface Entry {
+  due: number;
+  every?: number;
+  fn: () => void;
+}
+
+export class SteppedClock implements Clock {
+  private time = 0;
+  private readonly entries = new Set<Entry>();
+
+  now(): number {
+    return this.time;
+  }
+  nowNanos(): bigint {
+    return BigInt(Math.round(this.time * 1e6));
+  }
+  monotonic(): number {
+    return this.time;
+  }
+  after(ms: number, fn: () => void): Timer {
+    return this.add({ due: this.time + ms, fn });
+  }
+  every(ms: number, fn: () => void): Timer {
+    return this.add({ due: this.time + ms, every: ms, fn });
+  }
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, ms, signal);
+  }
+
+  /** Timers not yet cancelled or done: 0 means nothing leaks. */
+  get pending(): number {
+    return this.entries.size;
+  }
+
+  /** Moves time forward, running what falls due in order. */
+  step(ms: number): void {
+    const end = this.time + ms;
+    for (;;) {
+      const next = [...this.entries].filter((entry) => entry.due <= end).sort((a, b) => a.due - b.due)[0];
+      if (next === undefined) break;
+      this.time = next.due;
+      if (next.every === undefined) this.entries.delete(next);
+      else next.due += next.every;
+      next.fn();
+    }
+    this.time = end;
+  }
+
+  /** Moves time forward without running what falls due: a process that was stopped. Late timers run at the next step. */
+  freeze(ms: number): void {
+    this.time += ms;
+    for (const entry of this.entries) entry.due = Math.max(entry.due, this.time);
+  }
+
+  private add(entry: Entry): Timer {
+    this.entries.add(entry);
+    const timer: Timer = {
+      cancel: () => {
+        this.entries.delete(entry);
+      },
+      unref: () => timer,
+    };
+    return timer;
+  }
+}
