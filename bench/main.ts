@@ -40,7 +40,12 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
       if (wanted.includes("start")) {
         const rows: PodStartRow[] = [];
         await benchPodStart(node, 1, 2); // warm-up, not counted
-        for (const [size, rounds] of [[1, 15], [10, 5], [30, 3], [100, 1]] as const) {
+        for (const [size, rounds] of [
+          [1, 15],
+          [10, 5],
+          [30, 3],
+          [100, 1],
+        ] as const) {
           rows.push(await benchPodStart(node, size, rounds));
           console.log(`burst of ${size}: done`);
         }
@@ -56,8 +61,18 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
           head: ["what", "p50", "p90", "max"],
           rows: [
             ["process killed → exit shown in /pods", change.exitSeen.p50, change.exitSeen.p90, change.exitSeen.max],
-            ["process killed → restarted process", change.exitToRestarted.p50, change.exitToRestarted.p90, change.exitToRestarted.max],
-            ["manifest edited → new process", change.editToNewProcess.p50, change.editToNewProcess.p90, change.editToNewProcess.max],
+            [
+              "process killed → restarted process",
+              change.exitToRestarted.p50,
+              change.exitToRestarted.p90,
+              change.exitToRestarted.max,
+            ],
+            [
+              "manifest edited → new process",
+              change.editToNewProcess.p50,
+              change.editToNewProcess.p90,
+              change.editToNewProcess.max,
+            ],
           ],
         });
       }
@@ -96,7 +111,18 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
 function startReport(rows: readonly PodStartRow[]): Report {
   return {
     title: "Manifest → process in the container, beside the bare CRI calls (ms)",
-    head: ["pods", "p50", "p99", "floor p50", "floor p99", "last", "floor last", "× floor", "removal → SIGTERM p50", "p99"],
+    head: [
+      "pods",
+      "p50",
+      "p99",
+      "floor p50",
+      "floor p99",
+      "last",
+      "floor last",
+      "× floor",
+      "removal → SIGTERM p50",
+      "p99",
+    ],
     rows: rows.map((row) => [
       row.size,
       row.pod.p50,

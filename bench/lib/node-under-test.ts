@@ -55,7 +55,7 @@ export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
     usage: () => usageOf(kubelet.pid ?? 0),
     loopDelay: () => loopDelayOf(kubelet.url),
     async until(count, condition = () => true) {
-      for (const deadline = performance.now() + 180_000; ; ) {
+      for (const deadline = performance.now() + 180_000; ;) {
         const pods = await kubelet.pods();
         if (pods.length === count && pods.every(condition)) return;
         if (performance.now() > deadline) {

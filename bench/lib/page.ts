@@ -21,7 +21,8 @@ ${reports.map(section).join("\n")}
 }
 
 function section({ title, head, rows }: Report): string {
-  const cells = (row: readonly Cell[], tag: string): string => row.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join("");
+  const cells = (row: readonly Cell[], tag: string): string =>
+    row.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join("");
   return `<h2>${escape(title)}</h2>
 <table><tr>${cells(head, "th")}</tr>
 ${rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n")}
@@ -31,7 +32,7 @@ ${bars(rows)}`;
 
 /** Horizontal bars: one per row, of its first figure after the label. */
 function bars(rows: readonly (readonly Cell[])[]): string {
-  const values = rows.map((row) => row.slice(1).find((cell) => typeof cell === "number") ?? 0) as number[];
+  const values = rows.map((row) => row.slice(1).find((cell): cell is number => typeof cell === "number") ?? 0);
   const most = Math.max(...values, 1e-9);
   const bar = (row: readonly Cell[], i: number): string => {
     const width = Math.round(((values[i] ?? 0) / most) * 480);

@@ -26,7 +26,8 @@ export type Cell = string | number | undefined;
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const text = [head, ...rows].map((row) => row.map((cell) => (cell === undefined ? "–" : String(cell))));
   const widths = head.map((_, column) => Math.max(...text.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
   const rule = `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`;
   return [line(text[0] ?? []), rule, ...text.slice(1).map(line)].join("\n");
 }

@@ -21,7 +21,7 @@ export async function benchPodChange(node: NodeUnderTest, rounds: number): Promi
     await node.manifests.put(name, markingPod(name, node.marks.directory));
     await node.marks.at(`${name}.start.0`);
     await node.until(1, (pod) => pod.status?.phase === "Running");
-    const [uid = ""] = (await node.kubelet.pods()).map((pod) => pod.metadata?.uid ?? "");
+    const [uid = ""] = (await node.kubelet.pods()).map((pod) => pod.metadata.uid);
     const pid = await mainProcessOf(node.containerd.cgroup, uid);
     const killedAt = performance.now();
     process.kill(pid, "SIGKILL");
@@ -40,9 +40,9 @@ export async function benchPodChange(node: NodeUnderTest, rounds: number): Promi
 /** When /pods first shows the exit: a terminated last state, a restart, or a container that does not run. */
 async function exitSeenAt(node: NodeUnderTest, uid: string): Promise<number> {
   for (;;) {
-    const pod = (await node.kubelet.pods()).find((one) => one.metadata?.uid === uid);
+    const pod = (await node.kubelet.pods()).find((one) => one.metadata.uid === uid);
     const status = pod?.status?.containerStatuses?.[0];
-    if (status !== undefined && (status.state?.running === undefined || (status.restartCount ?? 0) > 0)) {
+    if (status !== undefined && (status.state.running === undefined || status.restartCount > 0)) {
       return performance.now();
     }
   }

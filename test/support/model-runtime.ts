@@ -77,7 +77,9 @@ export class ModelRuntime {
 
   /** Ends the newest container of a name, or the one with this id. */
   exit(name: string, exitCode: number, id?: string): void {
-    const status = this.observed.containers.find((one) => (id === undefined ? one.metadata?.name === name : one.id === id));
+    const status = this.observed.containers.find((one) =>
+      id === undefined ? one.metadata?.name === name : one.id === id,
+    );
     if (status === undefined || status.state === ContainerState.CONTAINER_EXITED) return;
     status.state = ContainerState.CONTAINER_EXITED;
     status.exitCode = exitCode;

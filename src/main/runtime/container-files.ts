@@ -5,13 +5,7 @@ import { dirname } from "node:path";
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podHostname } from "../network/hostname.js";
 import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
-import {
-  etcHostsPath,
-  hostsFileMode,
-  podDirMode,
-  terminationLogMode,
-  terminationLogPath,
-} from "./config/data-dirs.js";
+import { etcHostsPath, hostsFileMode, podDirMode, terminationLogMode, terminationLogPath } from "./config/data-dirs.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** Writes the pod's hosts file and returns its path; undefined when the pod has no addresses to put in it. */

@@ -54,7 +54,10 @@ export class ImagePuller {
   ): Promise<ReadyImage> {
     const spec = container.image ?? "";
     if (spec === "" || /\s/.test(spec)) {
-      throw new StartContainerError("InvalidImageName", `Failed to apply default image tag "${spec}": invalid reference`);
+      throw new StartContainerError(
+        "InvalidImageName",
+        `Failed to apply default image tag "${spec}": invalid reference`,
+      );
     }
     const image = withDefaultTag(spec);
     const policy = container.imagePullPolicy ?? defaultPullPolicy(spec);

@@ -52,7 +52,7 @@ async function start(
   const [image, restartCount, volumes] = await Promise.all([
     runtime.images.ensure(pod, step.container, sandbox, signal),
     step.restartCount ?? countFromLogs(environment, step),
-    environment.volumes.catch((error: unknown) => Promise.reject(configError(error))),
+    volumesOf(environment),
   ]);
   const config = await configure(runtime, pod, step, { image, restartCount, volumes }, signal);
   const { containerId } = await create(runtime, step, config, sandbox, signal);
@@ -86,10 +86,14 @@ function ownTrouble(error: unknown, reason: string, signal: AbortSignal): unknow
   return new StartContainerError(reason, error.details, undefined, { cause: error });
 }
 
-function configError(error: unknown): unknown {
-  if (error instanceof StartContainerError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
+/** A volume that can't be set up keeps its containers waiting, not the pod's sandbox. */
+async function volumesOf(environment: PodEnvironment): Promise<ReadonlyMap<string, string>> {
+  try {
+    return await environment.volumes;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
+  }
 }
 
 interface Parts {

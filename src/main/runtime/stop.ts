@@ -1,12 +1,7 @@
 // Stops and removals: StopContainer, StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isNotFound } from "../../shared/cri/errors.js";
-import type {
-  KillContainerStep,
-  RemoveContainerStep,
-  RemoveSandboxStep,
-  StopSandboxStep,
-} from "../sync/step.js";
+import type { KillContainerStep, RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../sync/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** What is no longer there has been stopped and removed already. */

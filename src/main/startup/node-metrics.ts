@@ -22,7 +22,8 @@ export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: N
       for (const { state } of observed.containers) states[STATE_LABELS[state]]++;
     }
     metrics.runningPods.set(pods);
-    for (const [state, count] of Object.entries(states)) metrics.runningContainers.set({ container_state: state }, count);
+    for (const [state, count] of Object.entries(states))
+      metrics.runningContainers.set({ container_state: state }, count);
     const workers = [...sync.workers.all()];
     metrics.desiredPods.set({ static: "true" }, workers.filter((worker) => worker.state !== "terminating").length);
     metrics.activePods.set({ static: "true" }, workers.length);

@@ -64,7 +64,7 @@ export class PlegThread implements PlegPort {
   }
 
   private async join(thread: SupervisedThread<PlegControl>): Promise<void> {
-    const { clock, log, onRecord } = this.options;
+    const { clock, log } = this.options;
     this.detach();
     this.requests = new QueueWriter(
       new RingProducer(thread.inbox),
@@ -75,7 +75,7 @@ export class PlegThread implements PlegPort {
     this.records = new QueueReader(
       new RingConsumer(thread.outbox),
       plegRecordCodec,
-      onRecord,
+      (record) => this.options.onRecord(record),
       (error) => {
         log.error({ err: error }, "a record of the pleg thread could not be read; a relist will repair it");
         if (error instanceof RingCorruptError) void thread.terminate();

@@ -222,7 +222,13 @@ async function nodeRuntime(
 }
 
 /** Calls of a verb under way at once: a burst must not become a storm in the runtime. */
-const CRI_CONCURRENCY = { RunPodSandbox: 16, CreateContainer: 16, StartContainer: 16, StopContainer: 64, PullImage: 16 };
+const CRI_CONCURRENCY = {
+  RunPodSandbox: 16,
+  CreateContainer: 16,
+  StartContainer: 16,
+  StopContainer: 64,
+  PullImage: 16,
+};
 
 function countingMetrics(metrics: PodMetrics): RuntimeMetrics {
   return {

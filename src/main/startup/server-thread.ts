@@ -63,7 +63,10 @@ export class ServerThread {
         await this.thread.call.applyPods({ set: [...set.values()], removed: [...removed] });
       }
     } catch (error) {
-      this.options.log.warn({ err: error }, "the server thread did not take a pod update; it gets all pods when it is back");
+      this.options.log.warn(
+        { err: error },
+        "the server thread did not take a pod update; it gets all pods when it is back",
+      );
     } finally {
       this.sending = false;
     }

@@ -91,7 +91,10 @@ export class PodStatuses {
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.noteStarted(pod);
     if (previous !== undefined && previous.phase !== status.phase) {
-      this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous.phase} → ${status.phase}`);
+      this.deps.log.info(
+        { pod: uid, phase: status.phase },
+        `${podDescription(pod)}: ${previous.phase} → ${status.phase}`,
+      );
     }
     this.put(pod, status, entry?.started === true || running);
   }

@@ -49,7 +49,8 @@ export class TerminationReader {
   private async read(pod: Pod, status: ContainerStatus): Promise<string> {
     try {
       const message = await this.readFile(status);
-      const policy = status.annotations[annotationKeys.terminationMessagePolicy] as TerminationMessagePolicy | undefined;
+      const policy = status.annotations[annotationKeys.terminationMessagePolicy] as
+        TerminationMessagePolicy | undefined;
       if (!fallsBackToLog(policy, message, status)) return message;
       const path = status.logPath.startsWith("/")
         ? status.logPath

@@ -164,7 +164,14 @@ export class PodWorker {
     if (termination === undefined) return;
     const observed = await cache.latest(this.uid, this.passAbort.signal);
     const { deadline, reason } = termination;
-    const plan = planTermination({ pod: this.pod, observed, now: clock.now(), deadline, reason, cleaned: this.cleaned });
+    const plan = planTermination({
+      pod: this.pod,
+      observed,
+      now: clock.now(),
+      deadline,
+      reason,
+      cleaned: this.cleaned,
+    });
     if (this.pod !== undefined) events.onSynced(this.pod, observed, plan, this.failures);
     if (plan.finished) {
       this.state = "terminated";

@@ -76,7 +76,9 @@ export class SyncLoop {
       log.info({ runtime: state.name, version: state.version }, `runtime ${state.name} ${state.version} answers`);
     }
     if (!state.reachable && before?.reachable !== false) {
-      log.error(`the container runtime does not answer; running containers go on, changes wait for it: ${state.message}`);
+      log.error(
+        `the container runtime does not answer; running containers go on, changes wait for it: ${state.message}`,
+      );
     }
     if (state.reachable && state.message !== "" && state.message !== before?.message) {
       log.warn(`the container runtime is not ready: ${state.message}`);

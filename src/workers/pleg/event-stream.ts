@@ -42,7 +42,7 @@ export class EventStream {
   private async follow(): Promise<void> {
     const { signal } = this.stopped;
     let retryMs = RETRY_MIN_MS;
-    while (!signal.aborted) {
+    while (!this.isStopped()) {
       const settled = this.options.clock.after(SETTLED_MS, () => this.setState("working"));
       try {
         for await (const event of this.options.cri.getContainerEvents({}, { signal })) {
@@ -53,7 +53,7 @@ export class EventStream {
         }
         this.setState("down");
       } catch (error) {
-        if (signal.aborted) return;
+        if (this.isStopped()) return;
         // The runtime may come back newer than it went: Unimplemented is final only until then, so it is asked again.
         this.setState(isUnimplemented(error) ? "absent" : "down");
         if (!isUnimplemented(error) && !isUnavailable(error)) {
@@ -70,6 +70,11 @@ export class EventStream {
       }
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
     }
+  }
+
+  /** Asked anew each time: stop() may come while a call is awaited. */
+  private isStopped(): boolean {
+    return this.stopped.signal.aborted;
   }
 
   private setState(state: EventStreamState): void {

@@ -49,9 +49,9 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
   pleg.start();
   return Promise.resolve({
     control: {
-      setWatches: async (pods) => pleg.setWatches(pods),
-      watch: async (pod) => pleg.watch(pod),
-      unwatch: async (uid) => pleg.unwatch(uid),
+      setWatches: (pods) => Promise.resolve(pleg.setWatches(pods)),
+      watch: (pod) => Promise.resolve(pleg.watch(pod)),
+      unwatch: (uid) => Promise.resolve(pleg.unwatch(uid)),
       metrics: () => registry.exportSnapshot(),
     },
     async drain() {

@@ -139,7 +139,7 @@ export class PodInspector {
       this.options.outcome.failed(entry.uid, generation, error);
     } finally {
       entry.running = false;
-      if (entry.again) this.schedule(entry);
+      if (wantsAnother(entry)) this.schedule(entry);
     }
   }
 
@@ -201,6 +201,11 @@ export class PodInspector {
       return undefined;
     }
   }
+}
+
+/** A request may have come while the inspection ran. */
+function wantsAnother(entry: Entry): boolean {
+  return entry.again;
 }
 
 function applyHint(entry: Entry, hint: InspectHint): void {

@@ -84,7 +84,10 @@ describe("planPod", () => {
     assert.deepEqual(pilot.settle(), ["remove-container"], "of two dead ones the older goes");
     const plan = pilot.plan();
     assert.equal(plan.waiting.get("app")?.reason, "CrashLoopBackOff");
-    assert.match(plan.waiting.get("app")?.message ?? "", /^back-off 10s restarting failed container=app pod=web_default/);
+    assert.match(
+      plan.waiting.get("app")?.message ?? "",
+      /^back-off 10s restarting failed container=app pod=web_default/,
+    );
     assert.equal(plan.wakeAt, exitedAt + 10_000);
     pilot.runtime.now += 10_001;
     assert.deepEqual(pilot.settle(), ["start app"]);
@@ -265,7 +268,7 @@ describe("planTermination", () => {
       const plan = planTermination({ pod: pilot.wanted, observed, now, deadline, reason: "", cleaned: false });
       const [step] = plan.steps;
       assert.equal(step?.kind, "kill-container");
-      return step.kind === "kill-container" ? step.graceSeconds : -1;
+      return step.graceSeconds;
     };
     assert.equal(grace(now + 12_000), 12);
     assert.equal(grace(now - 60_000), 2);
