@@ -1,0 +1,35 @@
+// Back-off, jitter, cap and forgiveness, as a table.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
+
+const options = { baseMs: 100, maxMs: 1000, jitter: 0, healthyAfterMs: 60_000, maxRestarts: 6 };
+
+describe("restart policy", () => {
+  test("doubles up to the maximum, then gives up", () => {
+    const policy = new RestartPolicy(options);
+    const delays = Array.from({ length: 6 }, () => policy.exited(0));
+    assert.deepEqual(
+      delays,
+      [100, 200, 400, 800, 1000, 1000].map((delayMs) => ({ restart: true, delayMs })),
+    );
+    assert.deepEqual(policy.exited(59_999), { restart: false, attempts: 7 });
+  });
+
+  test("a healthy run wipes the slate", () => {
+    const policy = new RestartPolicy(options);
+    for (let i = 0; i < 6; i++) policy.exited(0);
+    assert.deepEqual(policy.exited(60_000), { restart: true, delayMs: 100 });
+  });
+
+  for (const [random, delayMs] of [
+    [0, 100],
+    [0.5, 75],
+    [1, 50],
+  ] as const) {
+    test(`jitter 0.5 with random ${random} gives ${delayMs} ms`, () => {
+      const policy = new RestartPolicy({ ...options, jitter: 0.5 }, () => random);
+      assert.deepEqual(policy.exited(0), { restart: true, delayMs });
+    });
+  }
+});
