@@ -105,6 +105,8 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     const onAbort = (): void => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
+      // It may have aborted while the slot was handed over, when nobody was listening.
+      signal?.throwIfAborted();
       const result = (await pool.run(job, {
         name,
         signal: abort.signal,
