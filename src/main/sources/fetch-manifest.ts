@@ -23,7 +23,9 @@ export async function fetchManifest(
   const name = publicUrl(url);
   const headers = new Headers();
   for (const [key, values] of Object.entries(header)) for (const value of values) headers.append(key, value);
-  let target = url;
+  const { target: first, authorization } = withoutCredentials(url);
+  if (authorization !== undefined && !headers.has("authorization")) headers.set("authorization", authorization);
+  let target = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const response = await get(target, headers, signal, name);
     const location = response.headers.get("location");
@@ -41,6 +43,17 @@ export async function fetchManifest(
     return await body(response, name);
   }
   throw new ManifestFetchError(name, `more than ${MAX_REDIRECTS} redirects`);
+}
+
+/** fetch refuses a user and password in the URL, which Go's client sends as basic authorization. */
+function withoutCredentials(url: string): { target: string; authorization?: string } {
+  if (!URL.canParse(url)) return { target: url };
+  const parsed = new URL(url);
+  if (parsed.username === "" && parsed.password === "") return { target: url };
+  const pair = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`;
+  parsed.username = "";
+  parsed.password = "";
+  return { target: parsed.href, authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
 }
 
 async function get(url: string, headers: Headers, signal: AbortSignal, name: string): Promise<Response> {

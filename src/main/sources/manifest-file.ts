@@ -40,7 +40,7 @@ export class ManifestFile {
 
   private signature: FileSignature | undefined;
   private bytes: Buffer | undefined;
-  private reported: string | undefined;
+  private reported: { signature: FileSignature; message: string } | undefined;
   private held: { signature: FileSignature; since: number } | undefined;
   private holdTimer: Timer | undefined;
   private running: Promise<void> | undefined;
@@ -111,7 +111,7 @@ export class ManifestFile {
     this.signature = signature;
     this.bytes = undefined;
     const violation = { field: "", reason: "forbidden", allowed: reason, line: 0, column: 0 } as const;
-    this.report(new ManifestError(this.options.path, [violation]));
+    this.report(new ManifestError(this.options.path, [violation]), signature);
     this.settle([...this.pods]);
   }
 
@@ -152,7 +152,7 @@ export class ManifestFile {
     // Without a signature the next scan tries again: the fault may have been the machine's.
     this.signature = decoded.retry ? undefined : signature;
     this.bytes = decoded.retry ? undefined : kept;
-    this.report(decoded.error);
+    this.report(decoded.error, signature);
     this.settle([...this.pods]);
   }
 
@@ -185,9 +185,11 @@ export class ManifestFile {
     this.holdTimer?.cancel();
   }
 
-  private report(error: ManifestError): void {
-    if (this.reported === error.message) return;
-    this.reported = error.message;
+  /** Once per content: neither a second try nor a mere touch of the file is news. */
+  private report(error: ManifestError, signature: FileSignature): void {
+    const known = this.reported?.signature === signature || this.reported?.message === error.message;
+    this.reported = { signature, message: error.message };
+    if (known) return;
     const { path, log } = this.options;
     const kept = this.pods.length === 0 ? "" : "; the pod of its last good version keeps running";
     log.error({ path, violations: error.violations }, `${error.message}${kept}`);

@@ -46,7 +46,7 @@ export interface TasksPoolOptions {
 }
 
 export interface RunOptions {
-  /** Milliseconds from the call, time in the queue included. */
+  /** Milliseconds from the moment a thread takes the job: a slow job before it in the queue does not count. */
   deadlineMs: number;
   signal?: AbortSignal;
 }
@@ -77,10 +77,13 @@ const TRANSFER_BYTES = 64 * 1024;
 export function createTasksPool(options: TasksPoolOptions): TasksPool {
   const { clock, log } = options;
   const entry = options.entry ?? new URL("../../workers/tasks/index.js", import.meta.url);
+  const maxThreads = options.maxThreads ?? 2;
+  // Jobs queue here, not in piscina, which does not tell when a job leaves its queue: deadlines start with the slot.
+  const slots = new Slots(maxThreads);
   const pool = new Piscina({
     filename: entry.href,
     minThreads: options.minThreads ?? 1,
-    maxThreads: options.maxThreads ?? 2,
+    maxThreads,
     // The second thread comes for a burst or beside a slow job and goes again: each costs memory.
     idleTimeout: 10_000,
     resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
@@ -95,13 +98,15 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     job: TaskFunctions[K]["job"],
     { deadlineMs, signal }: RunOptions,
   ): Promise<TaskFunctions[K]["result"]> => {
-    signal?.throwIfAborted();
+    await slots.take(signal);
     const abort = new AbortController();
     const late = new TaskDeadlineError(name, deadlineMs);
     const timer = clock.after(deadlineMs, () => abort.abort(late));
     const onAbort = (): void => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
+      // It may have aborted while the slot was handed over, when nobody was listening.
+      signal?.throwIfAborted();
       const result = (await pool.run(job, {
         name,
         signal: abort.signal,
@@ -121,14 +126,68 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     } finally {
       timer.cancel();
       signal?.removeEventListener("abort", onAbort);
+      slots.give();
     }
   };
 
   return {
     run,
-    stats: () => ({ ...counters, threads: pool.threads.length, queued: pool.queueSize }),
-    close: () => pool.destroy(),
+    stats: () => ({ ...counters, threads: pool.threads.length, queued: slots.waiting }),
+    close: async () => {
+      slots.close(new TaskThreadError("queue", new Error("the tasks pool was closed")));
+      await pool.destroy();
+    },
   };
+}
+
+/** First come, first served; a waiter leaves when its signal aborts or the pool closes. */
+class Slots {
+  private readonly queue = new Set<{ start: () => void; fail: (reason: Error) => void }>();
+  private closed: Error | undefined;
+
+  constructor(private free: number) {}
+
+  get waiting(): number {
+    return this.queue.size;
+  }
+
+  async take(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.closed !== undefined) throw this.closed;
+    if (this.free > 0) {
+      this.free--;
+      return;
+    }
+    let onAbort = (): void => undefined;
+    try {
+      await new Promise<void>((start, fail) => {
+        const waiter = { start, fail };
+        onAbort = () => {
+          if (this.queue.delete(waiter)) fail(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
+        };
+        this.queue.add(waiter);
+        signal?.addEventListener("abort", onAbort, { once: true });
+      });
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  give(): void {
+    const [next] = this.queue;
+    if (next === undefined) {
+      this.free++;
+      return;
+    }
+    this.queue.delete(next);
+    next.start();
+  }
+
+  close(reason: Error): void {
+    this.closed = reason;
+    for (const waiter of this.queue) waiter.fail(reason);
+    this.queue.clear();
+  }
 }
 
 function transferables(job: object): ArrayBuffer[] {

@@ -20,7 +20,8 @@ interface Kit {
   seen: () => boolean;
 }
 
-async function start(t: TestContext, first: string | undefined, path = "/pods"): Promise<Kit> {
+async function start(t: TestContext, first: string | undefined, credentials = ""): Promise<Kit> {
+  const path = "/pods";
   let handler = (_: IncomingMessage, response: ServerResponse): void => void response.end(first);
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -44,8 +45,8 @@ async function start(t: TestContext, first: string | undefined, path = "/pods"):
   let seen = false;
   const { port } = server.address() as AddressInfo;
   const sources = startSources({
-    staticPodURL: `http://user:secret@127.0.0.1:${port}${path}`.replace("user:secret@", ""),
-    staticPodURLHeader: { "X-Token": ["a", "b"], Authorization: ["Bearer t"] },
+    staticPodURL: `http://${credentials}127.0.0.1:${port}${path}`,
+    staticPodURLHeader: { "X-Token": ["a", "b"], ...(credentials === "" ? { Authorization: ["Bearer t"] } : {}) },
     httpCheckFrequencyMs: 20,
     nodeName: "n",
     tasks,
@@ -118,4 +119,12 @@ test("a body over 10 MiB is refused without keeping it", async (t) => {
   });
   await until("the error", () => kit.errors().some((one) => one.includes("larger than 10 MiB")));
   assert.equal(kit.decodes(), 0);
+});
+
+test("a user and password in the URL are sent as basic authorization and never logged", async (t) => {
+  const kit = await start(t, "kind: Nope\napiVersion: v1\n", "user:secret@");
+  await until("the error", () => kit.errors().length === 1);
+  assert.equal(kit.requests[0]?.headers.authorization, `Basic ${Buffer.from("user:secret").toString("base64")}`);
+  assert.match(kit.errors()[0]!, /user:xxxxx@/);
+  assert.doesNotMatch(kit.errors()[0]!, /secret/);
 });

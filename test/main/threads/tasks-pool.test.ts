@@ -81,3 +81,21 @@ test("the function's own error and the caller's signal come through", async (t) 
   abort.abort(new Error("enough"));
   await assert.rejects(pending, /enough/);
 });
+
+test("time in the queue does not count; a waiter leaves with its signal; closing rejects the rest", async (t) => {
+  const pool = await badPool(t);
+  const hang = (): Promise<unknown> => pool.run("decodeManifest", job("hang"), { deadlineMs: 400 });
+  const hanging = Promise.allSettled([hang(), hang()]);
+  const abort = new AbortController();
+  const leaver = pool.run("decodeManifest", job("fine"), { deadlineMs: 400, signal: abort.signal });
+  const waiter = pool.run("decodeManifest", job("fine"), { deadlineMs: 390 });
+  assert.equal(pool.stats().queued, 2);
+  abort.abort(new Error("leaving"));
+  await assert.rejects(leaver, /leaving/);
+  assert.deepEqual(await waiter, { pods: [], warnings: [] });
+  await hanging;
+  const blocked = Promise.allSettled([hang(), hang(), hang()]);
+  await pool.close();
+  for (const settled of await blocked) assert.equal(settled.status, "rejected");
+  await assert.rejects(hang(), isTaskThreadError);
+});

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { atomicWrite, isDiskFullError } from "../../../src/shared/fs/atomic-write.js";
@@ -66,7 +66,10 @@ test("leftovers of a crash are removed, other files stay", async (t) => {
 test("a full disk: DiskFullError with the path, the old state stays, no temporary file", async (t) => {
   const folder = await temporaryFolder(undefined);
   await run("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]);
-  t.after(() => run("umount", [folder]));
+  t.after(async () => {
+    await run("umount", [folder]);
+    await rm(folder, { recursive: true });
+  });
   const path = join(folder, "state");
   await writeState(path, { version: 1, n: 1 } as { version: number });
   await assert.rejects(

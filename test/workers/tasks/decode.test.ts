@@ -324,8 +324,8 @@ test("property: a pod reads the same from YAML, JSON and any key order, and noth
       assert.deepEqual(podOf(JSON.stringify(value)), yaml);
       assert.equal(podOf(JSON.stringify(reversed(value))).metadata.uid, yaml.metadata.uid);
       for (const [index, written] of value.spec.containers.entries()) {
-        const { ports: _ports, resources: _resources, ...rest } = written;
-        for (const [key, item] of Object.entries(rest)) {
+        for (const [key, item] of Object.entries(written)) {
+          if (key === "ports" || key === "resources") continue;
           assert.deepEqual(yaml.spec.containers[index]?.[key as keyof Container], JSON.parse(JSON.stringify(item)));
         }
       }

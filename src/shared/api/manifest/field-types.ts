@@ -1,7 +1,7 @@
 // The little language in which pod-schema.ts says what a manifest may contain.
 // Own walker instead of a validation library: a violation needs the field's path, the nearest known name and every fault
-// at once, unknown fields are warnings rather than errors, and the table loads in well under a millisecond
-// (valibot: 5–7 ms, and its issues would have to be translated anyway).
+// at once, and unknown fields are warnings rather than errors. valibot would add 5–7 ms to each pool thread's start, and
+// its issues would still have to be translated.
 
 /** Says what is allowed instead when a value breaks the field's format; undefined when it is fine. */
 export type FormatRule<T> = (value: T) => string | undefined;

@@ -5,7 +5,7 @@ import { didYouMean } from "./nearest-name.js";
 import { quantityNanos } from "./quantity-syntax.js";
 import { shown, type FieldPath, type Report } from "./report.js";
 
-/** Entries of one list or map, and fields of "any" values: far above any real pod, far below what hurts. */
+/** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
 const MAX_DEPTH = 64;
 
 /** The value as far as it fits `type`; undefined when absent, null or refused. */

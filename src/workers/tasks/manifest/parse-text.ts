@@ -136,14 +136,10 @@ function parseYaml(text: string): ParseOutcome {
   try {
     value = doc.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    if (error instanceof ReferenceError) {
-      const bomb = error.message.includes("Excessive alias count");
-      return refuse(
-        bomb ? "limit" : "syntax",
-        bomb ? `at most ${MAX_ALIASES} uses of aliases` : oneLine(error.message),
-      );
-    }
-    throw error;
+    if (error instanceof RangeError || !(error instanceof Error)) throw error;
+    // Aliases and merge keys are resolved only here: "<<: text" or an alias of nothing is the writer's fault too.
+    const bomb = error.message.includes("Excessive alias count");
+    return bomb ? refuse("limit", `at most ${MAX_ALIASES} uses of aliases`) : refuse("syntax", oneLine(error.message));
   }
   if (isTooDeep(value)) return tooDeep();
   return { ok: true, parsed: { value, warnings, document: () => ({ doc, lines }) } };
