@@ -57,7 +57,7 @@ async function runPod(name: string): Promise<{ sandbox: string; container: strin
         config: {
           metadata: { name: "web", attempt: 0 },
           image: { image: BUSYBOX_IMAGE },
-          command: ["sh", "-c", "id -u; stat -c %a /tmp; exec nc -lk -p 8080 -e echo ok"],
+          command: ["sh", "-c", "id -u; stat -c %a /tmp; exec nc -ll -p 8080 -e echo ok"],
           logPath: "web.log",
         },
       }),
