@@ -1,5 +1,5 @@
-// Constants of this node and build, each set once, by one thread: kubelet_node_name, kubernetes_build_info,
-// kubelet_cgroup_version.
+// Constants of this node and build, set once at start by one thread (main): kubelet_node_name, kubernetes_build_info,
+// kubelet_cgroup_version. A second thread that set them would make them 2.
 import type { ThreadRegistry } from "./thread-registry.js";
 
 export interface BuildInfo {
@@ -39,15 +39,12 @@ export function recordBuild(registry: ThreadRegistry, build: BuildInfo): void {
     );
 }
 
-/** The server thread does this; a second thread would make it 2. */
-export function recordNode(registry: ThreadRegistry, node: { nodeName: string }): void {
+export function recordNode(registry: ThreadRegistry, node: { nodeName: string; cgroupVersion?: 1 | 2 }): void {
   registry
     .gauge("kubelet_node_name", "Always 1; the label is the node's name", ["node"])
     .set({ node: node.nodeName }, 1);
-}
-
-export function recordCgroupVersion(registry: ThreadRegistry, version: 1 | 2): void {
-  registry.gauge("kubelet_cgroup_version", "Cgroup version of the host, 1 or 2").set(version);
+  if (node.cgroupVersion === undefined) return;
+  registry.gauge("kubelet_cgroup_version", "Cgroup version of the host, 1 or 2").set(node.cgroupVersion);
 }
 
 /** Go's name of the platform we run on. */

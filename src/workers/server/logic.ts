@@ -4,7 +4,6 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { Listening, PodsDelta, ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { recordNode } from "../../shared/metrics/node.js";
 import { processMetrics } from "../../shared/metrics/process.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -31,7 +30,6 @@ export class ServerLogic implements ServerControl {
 
   constructor(private readonly parts: ServerParts) {
     processMetrics(this.registry);
-    recordNode(this.registry, { nodeName: parts.init.nodeName });
     this.readOnly = this.readOnlyListener();
     this.healthz = this.healthzListener();
   }

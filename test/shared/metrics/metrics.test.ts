@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { renderExposition } from "../../../src/shared/metrics/merge.js";
-import { goPlatform, recordBuild, recordCgroupVersion, recordNode } from "../../../src/shared/metrics/node.js";
+import { goPlatform, recordBuild, recordNode } from "../../../src/shared/metrics/node.js";
 import { plegMetrics } from "../../../src/shared/metrics/pleg.js";
 import { podMetrics } from "../../../src/shared/metrics/pods.js";
 import { parseStat, processMetrics } from "../../../src/shared/metrics/process.js";
@@ -121,8 +121,7 @@ test("pods and node carry upstream's names", async () => {
   const pods = podMetrics(registry);
   pods.runningContainers.set({ container_state: "running" }, 4);
   pods.podStartDuration.observe(0.4);
-  recordNode(registry, { nodeName: "n1" });
-  recordCgroupVersion(registry, 1);
+  recordNode(registry, { nodeName: "n1", cgroupVersion: 1 });
   recordBuild(registry, { gitVersion: "v1.36.0", platform: goPlatform("x64") });
   const text = (await expose(registry)).join("\n");
   match(text, /^kubelet_running_containers\{container_state="running"\} 4$/m);
