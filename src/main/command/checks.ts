@@ -1,4 +1,5 @@
-// Checks of single values beyond their type. Each returns what is accepted when the value is not, else undefined.
+// Checks of single values beyond their type. Each returns what is accepted when the value is not
+// (it completes "… is not"), else undefined.
 import { isIP, isIPv4 } from "node:net";
 
 export type Check<T> = (value: T) => string | undefined;
@@ -16,7 +17,7 @@ export const between =
 export const port: Check<number> = (value) =>
   value >= 0 && value <= 65535 ? undefined : "a port from 1 to 65535, or 0 for off";
 
-export const notNegative: Check<number> = (value) => (value >= 0 ? undefined : "a duration that is not negative");
+export const notNegative: Check<number> = (value) => (value >= 0 ? undefined : "a duration of 0 or more");
 
 export const oneOf =
   (...words: string[]): Check<string> =>
@@ -51,4 +52,4 @@ export const httpUrlOrEmpty: Check<string> = (value) =>
 export const unset: Check<string> = (value) =>
   value === ""
     ? undefined
-    : "nothing yet: cluster mode is not in this version; leave it out to run stand-alone on static pods (--pod-manifest-path)";
+    : "accepted: cluster mode is not in this version; leave it out to run stand-alone on static pods (--pod-manifest-path)";

@@ -73,6 +73,8 @@ function take(line: CommandLine, flag: string, text: string | undefined, rest: s
   const name = BY_FLAG.get(flag);
   if (name === undefined) {
     line.problems.push(unknownFlag(`--${flag}`, flag));
+    // What follows is most likely the unknown flag's value: one mistake, one message.
+    if (text === undefined && rest[0]?.startsWith("-") === false) rest.shift();
     return;
   }
   const option: AnyOption = OPTIONS[name];

@@ -129,7 +129,12 @@ class ConfigReader {
     const plain = this.plain(node, path);
     if (this.result.problems.length > before) return;
     const value = fromConfig(field.type, field.type === "bool" ? yamlBool(node, plain) : plain);
-    if (value === undefined) this.problem(at, path, `${shorten(plain)} is not ${ACCEPTED[field.type]}`);
+    if (value === undefined)
+      this.problem(
+        at,
+        path,
+        `${field.type === "headerMap" ? "the value" : shorten(plain)} is not ${ACCEPTED[field.type]}`,
+      );
     else this.result.given.set(path, { value, origin: this.origin(at, path) });
   }
 

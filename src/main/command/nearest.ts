@@ -2,6 +2,7 @@
 
 /** The nearest of `known` within a third of the name's length, else undefined. Case does not count as a difference. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
+  if (name.length < 3) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {

@@ -103,10 +103,7 @@ function merge(given: ReadonlyMap<SettingName, Given>, problems: string[]): Valu
     if (entry === undefined || (option.emptyIsDefault === true && isEmpty(entry.value))) continue;
     const accepted = option.check?.(entry.value as never);
     if (accepted === undefined) values[name] = entry.value;
-    else
-      problems.push(
-        `${entry.origin.replace(/:$/, "")}: ${JSON.stringify(entry.value)} is not accepted: must be ${accepted}`,
-      );
+    else problems.push(`${entry.origin.replace(/:$/, "")}: ${JSON.stringify(entry.value)} is not ${accepted}`);
   }
   return values as Values;
 }

@@ -47,6 +47,10 @@ export class Listener {
     this.server = server;
     server.once("error", (error) => this.failed(error));
     server.listen({ host: address, port }, () => {
+      if (this.closed) {
+        server.close();
+        return;
+      }
       const actual = server.address() as AddressInfo;
       this.bound = { address: actual.address, port: actual.port };
       this.reported = false;

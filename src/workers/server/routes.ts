@@ -65,7 +65,7 @@ function healthRoutes(checks: readonly HealthCheck[]): Route[] {
 }
 
 function handler(routes: readonly Route[], log: Logger, http?: HttpMetrics): RequestListener {
-  const router = findMyWay({ defaultRoute: (_request, response) => replyNotFound(response) });
+  const router = findMyWay({ defaultRoute: (_request, response) => replyNotFound(response), maxParamLength: 4096 });
   for (const route of routes) router.all(route.path, (request, response) => answerRoute(route, request, response, log));
   return (request, response) => {
     const end = http?.begin(request.method ?? "", splitUrl(request.url ?? "/")[0]);

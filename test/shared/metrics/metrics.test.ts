@@ -1,0 +1,166 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { renderExposition } from "../../../src/shared/metrics/merge.js";
+import { goPlatform, recordBuild, recordNode } from "../../../src/shared/metrics/node.js";
+import { plegMetrics } from "../../../src/shared/metrics/pleg.js";
+import { podMetrics } from "../../../src/shared/metrics/pods.js";
+import { parseStat, processMetrics } from "../../../src/shared/metrics/process.js";
+import { runtimeOperationsMetrics } from "../../../src/shared/metrics/runtime-operations.js";
+import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
+import { exponentialBuckets, ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { threadMetrics, watchQueue } from "../../../src/shared/metrics/threads.js";
+
+const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
+  // As between threads: nothing but data comes out.
+  const snapshots = await Promise.all(registries.map(async (r) => structuredClone(await r.exportSnapshot())));
+  return renderExposition(snapshots).split("\n");
+};
+
+describe("merging threads", () => {
+  test("same counters, gauges and histograms add up", async () => {
+    const registries = ["main", "pleg"].map((thread) => new ThreadRegistry(thread));
+    for (const [i, registry] of registries.entries()) {
+      registry.counter("c_total", "a counter", ["x"]).inc({ x: "1" }, i + 1);
+      registry.gauge("g", "a gauge").set(i + 10);
+      registry.histogram("h", "a histogram", [], [1, 5]).observe(i * 4);
+    }
+    deepEqual(await expose(...registries), [
+      "# HELP c_total a counter",
+      "# TYPE c_total counter",
+      'c_total{x="1"} 3',
+      "# HELP g a gauge",
+      "# TYPE g gauge",
+      "g 21",
+      "# HELP h a histogram",
+      "# TYPE h histogram",
+      'h_bucket{le="1"} 1',
+      'h_bucket{le="5"} 2',
+      'h_bucket{le="+Inf"} 2',
+      "h_sum 4",
+      "h_count 2",
+      "",
+    ]);
+  });
+  test("different labels stay apart", async () => {
+    const a = new ThreadRegistry("main");
+    const b = new ThreadRegistry("pleg");
+    threadMetrics(a).stale.inc({ thread: "main", kind: "event" });
+    threadMetrics(b).stale.inc({ thread: "pleg", kind: "event" }, 2);
+    const lines = await expose(a, b);
+    ok(lines.includes('nodelet_stale_messages_total{kind="event",thread="main"} 1'));
+    ok(lines.includes('nodelet_stale_messages_total{kind="event",thread="pleg"} 2'));
+  });
+  test("merging leaves the snapshots as they were", async () => {
+    const registry = new ThreadRegistry("main");
+    registry.counter("c_total", "a counter").inc(2);
+    const snapshot = await registry.exportSnapshot();
+    renderExposition([snapshot, snapshot]);
+    equal(snapshot.families[0]?.samples[0]?.value, 2);
+  });
+  test("a family of two types keeps the first and says so", async () => {
+    const a = new ThreadRegistry("a");
+    const b = new ThreadRegistry("b");
+    a.counter("same", "a").inc(1);
+    b.gauge("same", "b").set(5);
+    const lines = await expose(a, b);
+    ok(lines.includes("same 1"));
+    ok(lines.includes("nodelet_metrics_conflicts 1"));
+  });
+  test("text is escaped, numbers are Prometheus'", () => {
+    const snapshot: MetricSnapshot = {
+      thread: "t",
+      families: [
+        {
+          name: "n",
+          help: "one\ntwo \\",
+          type: "gauge",
+          samples: [
+            { value: Infinity, labels: { l: 'a"b\\c\nd' } },
+            { value: NaN, labels: {} },
+          ],
+        },
+      ],
+    };
+    equal(renderExposition([snapshot]), '# HELP n one\\ntwo \\\\\n# TYPE n gauge\nn{l="a\\"b\\\\c\\nd"} +Inf\nn NaN\n');
+  });
+});
+
+test("a metric made twice is one", async () => {
+  const registry = new ThreadRegistry("main");
+  runtimeOperationsMetrics(registry).recordCall({ operation: "version", durationMs: 3, error: false });
+  runtimeOperationsMetrics(registry).recordCall({ operation: "version", durationMs: 20_000, error: true });
+  const lines = await expose(registry);
+  ok(lines.includes('kubelet_runtime_operations_total{operation_type="version"} 2'));
+  ok(lines.includes('kubelet_runtime_operations_errors_total{operation_type="version"} 1'));
+  ok(lines.includes('kubelet_runtime_operations_duration_seconds_bucket{operation_type="version",le="0.005"} 1'));
+  ok(lines.includes('kubelet_runtime_operations_duration_seconds_sum{operation_type="version"} 20.003'));
+});
+
+test("exponential buckets", () => {
+  deepEqual(exponentialBuckets(0.005, 2.5, 4), [0.005, 0.0125, 0.03125, 0.078125]);
+});
+
+test("pleg", async () => {
+  const registry = new ThreadRegistry("pleg");
+  const pleg = plegMetrics(registry);
+  pleg.relisted({ atMs: 1_700_000_000_900, durationMs: 7 });
+  pleg.relisted({ atMs: 1_700_000_001_900, durationMs: 7, intervalMs: 1000 });
+  pleg.inspected(2);
+  pleg.discarded(0);
+  pleg.discarded(3);
+  const lines = await expose(registry);
+  ok(lines.includes("kubelet_pleg_last_seen_seconds 1700000001"));
+  ok(lines.includes("kubelet_pleg_relist_duration_seconds_count 2"));
+  ok(lines.includes("kubelet_pleg_relist_interval_seconds_count 1"));
+  ok(lines.includes("kubelet_pleg_pod_relist_duration_seconds_count 1"));
+  ok(lines.includes("kubelet_pleg_discard_events 3"));
+});
+
+test("pods and node carry upstream's names", async () => {
+  const registry = new ThreadRegistry("main");
+  const pods = podMetrics(registry);
+  pods.runningContainers.set({ container_state: "running" }, 4);
+  pods.podStartDuration.observe(0.4);
+  recordNode(registry, { nodeName: "n1", cgroupVersion: 1 });
+  recordBuild(registry, { gitVersion: "v1.36.0", platform: goPlatform("x64") });
+  const text = (await expose(registry)).join("\n");
+  match(text, /^kubelet_running_containers\{container_state="running"\} 4$/m);
+  match(text, /^kubelet_pod_start_duration_seconds_bucket\{le="0\.5"\} 1$/m);
+  match(text, /^kubelet_cgroup_version 1$/m);
+  match(text, /^kubelet_node_name\{node="n1"\} 1$/m);
+  match(text, /^kubernetes_build_info\{.*git_version="v1\.36\.0".*major="1",minor="36",platform="linux\/amd64"\} 1$/m);
+});
+
+test("queue totals become counters, depth a gauge", async () => {
+  const registry = new ThreadRegistry("main");
+  const totals = { pushed: 5, coalesced: 1, dropped: 0, depth: 2 };
+  watchQueue(registry, "pleg", () => totals);
+  await expose(registry);
+  totals.pushed = 8;
+  totals.depth = 0;
+  const lines = await expose(registry);
+  ok(lines.includes('nodelet_queue_pushed_total{queue="pleg"} 8'));
+  ok(lines.includes('nodelet_queue_coalesced_total{queue="pleg"} 1'));
+  ok(lines.includes('nodelet_queue_dropped_total{queue="pleg"} 0'));
+  ok(lines.includes('nodelet_queue_depth{queue="pleg"} 0'));
+});
+
+describe("process", () => {
+  test("stat with parentheses in the command", () => {
+    const fields = Array.from({ length: 50 }, (_, i) => String(i + 3));
+    deepEqual(parseStat(`12 (a b) c) ${fields.join(" ")}`), { cpuTicks: 29, startTicks: 22, virtualBytes: 23 });
+  });
+  test("this process", async () => {
+    const registry = new ThreadRegistry("server");
+    processMetrics(registry);
+    const lines = await expose(registry);
+    const value = (name: string): number => Number(lines.find((line) => line.startsWith(`${name} `))?.split(" ")[1]);
+    ok(value("process_cpu_seconds_total") > 0);
+    ok(value("process_resident_memory_bytes") > 10 << 20);
+    ok(value("process_virtual_memory_bytes") > value("process_resident_memory_bytes"));
+    ok(value("process_open_fds") > 3);
+    ok(value("process_max_fds") >= value("process_open_fds"));
+    const age = Date.now() / 1000 - value("process_start_time_seconds");
+    ok(Math.abs(age - process.uptime()) < 2, `age ${age}, uptime ${process.uptime()}`);
+  });
+});

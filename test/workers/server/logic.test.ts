@@ -1,0 +1,376 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, get, request, type IncomingMessage } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { afterEach, describe, test } from "node:test";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import type { ServerInit } from "../../../src/shared/contracts/server.js";
+import type { Logger } from "../../../src/shared/log/logger.js";
+import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
+import { FLUSH_INTERVAL_MS, LogFlushWatch } from "../../../src/workers/server/log-flush.js";
+import { LISTEN_RETRY_MS } from "../../../src/workers/server/listener.js";
+import { ServerLogic } from "../../../src/workers/server/logic.js";
+import { PodList } from "../../../src/workers/server/pod-list.js";
+import { COLLECT_DEADLINE_MS } from "../../../src/workers/server/scrape.js";
+import { startServer } from "../../../src/workers/server/start.js";
+import { ManualClock } from "./manual-clock.js";
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+function pod(name: string, image = "busybox"): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default", uid: `uid-${name}` },
+    spec: { containers: [{ name: "c", image }] },
+  };
+}
+
+class Log {
+  lines: string[] = [];
+  info = (): void => undefined;
+  warn = (_fields: object, line: string): void => void this.lines.push(line);
+  error = (_fields: object, line: string): void => void this.lines.push(line);
+  get logger(): Logger {
+    return this as unknown as Logger;
+  }
+}
+
+const MAIN: MetricSnapshot = {
+  thread: "main",
+  families: [{ name: "kubelet_running_pods", help: "pods", type: "gauge", samples: [{ value: 7, labels: {} }] }],
+};
+
+/** A free port of the loopback; small race, but the server retries nothing silently. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+class House {
+  readonly clock = new ManualClock();
+  readonly log = new Log();
+  syncLoopAge = 0;
+  logAge = 0;
+  collect: () => Promise<MetricSnapshot[]> = () => Promise.resolve([MAIN]);
+  logic!: ServerLogic;
+  base = "";
+  healthzBase = "";
+
+  async open(init: Partial<ServerInit> = {}): Promise<this> {
+    this.logic = new ServerLogic({
+      init: {
+        address: "127.0.0.1",
+        readOnlyPort: await freePort(),
+        healthzBindAddress: "127.0.0.1",
+        healthzPort: await freePort(),
+        syncLoopMaxAgeMs: 300_000,
+        nodeName: "n1",
+        ...init,
+      },
+      upcalls: { collectMetrics: () => this.collect() },
+      health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
+      clock: this.clock,
+      log: this.log.logger,
+    });
+    this.logic.start();
+    const { readOnly, healthz } = await this.logic.listening();
+    this.base = `http://127.0.0.1:${readOnly?.port ?? 0}`;
+    this.healthzBase = `http://127.0.0.1:${healthz?.port ?? 0}`;
+    return this;
+  }
+
+  async ask(path: string, method = "GET", base = this.base): Promise<Answer> {
+    const sent = request(`${base}${path}`, { method, agent: false }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.setEncoding("utf8");
+    let body = "";
+    for await (const chunk of response) body += chunk as string;
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  }
+}
+
+let house: House;
+afterEach(() => house.logic.stop());
+
+describe("/pods", () => {
+  test("empty", async () => {
+    house = await new House().open();
+    const { status, headers, body } = await house.ask("/pods");
+    deepEqual([status, headers["content-type"]], [200, "application/json"]);
+    equal(body, '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}\n');
+  });
+
+  test("snapshot, then deltas; a changed pod is not served stale", async () => {
+    house = await new House().open();
+    const images = async (): Promise<string[]> => {
+      const list = JSON.parse((await house.ask("/pods")).body) as { items: Pod[] };
+      return list.items.map((item) => `${item.metadata.name}=${item.spec.containers[0]?.image ?? ""}`);
+    };
+    await house.logic.setPods([pod("a"), pod("b")]);
+    deepEqual(await images(), ["a=busybox", "b=busybox"]);
+    await house.logic.applyPods({ set: [pod("a", "nginx"), pod("c")], removed: ["uid-b"] });
+    deepEqual(await images(), ["a=nginx", "c=busybox"]);
+    await house.logic.setPods([pod("d")]);
+    deepEqual(await images(), ["d=busybox"]);
+  });
+
+  test("items are upstream's: no kind of their own, always a status", async () => {
+    house = await new House().open();
+    await house.logic.setPods([pod("a")]);
+    const list = JSON.parse((await house.ask("/pods/")).body) as { items: object[] };
+    deepEqual(Object.keys(list.items[0] ?? {}), ["metadata", "spec", "status"]);
+  });
+
+  test("a long list comes whole, in pieces", async () => {
+    house = await new House().open();
+    const pods = Array.from({ length: 500 }, (_, i) => pod(`p${i}`, "x".repeat(5000)));
+    await house.logic.setPods(pods);
+    const list = JSON.parse((await house.ask("/pods")).body) as { items: Pod[] };
+    equal(list.items.length, 500);
+    const pieces = new PodList();
+    pieces.set(pods);
+    ok([...pieces.chunks()].every((piece) => piece.length < 100_000));
+  });
+
+  test("a reader that goes away in mid-list leaves nothing behind", async () => {
+    house = await new House().open();
+    await house.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
+    const [response] = (await once(get(`${house.base}/pods`, { agent: false }), "response")) as [IncomingMessage];
+    response.destroy();
+    for (;;) {
+      const text = (await house.ask("/metrics")).body;
+      if (/kubelet_http_inflight_requests\{[^}]*path="pods"[^}]*\} 0/.test(text)) break;
+    }
+    deepEqual(house.log.lines, []);
+  });
+});
+
+describe("/healthz", () => {
+  test("plain, verbose, excluded", async () => {
+    house = await new House().open();
+    const { status, headers, body } = await house.ask("/healthz");
+    deepEqual([status, headers["content-type"], body], [200, "text/plain; charset=utf-8", "ok"]);
+    equal((await house.ask("/healthz?verbose")).body, "[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n");
+    equal(
+      (await house.ask("/healthz?verbose&exclude=log&exclude=x")).body,
+      '[+]ping ok\n[+]log excluded: ok\n[+]syncloop ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
+    );
+  });
+
+  test("a stuck sync loop", async () => {
+    house = await new House().open();
+    house.syncLoopAge = 300_001;
+    const failed = await house.ask("/healthz");
+    deepEqual(
+      [failed.status, failed.body],
+      [500, "[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n"],
+    );
+    equal((await house.ask("/healthz?exclude=syncloop")).status, 200);
+    const one = await house.ask("/healthz/syncloop");
+    deepEqual([one.status, one.body], [500, "internal server error: sync Loop took longer than expected\n"]);
+    equal((await house.ask("/healthz/ping")).body, "ok");
+    equal((await house.ask("/healthz", "GET", house.healthzBase)).body, "ok", "the healthz port knows ping only");
+  });
+
+  test("a log that no longer flushes", async () => {
+    house = await new House().open();
+    house.logAge = 120_001;
+    equal((await house.ask("/healthz/log")).status, 500);
+    equal((await house.ask("/healthz")).status, 500);
+  });
+
+  test("flush watch", async () => {
+    house = await new House().open();
+    let works = true;
+    const clock = new ManualClock();
+    const watch = new LogFlushWatch({ flush: (done) => (works ? done?.() : undefined) }, clock);
+    clock.advance(FLUSH_INTERVAL_MS);
+    equal(watch.ageMs(), 0);
+    works = false;
+    clock.advance(5 * FLUSH_INTERVAL_MS);
+    equal(watch.ageMs(), 5 * FLUSH_INTERVAL_MS);
+    watch.stop();
+    equal(clock.pending, 0);
+  });
+});
+
+describe("what is not served", () => {
+  const table: [string, string, number, string][] = [
+    ["GET", "/", 404, "404 page not found\n"],
+    ["GET", "/stats/summary", 404, "404 page not found\n"],
+    ["GET", "/healthz/nothing", 404, "404 page not found\n"],
+    ["POST", "/pods", 405, "405: Method Not Allowed"],
+    ["POST", "/run/ns/pod/c?cmd=ls", 405, "Debug endpoints are disabled.\n"],
+    ["GET", "/exec/ns/pod/c", 405, "Debug endpoints are disabled.\n"],
+    ["GET", "/containerLogs/ns/pod/c", 405, "Debug endpoints are disabled.\n"],
+    ["GET", "/runningpods/", 405, "Debug endpoints are disabled.\n"],
+    ["GET", "/debug/pprof/heap", 405, "Debug endpoints are disabled.\n"],
+    ["GET", "/logs/", 405, "Debug endpoints are disabled.\n"],
+  ];
+  for (const [method, path, status, body] of table) {
+    test(`${method} ${path}`, async () => {
+      house = await new House().open();
+      const answer = await house.ask(path, method);
+      deepEqual([answer.status, answer.body], [status, body]);
+    });
+  }
+
+  test("a malformed path is an answer, not a crash", async () => {
+    house = await new House().open();
+    ok((await house.ask("/pods/%zz")).status >= 400);
+    equal((await house.ask("/healthz")).status, 200);
+  });
+
+  test("a header of more than 1 MiB is refused, one of 900 KiB is not", async () => {
+    house = await new House().open();
+    const port = Number(new URL(house.base).port);
+    const statusOf = async (bytes: number): Promise<string> => {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => undefined);
+      socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${"a".repeat(bytes)}\r\n\r\n`);
+      const [data] = (await once(socket, "data")) as [Buffer];
+      socket.destroy();
+      return data.toString("latin1").slice(9, 12);
+    };
+    equal(await statusOf(900 * 1024), "200");
+    equal(await statusOf(1200 * 1024), "431");
+  });
+});
+
+describe("/metrics", () => {
+  test("all threads in one text", async () => {
+    house = await new House().open();
+    await house.ask("/pods");
+    await house.ask("/nonsense");
+    const { headers, body } = await house.ask("/metrics");
+    equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    match(body, /^kubelet_running_pods 7$/m);
+    match(body, /^process_resident_memory_bytes \d+$/m);
+    const labels = (path: string): string =>
+      `{long_running="false",method="GET",path="${path}",server_type="readonly"}`;
+    for (const path of ["pods", "other"]) ok(body.includes(`kubelet_http_requests_total${labels(path)} 1\n`), path);
+    ok(body.includes(`kubelet_http_inflight_requests${labels("metrics")} 1\n`));
+  });
+
+  test("a stuck main: the last known figures, after a deadline", async () => {
+    house = await new House().open();
+    await house.ask("/metrics");
+    let asked = 0;
+    house.collect = () => {
+      asked++;
+      return new Promise(() => undefined);
+    };
+    const answers = [house.ask("/metrics"), house.ask("/metrics")];
+    while (house.clock.pending < 2) await new Promise(setImmediate);
+    house.clock.advance(COLLECT_DEADLINE_MS);
+    for (const { body } of await Promise.all(answers)) match(body, /^kubelet_running_pods 7$/m);
+    equal(asked, 1, "one question at a time");
+    const own = await house.logic.metrics();
+    equal(own.families.find(({ name }) => name === "nodelet_scrapes_late_total")?.samples[0]?.value, 2);
+    equal(house.clock.pending, 0);
+  });
+
+  test("a failing main is a warning", async () => {
+    house = await new House().open();
+    house.collect = () => Promise.reject(new Error("main is gone"));
+    equal((await house.ask("/metrics")).status, 200);
+    equal(house.log.lines.length, 1);
+  });
+});
+
+describe("listening", () => {
+  test("off", async () => {
+    house = await new House().open({ readOnlyPort: 0, healthzPort: 0 });
+    deepEqual(await house.logic.listening(), {});
+  });
+
+  test("a port that is taken: one clear error, tried again until it is free", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    house = await new House().open({ readOnlyPort: 0, healthzPort: port });
+    deepEqual(await house.logic.listening(), {});
+    const retried = async (): Promise<void> => {
+      while (house.clock.pending === 0) await new Promise(setImmediate);
+    };
+    for (let i = 0; i < 3; i++) {
+      await retried();
+      house.clock.advance(LISTEN_RETRY_MS);
+    }
+    await retried();
+    equal(house.log.lines.length, 1);
+    match(
+      house.log.lines[0] ?? "",
+      new RegExp(
+        `healthz server cannot listen on 127.0.0.1:${port}: another process listens there. Change it with --healthz-port`,
+      ),
+    );
+    other.close();
+    await once(other, "close");
+    house.clock.advance(LISTEN_RETRY_MS);
+    while ((await house.logic.listening()).healthz === undefined) await new Promise(setImmediate);
+    equal((await house.ask("/healthz", "GET", `http://127.0.0.1:${port}`)).body, "ok");
+  });
+
+  test("stop ends connections and frees the port, and ends the retries", async () => {
+    house = await new House().open();
+    const port = Number(new URL(house.base).port);
+    const idle = connect(port, "127.0.0.1");
+    await once(idle, "connect");
+    await house.logic.stop();
+    await once(idle, "close");
+    const again = createServer().listen(port, "127.0.0.1");
+    await once(again, "listening");
+    again.close();
+    equal(house.clock.pending, 0);
+  });
+
+  test("stopped while it begins to listen, it frees the port", async () => {
+    house = await new House().open({ readOnlyPort: 0, healthzPort: 0 });
+    const port = await freePort();
+    const other = new House();
+    const opening = other.open({ readOnlyPort: port, healthzPort: 0 });
+    while ((other.logic as ServerLogic | undefined) === undefined) await new Promise(setImmediate);
+    await other.logic.stop();
+    await opening;
+    const again = createServer().listen(port, "127.0.0.1");
+    await once(again, "listening");
+    again.close();
+  });
+
+  test("startServer serves until drained", async () => {
+    house = await new House().open({ readOnlyPort: 0, healthzPort: 0 });
+    const clock = new ManualClock();
+    let age = 0;
+    const served = await startServer({
+      init: {
+        address: "127.0.0.1",
+        readOnlyPort: await freePort(),
+        healthzBindAddress: "127.0.0.1",
+        healthzPort: 0,
+        syncLoopMaxAgeMs: 10,
+        nodeName: "n1",
+      },
+      upcalls: { collectMetrics: () => Promise.resolve([]) },
+      boardReader: { ageMs: (thread) => (thread === "main" ? age : Infinity) },
+      log: house.log.logger,
+      clock,
+    });
+    const { readOnly } = await served.control.listening();
+    const base = `http://127.0.0.1:${readOnly?.port ?? 0}`;
+    equal((await house.ask("/healthz", "GET", base)).status, 200);
+    age = 11;
+    equal((await house.ask("/healthz", "GET", base)).status, 500);
+    await served.drain();
+    equal(clock.pending, 0);
+  });
+});
