@@ -135,6 +135,22 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     assert.ok(!(await cgroups.podExists("busy-1")));
   });
 
+  const unified = mounts.version === 1 ? mounts.unified?.mountPoint : undefined;
+  test(
+    "what a runtime leaves in the v2 tree of a hybrid machine goes too",
+    { skip: unified === undefined },
+    async () => {
+      const left = `${unified ?? ""}/${ROOT}/kubepods/besteffort/podleft-1`;
+      await cgroups.ensurePod(pod([container("a")], {}, "left-1"));
+      await mkdir(left, { recursive: true });
+      await cgroups.removePod("left-1");
+      assert.ok(!existsSync(left));
+      await mkdir(left);
+      assert.deepEqual(await cgroups.listPods(), ["left-1"], "found even if only there");
+      await cgroups.removePod("left-1");
+    },
+  );
+
   test("burstable shares follow the pods", async () => {
     await cgroups.updateQos([
       pod([container("a", { cpu: 1 })]),

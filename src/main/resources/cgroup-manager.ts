@@ -75,7 +75,10 @@ export function createCgroupManager(options: CgroupManagerOptions): CgroupManage
   if (options.driver === "systemd") throw new CgroupDriverNotBuiltError();
   const { mounts, log } = options;
   const onRefused = logOnce(log);
-  const tree = mounts.version === 2 ? cgroupV2(mounts.mountPoint, onRefused) : cgroupV1(mounts.hierarchies, onRefused);
+  const tree =
+    mounts.version === 2
+      ? cgroupV2(mounts.mountPoint, onRefused)
+      : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, onRefused);
   return new TreeManager(tree, options);
 }
 

@@ -9,9 +9,20 @@ import type { CgroupTree } from "./cgroup-tree.js";
 import { killAll } from "./kill.js";
 import { v1Writes, isKernelDefault, sameValue } from "./v1-values.js";
 
-export function cgroupV1(hierarchies: readonly V1Hierarchy[], onRefused: files.OnRefused): CgroupTree {
+/**
+ * `unified` is the v2 mount point of a hybrid machine: runc makes the container's path there too and removes only the
+ * last element, so the agent never makes cgroups there but removes what is left.
+ */
+export function cgroupV1(
+  hierarchies: readonly V1Hierarchy[],
+  unified: string | undefined,
+  onRefused: files.OnRefused,
+): CgroupTree {
   const at = (hierarchy: V1Hierarchy, name: CgroupName): string => hierarchy.mountPoint + toCgroupfs(name);
   const directories = (name: CgroupName): string[] => hierarchies.map((hierarchy) => at(hierarchy, name));
+
+  const everywhere = (name: CgroupName): string[] =>
+    unified === undefined ? directories(name) : [...directories(name), unified + toCgroupfs(name)];
 
   const create = async (name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> => {
     const writes = v1Writes(limits);
@@ -50,11 +61,11 @@ export function cgroupV1(hierarchies: readonly V1Hierarchy[], onRefused: files.O
       return found.every(Boolean);
     },
     async children(name) {
-      const lists = await Promise.all(directories(name).map((directory) => files.childCgroups(directory)));
+      const lists = await Promise.all(everywhere(name).map((directory) => files.childCgroups(directory)));
       return [...new Set(lists.flat())];
     },
     async processes(name) {
-      const all = (await Promise.all(directories(name).map((directory) => files.subtree(directory)))).flat();
+      const all = (await Promise.all(everywhere(name).map((directory) => files.subtree(directory)))).flat();
       return [...new Set((await Promise.all(all.map((directory) => files.processesIn(directory)))).flat())];
     },
     async kill(name, pids) {
@@ -67,7 +78,7 @@ export function cgroupV1(hierarchies: readonly V1Hierarchy[], onRefused: files.O
       }
     },
     async remove(name) {
-      const gone = await Promise.all(directories(name).map((directory) => removeSubtree(directory)));
+      const gone = await Promise.all(everywhere(name).map((directory) => removeSubtree(directory)));
       return gone.every(Boolean);
     },
   };
