@@ -1,5 +1,5 @@
 // One pino logger per thread, writing to standard error without blocking the thread that logs.
-import { destination, pino, type Logger as PinoLogger } from "pino";
+import { destination, pino, symbols, type DestinationStream, type Logger as PinoLogger } from "pino";
 
 export type Logger = PinoLogger;
 
@@ -16,6 +16,14 @@ export function createLogger(options: LoggerOptions): Logger {
     { level: options.level ?? "info", base: { thread: options.thread }, timestamp: pinoTimestamp },
     destination({ fd: 2, sync: false }),
   );
+}
+
+/** Writes what is still buffered, at once: for a thread about to exit, whose last lines would be lost otherwise. */
+export function flushLogger(logger: Logger): void {
+  const stream = (logger as unknown as Record<symbol, Partial<ReturnType<typeof destination>> & DestinationStream>)[
+    symbols.streamSym
+  ];
+  stream?.flushSync?.();
 }
 
 function pinoTimestamp(): string {

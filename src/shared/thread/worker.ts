@@ -5,7 +5,7 @@ import { expose } from "comlink";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
-import { createLogger, type Logger } from "../log/logger.js";
+import { createLogger, flushLogger, type Logger } from "../log/logger.js";
 import { BoardReader, BoardWriter } from "../queue/board.js";
 import { LAYOUT_VERSION } from "../queue/layout.js";
 import type { RingBuffers } from "../queue/ring.js";
@@ -63,9 +63,11 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
   const data = workerData as ThreadInit<Init>;
   post({ kind: "hello", layoutVersion: LAYOUT_VERSION, name, generation: data.generation });
 
+  const log = createLogger({ thread: name, level: data.logLevel });
   let phase: "start" | "run" | "drain" = "start";
   const die = (thrown: unknown): void => {
     post({ kind: "fatal", during: phase, error: serializeError(thrown) });
+    flushLogger(log);
     process.exit(1);
   };
   process.on("uncaughtException", die);
@@ -88,7 +90,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
       outbox: data.outbox,
       upcalls: upcalls.call,
       upcallsWithin: (deadlineMs) => upcalls.within(deadlineMs),
-      log: createLogger({ thread: name, level: data.logLevel }),
+      log,
       clock,
     });
     phase = "run";
@@ -98,6 +100,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
       board.setState("draining");
       await running.drain();
       post({ kind: "drained" });
+      flushLogger(log);
       process.exit(0);
     };
     port.on("message", (message: SupervisorMessage) => {
