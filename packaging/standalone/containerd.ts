@@ -16,7 +16,7 @@ import { findExecutable } from "./exec.js";
 import { canMountOverlay, containerdVersion, hasAppArmor, hasSysResource } from "./host.js";
 import { PAUSE_IMAGE } from "./images.js";
 import { readRecord, removeInstance, writeRecord, type InstanceRecord } from "./instance.js";
-import { inNetns, runInNetns } from "./netns.js";
+import { currentNetns, inNetns, runInNetns } from "./netns.js";
 import { findCniBinDir } from "./packages.js";
 import { portmapChains } from "./portmap-rules.js";
 import { messageOf, SetupProblem } from "./problem.js";
@@ -101,6 +101,7 @@ async function prepare(options: ContainerdOptions): Promise<PrivateContainerd> {
     dir,
     socket,
     ...(options.netns === undefined ? {} : { netns: options.netns }),
+    ownNetns: await currentNetns(),
     network: `nodelet-${id}`,
     bridge: `nl-${id}`,
     subnet: await chooseSubnet(options.netns, parseInt(id, 16)),
@@ -184,6 +185,7 @@ class Instance implements PrivateContainerd {
 
   async stop(): Promise<void> {
     await removeInstance(this.record);
+    await this.ended();
     this.child = undefined;
   }
 
@@ -192,6 +194,14 @@ class Instance implements PrivateContainerd {
     if (identity === undefined) return;
     const left = await signalAndWait([identity], signal, 15_000);
     if (left.length > 0) throw new Error(`containerd (pid ${identity.pid}) lives on after ${signal}`);
+    await this.ended();
+  }
+
+  /** The kernel knows that a child is gone before Node does; only after this does `pid` tell the truth. */
+  private async ended(): Promise<void> {
+    const { child } = this;
+    if (child?.pid === undefined) return;
+    await waitFor(() => !isRunning(child), { what: "Node to notice that containerd ended", intervalMs: 5 });
   }
 
   private async becomeReady(child: ChildProcess): Promise<void> {

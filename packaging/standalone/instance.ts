@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { cgroupProcesses, removeCgroups } from "./cgroups.js";
 import { CommandFailed } from "./exec.js";
 import { unmountBelow } from "./mounts.js";
-import { netnsExists, runInNetns } from "./netns.js";
+import { currentNetns, netnsExists, runInNetns } from "./netns.js";
 import { removePortmapRules } from "./portmap-rules.js";
 import { errnoOf } from "./problem.js";
 import { isAlive, listProcesses, signalAndWait, withDescendants, type ProcessIdentity } from "./processes.js";
@@ -18,6 +18,8 @@ export interface InstanceRecord {
   dir: string;
   socket: string;
   netns?: string;
+  /** The namespace it was started in when `netns` does not name one: `net:[4026531840]`. */
+  ownNetns: string;
   network: string;
   bridge: string;
   subnet: string;
@@ -73,6 +75,22 @@ export async function removeInstance(record: InstanceRecord): Promise<void> {
   await rm(record.dir, { recursive: true, force: true });
 }
 
+/**
+ * Removes every instance recorded in `dir` or in folders at most two levels below: those of a run that was killed.
+ * `netns` is where they were started, if not in this process's namespace.
+ */
+export async function removeInstancesBelow(dir: string, netns?: string, depth = 2): Promise<void> {
+  const record = await readRecord(dir);
+  if (record !== undefined) {
+    await removeInstance({ ...record, ...(netns === undefined ? {} : { netns }) });
+    return;
+  }
+  if (depth === 0) return;
+  for (const entry of await readdir(dir, { withFileTypes: true }).catch(ignoreAbsentFolder)) {
+    if (entry.isDirectory()) await removeInstancesBelow(join(dir, entry.name), netns, depth - 1);
+  }
+}
+
 /** Shims, their containers and whatever those started. A killed shim's containers are found by their cgroup. */
 async function endProcesses(record: InstanceRecord): Promise<void> {
   // Twice at most: a shim that was just being started may have brought up a container meanwhile.
@@ -109,7 +127,9 @@ async function removeShimSockets(dir: string): Promise<void> {
 
 async function removeNetwork(record: InstanceRecord): Promise<void> {
   await removeCniResults(record.network);
-  if (record.netns !== undefined && !(await netnsExists(record.netns))) return;
+  // A namespace that is gone took its network along; another one's bridge, rules and settings are not ours to touch.
+  if (record.netns === undefined ? (await currentNetns()) !== record.ownNetns : !(await netnsExists(record.netns)))
+    return;
   await runInNetns(record.netns, "ip", ["link", "delete", record.bridge]).catch((error: unknown) => {
     if (!(error instanceof CommandFailed)) throw error; // no pod ever ran: no bridge
   });
@@ -135,6 +155,11 @@ async function namesIn(directory: string): Promise<string[]> {
     if (errnoOf(error) === "ENOENT") return [];
     throw error;
   });
+}
+
+function ignoreAbsentFolder(error: unknown): [] {
+  if (errnoOf(error) === "ENOENT") return [];
+  throw error;
 }
 
 function ignoreMissing(error: unknown): void {

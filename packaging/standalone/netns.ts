@@ -4,7 +4,7 @@
 // /sys and hide the cgroup file systems from a kubelet. The kubelet and its containerd share one namespace, or it
 // could not reach its pods.
 
-import { access } from "node:fs/promises";
+import { access, readlink } from "node:fs/promises";
 import { CommandFailed, run } from "./exec.js";
 
 const path = (name: string): string => `/run/netns/${name}`;
@@ -33,6 +33,11 @@ export function netnsExists(name: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** The identity of the namespace this process is in: `net:[4026531840]`. */
+export function currentNetns(): Promise<string> {
+  return readlink("/proc/self/ns/net");
 }
 
 /** A command as it is to be started so that it runs in the namespace; unchanged when there is none. */

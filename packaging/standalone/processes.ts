@@ -56,6 +56,13 @@ export function withDescendants(all: readonly ProcessInfo[], roots: ReadonlySet<
   return all.filter(({ pid }) => taken.has(pid));
 }
 
+/** Processes, this one aside, with an argument that is `directory` or a path below it. */
+export async function processesUsing(directory: string): Promise<ProcessInfo[]> {
+  const mentions = (argument: string): boolean =>
+    argument === directory || argument.startsWith(`${directory}/`) || argument.includes(`=${directory}/`);
+  return (await listProcesses()).filter(({ pid, args }) => pid !== process.pid && args.some(mentions));
+}
+
 /** Sends `signal` to each that still lives, waits for all to be gone. Returns those that are not. */
 export async function signalAndWait(
   processes: readonly ProcessIdentity[],

@@ -10,8 +10,11 @@ import { fileURLToPath } from "node:url";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
 import { widenPath } from "../../packaging/standalone/exec.js";
 import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
+import { removeInstancesBelow } from "../../packaging/standalone/instance.js";
+import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { createNetns, deleteNetns, inNetns } from "../../packaging/standalone/netns.js";
 import { ensurePackages } from "../../packaging/standalone/packages.js";
+import { processesUsing, signalAndWait } from "../../packaging/standalone/processes.js";
 import { step } from "../../packaging/standalone/progress.js";
 import { filesOf, runSuite, select, summary, type Selection, type Tally } from "./suites.js";
 
@@ -52,7 +55,7 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
   widenPath();
   await ensurePackages({ say: (line) => process.stderr.write(`${line}\n`), step });
   const archive = await step("making the pause and busybox images", () => buildImages(join(ROOT, ".cache")));
-  const dir = await mkdtemp(join(tmpdir(), "nodelet-test-"));
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-run-"));
   const netns = `nodelet-test-${process.pid}`;
   let containerd: PrivateContainerd | undefined;
   try {
@@ -69,10 +72,19 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
       NODELET_TEST_IMAGES: archive,
     });
   } finally {
-    await containerd?.stop();
-    await deleteNetns(netns);
-    await rm(dir, { recursive: true, force: true });
+    await cleanUp(dir, netns, containerd);
   }
+}
+
+/** Tests that were killed could not clean up after themselves: their agents and runtimes are found by our folder. */
+async function cleanUp(dir: string, netns: string, containerd: PrivateContainerd | undefined): Promise<void> {
+  await containerd?.stop();
+  const agents = (await processesUsing(dir)).filter(({ args }) => args.includes("--root-dir"));
+  await signalAndWait(agents, "SIGKILL", 15_000);
+  await removeInstancesBelow(dir, netns);
+  await unmountBelow(dir);
+  await deleteNetns(netns);
+  await rm(dir, { recursive: true, force: true });
 }
 
 async function runInside(

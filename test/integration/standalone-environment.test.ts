@@ -1,7 +1,7 @@
 // The private containerd: its images start, its pods have addresses and host ports, and it leaves nothing behind.
 
 import assert from "node:assert/strict";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
 import { call, connectCri, hasImage, type CriConnection } from "../../packaging/standalone/cri.js";
 import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../packaging/standalone/images.js";
+import { readRecord, removeInstance, removeInstancesBelow } from "../../packaging/standalone/instance.js";
 import { mountsBelow } from "../../packaging/standalone/mounts.js";
 import { isAlive, listProcesses } from "../../packaging/standalone/processes.js";
 import { waitFor } from "../../packaging/standalone/wait.js";
@@ -149,4 +150,27 @@ test("a start over a killed instance's folder ends what it left", async () => {
   } finally {
     await second.stop();
   }
+});
+
+test("a record is never applied to a network namespace other than its own", async () => {
+  const instance = await startContainerd({ dir: join(base, "foreign") });
+  const record = await readRecord(instance.dir);
+  assert.ok(record !== undefined);
+  // Taken for an instance of another namespace, it must leave this one's forwarding alone.
+  await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
+  await removeInstance({ ...record, ownNetns: "net:[1]", ipForward: "0" });
+  assert.equal((await readFile("/proc/sys/net/ipv4/ip_forward", "utf8")).trim(), "1");
+  await removeInstance({ ...record, ipForward: "0" });
+  assert.equal((await readFile("/proc/sys/net/ipv4/ip_forward", "utf8")).trim(), "0");
+});
+
+test("instances of a killed test are removed by looking below its folder", async () => {
+  const parent = join(base, "killed-test");
+  const instance = await startContainerd({ dir: join(parent, "c") });
+  const old = (await listProcesses()).find(({ pid }) => pid === instance.pid);
+  assert.ok(old !== undefined);
+  await removeInstancesBelow(parent);
+  assert.equal(await isAlive(old), false);
+  assert.deepEqual(await readdir(parent), []);
+  await rm(parent, { recursive: true });
 });
