@@ -1,8 +1,26 @@
-// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer calls made bare, and nothing else.
+// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the agent sends, made bare.
+// Files that the agent makes on the way (hosts file, termination log) lie ready before the clock starts.
+import { mkdir, writeFile } from "node:fs/promises";
 import { systemClock } from "../../src/shared/clock/clock.js";
+import type { Pod } from "../../src/shared/api/pod.js";
 import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
+import { LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/cri/gen/runtime.v1.js";
+import { containerConfig } from "../../src/main/runtime/config/container-config.js";
+import { containerMounts } from "../../src/main/runtime/config/mounts.js";
+import { sandboxConfig } from "../../src/main/runtime/config/sandbox-config.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import { MARKING_SCRIPT, type Marks } from "./marks.js";
+import { markingPod } from "./manifests.js";
+import type { Marks } from "./marks.js";
+
+/** BestEffort: shares 2, the highest OOM score. */
+const RESOURCES = { cpuShares: 2n, cpuPeriod: 100_000n, oomScoreAdj: 1000n };
+
+interface Prepared {
+  name: string;
+  pod: Pod;
+  sandbox: PodSandboxConfig;
+  mounts: ReturnType<typeof containerMounts>;
+}
 
 export class CriFloor {
   private readonly cri: CriClient;
@@ -11,7 +29,7 @@ export class CriFloor {
   constructor(
     endpoint: string,
     private readonly cgroupParent: string,
-    private readonly logs: string,
+    private readonly files: string,
     private readonly marks: Marks,
   ) {
     this.cri = createCriClient({ endpoint, runtimeRequestTimeoutMs: 120_000, clock: systemClock });
@@ -19,12 +37,13 @@ export class CriFloor {
 
   /** Milliseconds from the first call to the process inside the container, all pods at once. */
   async start(names: readonly string[]): Promise<number[]> {
-    const image = await this.cri.imageStatus({ image: { image: BUSYBOX_IMAGE } });
+    const image = (await this.cri.imageStatus({ image: { image: BUSYBOX_IMAGE } })).image?.id ?? "";
+    const prepared = await Promise.all(names.map((name) => this.prepare(name)));
     const startedAt = performance.now();
     return Promise.all(
-      names.map(async (name) => {
-        await this.pod(name, image.image?.id ?? "");
-        return (await this.marks.at(`${name}.start.0`)) - startedAt;
+      prepared.map(async (one) => {
+        await this.run(one, image);
+        return (await this.marks.at(`${one.name}.start.0`)) - startedAt;
       }),
     );
   }
@@ -43,27 +62,51 @@ export class CriFloor {
     this.cri.close();
   }
 
-  private async pod(name: string, image: string): Promise<void> {
-    const config = {
-      metadata: { name, namespace: "floor", uid: name, attempt: 0 },
-      logDirectory: `${this.logs}/${name}`,
-      linux: { cgroupParent: this.cgroupParent, securityContext: {} },
-    };
-    const { podSandboxId } = await this.cri.runPodSandbox({ config });
-    this.sandboxes.push(podSandboxId);
-    const { containerId } = await this.cri.createContainer({
-      podSandboxId,
-      sandboxConfig: config,
-      config: {
-        metadata: { name: "main", attempt: 0 },
-        image: { image },
-        command: ["sh", "-c", MARKING_SCRIPT],
-        envs: [{ key: "N", value: new TextEncoder().encode(name) }],
-        mounts: [{ containerPath: "/marks", hostPath: this.marks.directory }],
-        logPath: "main/0.log",
-        linux: { resources: {}, securityContext: {} },
-      },
+  private async prepare(name: string): Promise<Prepared> {
+    const manifest = markingPod(name, this.marks.directory) as Pod;
+    const pod: Pod = { ...manifest, metadata: { ...manifest.metadata, namespace: "floor", uid: name } };
+    const directory = `${this.files}/${name}`;
+    await mkdir(directory, { recursive: true });
+    await Promise.all(["etc-hosts", "termination-log"].map((file) => writeFile(`${directory}/${file}`, "")));
+    const sandbox = sandboxConfig({
+      pod,
+      attempt: 0,
+      hostname: name,
+      dns: { servers: [], searches: [], options: [] },
+      logDirectory: `${directory}/logs`,
+      cgroupParent: `${this.cgroupParent}/pod${name}`,
     });
+    const [container] = pod.spec.containers;
+    if (container === undefined) throw new Error("the bench pod has no container");
+    const mounts = containerMounts({
+      pod,
+      container,
+      volumes: new Map([["marks", this.marks.directory]]),
+      etcHostsPath: `${directory}/etc-hosts`,
+      terminationLogPath: `${directory}/termination-log`,
+    });
+    return { name, pod, sandbox, mounts };
+  }
+
+  private async run({ name, pod, sandbox, mounts }: Prepared, image: string): Promise<void> {
+    const [container] = pod.spec.containers;
+    if (container === undefined) return;
+    const { podSandboxId } = await this.cri.runPodSandbox({ config: sandbox });
+    this.sandboxes.push(podSandboxId);
+    const config = containerConfig({
+      pod,
+      container,
+      kind: "app",
+      restartCount: 0,
+      imageRef: image,
+      imageUser: {},
+      env: new Map([["N", name]]),
+      mounts,
+      resources: LinuxContainerResources.fromPartial(RESOURCES),
+      seccompDefault: false,
+      seccompProfileRoot: this.files,
+    });
+    const { containerId } = await this.cri.createContainer({ podSandboxId, sandboxConfig: sandbox, config });
     await this.cri.startContainer({ containerId });
   }
 }

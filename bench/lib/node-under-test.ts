@@ -45,7 +45,7 @@ export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
   await kubelet.waitHealthy();
   const marks = new Marks(join(base, "marks"));
   await marks.open();
-  const floor = new CriFloor(containerd.endpoint, `${containerd.cgroup}/floor`, join(base, "floor-logs"), marks);
+  const floor = new CriFloor(containerd.endpoint, `${containerd.cgroup}/floor`, join(base, "floor"), marks);
   return {
     containerd,
     kubelet,

@@ -5,8 +5,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 
 /** Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. */
 export async function cleanUpPod(runtime: NodeRuntime, uid: string): Promise<void> {
-  await Promise.all([runtime.volumes.tearDownPod(uid), runtime.cgroups.removePod(uid)]);
-  await runtime.volumes.removePodDirectory(uid);
+  await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);
   await removeLogs(runtime, uid);
 }
 

@@ -5,6 +5,7 @@ import type { StepDoer } from "../sync/pod-worker.js";
 import type { Step } from "../sync/step.js";
 import { cleanUpPod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
+import { ImagesAhead } from "./images-ahead.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { preparePod, type PodEnvironment } from "./pod-environment.js";
 import { startContainer } from "./start-container.js";
@@ -16,7 +17,11 @@ export class Doer implements StepDoer {
     private readonly uid: string,
     /** Called with the directories in which the runtime makes this pod's container cgroups. */
     private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
-  ) {}
+  ) {
+    this.images = new ImagesAhead(runtime);
+  }
+
+  private readonly images: ImagesAhead;
 
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
 
@@ -24,11 +29,15 @@ export class Doer implements StepDoer {
     switch (step.kind) {
       case "create-sandbox": {
         const known = required(pod, step);
-        return createSandbox(this.runtime, known, await this.prepare(known, signal, true), step, signal);
+        const prepared = await this.prepare(known, signal, true);
+        this.images.fetchAhead(known, prepared, signal);
+        return createSandbox(this.runtime, known, prepared, step, signal);
       }
       case "start-container": {
         const known = required(pod, step);
-        return startContainer(this.runtime, known, await this.prepare(known, signal, false), step, signal);
+        const prepared = await this.prepare(known, signal, false);
+        const image = this.images.take(step.container, signal);
+        return startContainer(this.runtime, known, prepared, step, signal, image);
       }
       case "kill-container":
         return killContainer(this.runtime, step, signal);

@@ -28,10 +28,11 @@ export async function startContainer(
   environment: PodEnvironment,
   step: StartContainerStep,
   signal: AbortSignal,
+  imageAhead?: Promise<ReadyImage>,
 ): Promise<InspectHint[]> {
   const kind = step.containerKind === "init" ? "init_container" : "container";
   try {
-    const hints = await start(runtime, pod, environment, step, signal);
+    const hints = await start(runtime, pod, environment, step, signal, imageAhead);
     runtime.metrics.containerStarted(kind);
     return hints;
   } catch (error) {
@@ -46,11 +47,12 @@ async function start(
   environment: PodEnvironment,
   step: StartContainerStep,
   signal: AbortSignal,
+  imageAhead: Promise<ReadyImage> | undefined,
 ): Promise<InspectHint[]> {
   const { cri } = runtime;
   const sandbox = await sandboxSettings(runtime, pod, environment, step.sandboxAttempt);
   const [image, restartCount, volumes] = await Promise.all([
-    runtime.images.ensure(pod, step.container, sandbox, signal),
+    imageAhead ?? runtime.images.ensure(pod, step.container, sandbox, signal),
     step.restartCount ?? countFromLogs(environment, step),
     volumesOf(environment),
   ]);

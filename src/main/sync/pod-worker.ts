@@ -126,7 +126,8 @@ export class PodWorker {
   private async loop(): Promise<void> {
     while (this.dirty && !this.stopped) {
       this.dirty = false;
-      this.passAbort = new AbortController();
+      // One signal until it is used: what a pass began may go on into the next.
+      if (this.passAbort.signal.aborted) this.passAbort = new AbortController();
       try {
         await (this.state === "terminating" ? this.terminationPass() : this.syncPass());
         this.retries = 0;

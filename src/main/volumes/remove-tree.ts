@@ -1,5 +1,5 @@
 // Removes a volume's directory. INVARIANT: nothing is removed through a mount; a mount found inside stops the removal.
-import { opendir, rmdir, unlink } from "node:fs/promises";
+import { opendir, rm, rmdir, unlink } from "node:fs/promises";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
@@ -27,6 +27,17 @@ async function removeSmall(directory: string): Promise<boolean> {
   }
   await Promise.all(files.map((name) => unlink(`${directory}/${name}`)));
   return removeEmpty(directory);
+}
+
+/**
+ * Removes a directory of the agent's own making (a pod's, once its volumes are down) without a process for it: nothing
+ * in it was ever writable as a directory by a container. Bounded by what it holds, a few files per container.
+ * @throws ForeignMountError
+ */
+export async function removeOwnTree(directory: string): Promise<void> {
+  const mounted = await mountPointsWithin(directory);
+  if (mounted.length > 0) throw new ForeignMountError(directory, mounted);
+  await rm(directory, { recursive: true, force: true });
 }
 
 /** True when the directory is gone afterwards. */

@@ -11,7 +11,7 @@ import { hostPathPlugin } from "./host-path/plugin.js";
 import { unmount } from "./mounts.js";
 import * as paths from "./paths.js";
 import type { VolumePlugin } from "./plugin.js";
-import { removeEmpty, removeTree } from "./remove-tree.js";
+import { removeEmpty, removeOwnTree, removeTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
 
 export interface VolumeManager {
@@ -97,7 +97,7 @@ class PluginVolumeManager implements VolumeManager {
   async removePodDirectory(uid: string): Promise<void> {
     const directory = paths.podDirectory(this.options.rootDir, uid);
     await this.tearDownPod(uid);
-    await removeTree(directory);
+    await removeOwnTree(directory);
   }
 
   listPods(): Promise<string[]> {

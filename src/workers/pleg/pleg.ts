@@ -14,7 +14,7 @@ import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
 import { ExitFollowUp } from "./exit-follow-up.js";
 import { PodInspector } from "./pod-inspector.js";
-import { Relister } from "./relister.js";
+import { Relister, signatureOf } from "./relister.js";
 import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
 
 /** Quiet means: nothing changed for this long. */
@@ -35,7 +35,7 @@ export class Pleg {
   private readonly followUp: ExitFollowUp;
   private readonly events: EventStream | undefined;
   /** Last published state per pod, as bytes, and the generation it carried. */
-  private readonly published = new Map<string, { state: Uint8Array; generation: number }>();
+  private readonly published = new Map<string, { state: Uint8Array; signature: string; generation: number }>();
   private runtime: RuntimeState = UNKNOWN_RUNTIME;
   private runtimePublished = false;
   private eventState: EventStreamState = "absent";
@@ -121,7 +121,8 @@ export class Pleg {
       this.lastChangeAt = this.deps.clock.monotonic();
       this.followUp.end(pod.uid);
     }
-    this.published.set(pod.uid, { state, generation: pod.generation });
+    const signature = signatureOf(pod.sandboxes, pod.containers);
+    this.published.set(pod.uid, { state, signature, generation: pod.generation });
     this.publish({ kind: "pod", observed: pod });
   }
 
@@ -165,7 +166,10 @@ export class Pleg {
     try {
       const result = await this.relister.relist();
       this.relistFailing = false;
-      for (const [uid, ids] of result.changed) this.inspector.relisted(uid, ids);
+      for (const [uid, pod] of result.changed) {
+        // An inspection on request may have told main already.
+        if (this.published.get(uid)?.signature !== pod.signature) this.inspector.relisted(uid, pod);
+      }
       if (result.changed.size > 0) this.lastChangeAt = startedAt;
       this.deps.metrics.relisted({
         atMs: this.deps.clock.now(),

@@ -9,8 +9,24 @@ export interface RelistResult {
   /** Every pod the runtime has. */
   pods: Map<string, ListedPod>;
   /** Pods that differ from the relist before, those that vanished included. */
-  changed: Map<string, ListedPod>;
+  changed: Map<string, ChangedPod>;
   durationMs: number;
+}
+
+export interface ChangedPod extends ListedPod {
+  /** Ids and states of all its objects, see signatureOf. */
+  signature: string;
+}
+
+interface StatedObject {
+  id: string;
+  state: number;
+}
+
+/** Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. */
+export function signatureOf(sandboxes: readonly StatedObject[], containers: readonly StatedObject[]): string {
+  const text = (kind: string) => (object: StatedObject) => `${kind}${object.state}${object.id}`;
+  return [...sandboxes.map(text("s")), ...containers.map(text("c"))].sort().join("|");
 }
 
 export interface RelisterOptions {
@@ -19,7 +35,7 @@ export interface RelisterOptions {
   deadlineMs: number;
 }
 
-const GONE: ListedPod = { sandboxIds: [], containerIds: [] };
+const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
 
 export class Relister {
   private signatures = new Map<string, string>();
@@ -34,35 +50,34 @@ export class Relister {
       this.options.cri.listPodSandbox({}, deadline),
       this.options.cri.listContainers({}, deadline),
     ]);
-    const pods = new Map<string, ListedPod>();
-    const signatures = new Map<string, string>();
-    const note = (uid: string | undefined, text: string): ListedPod | undefined => {
+    const found = new Map<string, { sandboxes: StatedObject[]; containers: StatedObject[] }>();
+    const entry = (labels: Record<string, string>) => {
+      const uid = labels[POD_UID_LABEL];
       // Objects without the label were not made by a kubelet.
       if (uid === undefined) return undefined;
-      signatures.set(uid, `${signatures.get(uid) ?? ""}|${text}`);
-      let pod = pods.get(uid);
-      if (pod === undefined) pods.set(uid, (pod = { sandboxIds: [], containerIds: [] }));
-      return pod;
+      const known = found.get(uid) ?? { sandboxes: [], containers: [] };
+      found.set(uid, known);
+      return known;
     };
-    for (const sandbox of sandboxes.items.sort(byId)) {
-      note(sandbox.labels[POD_UID_LABEL], `s${sandbox.state}${sandbox.id}`)?.sandboxIds.push(sandbox.id);
+    for (const sandbox of sandboxes.items) entry(sandbox.labels)?.sandboxes.push(sandbox);
+    for (const container of containers.containers) entry(container.labels)?.containers.push(container);
+    const pods = new Map<string, ChangedPod>();
+    for (const [uid, objects] of found) {
+      pods.set(uid, {
+        sandboxIds: objects.sandboxes.map(({ id }) => id),
+        containerIds: objects.containers.map(({ id }) => id),
+        signature: signatureOf(objects.sandboxes, objects.containers),
+      });
     }
-    for (const container of containers.containers.sort(byId)) {
-      note(container.labels[POD_UID_LABEL], `c${container.state}${container.id}`)?.containerIds.push(container.id);
-    }
-    const changed = this.difference(pods, signatures);
-    this.signatures = signatures;
+    const changed = this.difference(pods);
+    this.signatures = new Map([...pods].map(([uid, { signature }]) => [uid, signature]));
     return { pods, changed, durationMs: this.options.clock.monotonic() - startedAt };
   }
 
-  private difference(pods: Map<string, ListedPod>, signatures: Map<string, string>): Map<string, ListedPod> {
-    const changed = new Map<string, ListedPod>();
-    for (const [uid, pod] of pods) if (this.signatures.get(uid) !== signatures.get(uid)) changed.set(uid, pod);
-    for (const uid of this.signatures.keys()) if (!signatures.has(uid)) changed.set(uid, GONE);
+  private difference(pods: Map<string, ChangedPod>): Map<string, ChangedPod> {
+    const changed = new Map<string, ChangedPod>();
+    for (const [uid, pod] of pods) if (this.signatures.get(uid) !== pod.signature) changed.set(uid, pod);
+    for (const uid of this.signatures.keys()) if (!pods.has(uid)) changed.set(uid, GONE);
     return changed;
   }
-}
-
-function byId(a: { id: string }, b: { id: string }): number {
-  return a.id < b.id ? -1 : 1;
 }
