@@ -91,6 +91,8 @@ export class CriFloor {
   private async run({ name, pod, sandbox, mounts }: Prepared, image: string): Promise<void> {
     const [container] = pod.spec.containers;
     if (container === undefined) return;
+    // Without the kubelet's labels the agent under test takes no notice of these pods.
+    sandbox.labels = {};
     const { podSandboxId } = await this.cri.runPodSandbox({ config: sandbox });
     this.sandboxes.push(podSandboxId);
     const config = containerConfig({
@@ -106,6 +108,7 @@ export class CriFloor {
       seccompDefault: false,
       seccompProfileRoot: this.files,
     });
+    config.labels = {};
     const { containerId } = await this.cri.createContainer({ podSandboxId, sandboxConfig: sandbox, config });
     await this.cri.startContainer({ containerId });
   }

@@ -21,6 +21,9 @@ export interface PodStartRow {
   cpuSeconds: number;
 }
 
+/** Marks are never reused: every round has names of its own. */
+let serial = 0;
+
 export async function benchPodStart(node: NodeUnderTest, size: number, rounds: number): Promise<PodStartRow> {
   const pods: number[] = [];
   const floors: number[] = [];
@@ -31,7 +34,7 @@ export async function benchPodStart(node: NodeUnderTest, size: number, rounds: n
   let cpuSeconds = 0;
   const delays: Record<string, number> = {};
   for (let round = 0; round < rounds; round++) {
-    const names = Array.from({ length: size }, (_, i) => `p${size}-${round}-${i}`);
+    const names = Array.from({ length: size }, (_, i) => `p${size}-${++serial}-${i}`);
     await node.loopDelay();
     const before = await node.usage();
     const startedAt = performance.now();

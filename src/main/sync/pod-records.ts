@@ -16,6 +16,9 @@ export interface PodRecord {
   termination?: TerminationRequest;
 }
 
+/** No pod outlives the machine, so its record need not: the runtime's own disk writes are not delayed by ours. */
+const NOT_DURABLE = { durable: false };
+
 export class PodRecords {
   private readonly records = new Map<string, PodRecord>();
   /** Writes of one pod go one after the other. */
@@ -72,7 +75,7 @@ export class PodRecords {
   private put(record: PodRecord): void {
     const { uid } = record.pod.metadata;
     this.records.set(uid, record);
-    this.enqueue(uid, () => writeState(this.path(uid), record));
+    this.enqueue(uid, () => writeState(this.path(uid), record, NOT_DURABLE));
   }
 
   private enqueue(uid: string, job: () => Promise<void>): void {

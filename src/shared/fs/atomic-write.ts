@@ -23,6 +23,11 @@ export function isDiskFullError(error: unknown): error is DiskFullError {
 export interface AtomicWriteOptions {
   /** Permission bits; default 0600. */
   mode?: number;
+  /**
+   * Survives a crash of the machine (default): file and folder are synced to disk. False is for what says nothing once
+   * the machine was down: it survives the end of the process, and costs the disk nothing.
+   */
+  durable?: boolean;
 }
 
 /** Prefix of temporary files: hidden, so that folder readers who skip dot files never see one. */
@@ -35,6 +40,7 @@ export async function atomicWrite(
   data: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): Promise<void> {
+  const durable = options.durable ?? true;
   const folder = dirname(path);
   const temp = join(folder, `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
   try {
@@ -42,12 +48,12 @@ export async function atomicWrite(
     const file = await open(temp, "wx", options.mode ?? 0o600);
     try {
       await file.writeFile(data);
-      await file.sync();
+      if (durable) await file.sync();
     } finally {
       await file.close();
     }
     await rename(temp, path);
-    await syncFolder(folder);
+    if (durable) await syncFolder(folder);
   } catch (error) {
     await unlink(temp).catch(() => undefined);
     throw NO_SPACE.has(errorCode(error) ?? "") ? new DiskFullError(path, error) : error;

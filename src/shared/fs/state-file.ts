@@ -4,7 +4,7 @@ import { readdir, readFile, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
-import { atomicWrite, errorCode, isTemporaryName } from "./atomic-write.js";
+import { atomicWrite, type AtomicWriteOptions, errorCode, isTemporaryName } from "./atomic-write.js";
 
 /** What every state file holds besides its own members. */
 export interface VersionedState {
@@ -17,8 +17,12 @@ export interface ReadStateOptions {
 }
 
 /** Writes the state whole. Rejects with DiskFullError on a full disk; the old state stays. */
-export async function writeState(path: string, state: VersionedState): Promise<void> {
-  await atomicWrite(path, `${JSON.stringify(state)}\n`);
+export async function writeState(
+  path: string,
+  state: VersionedState,
+  options: Pick<AtomicWriteOptions, "durable"> = {},
+): Promise<void> {
+  await atomicWrite(path, `${JSON.stringify(state)}\n`, options);
 }
 
 /**
