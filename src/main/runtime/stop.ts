@@ -47,5 +47,9 @@ export async function removeSandbox(
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
   await unlessGone(runtime.cri.removePodSandbox({ podSandboxId: step.sandboxId }, { signal }));
-  return [{ kind: "sandbox-removed", id: step.sandboxId }];
+  // Its containers went with it: which ones, only the runtime can say.
+  return [
+    { kind: "sandbox-removed", id: step.sandboxId },
+    { kind: "recheck", id: "" },
+  ];
 }

@@ -113,7 +113,11 @@ export class NodeSync {
         for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
         this.statuses.update({ pod, observed, waiting, final: plan.finished });
       },
-      onTerminating: (uid, deadline, reason) => this.records.terminating(uid, { deadline, reason }),
+      onTerminating: (uid, deadline, reason) => {
+        this.records.terminating(uid, { deadline, reason });
+        // From here on every exit is one that we asked for and look at ourselves.
+        this.onCgroup(uid, []);
+      },
       onTerminated: (uid) => this.workers.terminated(uid),
     };
   }

@@ -35,13 +35,17 @@ function nextSteps(input: TerminationInput): Step[] {
   if (ready.length > 0) {
     return ready.map((sandbox) => ({ kind: "stop-sandbox", sandboxId: sandbox.id, reason: input.reason }));
   }
-  const removals: Step[] = observed.containers.map((status) => ({
-    kind: "remove-container",
-    containerId: status.id,
-    name: status.metadata?.name ?? "",
-  }));
-  for (const sandbox of observed.sandboxes) removals.push({ kind: "remove-sandbox", sandboxId: sandbox.id });
-  if (removals.length > 0) return removals;
+  // A sandbox takes its containers along; only what has lost its sandbox goes by itself.
+  if (observed.sandboxes.length > 0) {
+    return observed.sandboxes.map((sandbox) => ({ kind: "remove-sandbox", sandboxId: sandbox.id }));
+  }
+  if (observed.containers.length > 0) {
+    return observed.containers.map((status) => ({
+      kind: "remove-container",
+      containerId: status.id,
+      name: status.metadata?.name ?? "",
+    }));
+  }
   return input.cleaned ? [] : [{ kind: "clean-up" }];
 }
 

@@ -200,6 +200,7 @@ export class PodWorker {
     await together(steps.filter((step) => stageOf(step) === "stop").map(run));
     for (const step of steps) if (stageOf(step) === "build") await run(step);
     await together(steps.filter((step) => stageOf(step) === "tidy").map(run));
+    await together(steps.filter((step) => stageOf(step) === "last").map(run));
   }
 
   /** A container that does not start is noted and waits; the pod's other containers go on. */
@@ -270,8 +271,8 @@ async function together(jobs: Promise<void>[]): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Removals come last: nobody waits for them. */
-function stageOf(step: Step): "stop" | "build" | "tidy" {
+/** Removals come last, as nobody waits for them; sandboxes after containers, which they would take along. */
+function stageOf(step: Step): "stop" | "build" | "tidy" | "last" {
   switch (step.kind) {
     case "kill-container":
     case "stop-sandbox":
@@ -280,8 +281,9 @@ function stageOf(step: Step): "stop" | "build" | "tidy" {
     case "start-container":
       return "build";
     case "remove-container":
+      return "tidy";
     case "remove-sandbox":
     case "clean-up":
-      return "tidy";
+      return "last";
   }
 }

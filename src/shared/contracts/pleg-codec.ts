@@ -9,7 +9,7 @@ export class PlegRecordError extends Error {
   override readonly name = "PlegRecordError";
 }
 
-const HINT_KINDS = ["sandbox", "container", "sandbox-removed", "container-removed", "relist"] as const;
+const HINT_KINDS = ["sandbox", "container", "sandbox-removed", "container-removed", "relist", "recheck"] as const;
 
 export const inspectRequestCodec = {
   encode(request: InspectRequest): Uint8Array {

@@ -40,11 +40,11 @@ export interface PlegControl {
 }
 
 /**
- * An object main created or removed, so that the next inspection needs no list call; or "relist" (id empty), when a
- * call failed and nobody knows what it left behind.
+ * An object main created or removed, so that the next inspection needs no list call; or, with an empty id, "recheck":
+ * even ended containers may be gone; "relist": a call failed and nobody knows what it left behind.
  */
 export interface InspectHint {
-  kind: "sandbox" | "container" | "sandbox-removed" | "container-removed" | "relist";
+  kind: "sandbox" | "container" | "sandbox-removed" | "container-removed" | "recheck" | "relist";
   id: string;
 }
 

@@ -170,6 +170,7 @@ export class Pleg {
         // An inspection on request may have told main already.
         if (this.published.get(uid)?.signature !== pod.signature) this.inspector.relisted(uid, pod);
       }
+      this.inspector.onRelisted();
       if (result.changed.size > 0) this.lastChangeAt = startedAt;
       this.deps.metrics.relisted({
         atMs: this.deps.clock.now(),

@@ -55,6 +55,8 @@ export interface ListedPod {
 
 export class PodInspector {
   private readonly entries = new Map<string, Entry>();
+  /** After the first relist a pod nobody knows is new: what main says it made is all there is of it. */
+  private knowsAll = false;
   private readonly lanes: Lanes;
 
   constructor(private readonly options: InspectorOptions) {
@@ -85,6 +87,11 @@ export class PodInspector {
     this.schedule(entry);
   }
 
+  /** Every pod of the runtime has been told by relisted(). */
+  onRelisted(): void {
+    this.knowsAll = true;
+  }
+
   /** Pods with an inspection under way or waiting. */
   get pending(): number {
     let count = 0;
@@ -107,7 +114,7 @@ export class PodInspector {
         sandboxIds: new Set(),
         containerIds: new Set(),
         exited: new Map(),
-        listed: false,
+        listed: this.knowsAll,
         running: false,
         again: false,
         slow: false,
@@ -223,7 +230,11 @@ function applyHint(entry: Entry, hint: InspectHint): void {
       entry.containerIds.delete(hint.id);
       entry.exited.delete(hint.id);
       return;
+    case "recheck":
+      entry.exited.clear();
+      return;
     case "relist":
+      entry.exited.clear();
       entry.listed = false;
       return;
   }
