@@ -15,6 +15,9 @@ import { waitFor } from "./wait.js";
 /** The compiled entry point: dist/src/main/kubelet.js. */
 export const KUBELET_ENTRY = fileURLToPath(new URL("../../src/main/kubelet.js", import.meta.url));
 
+/** As in the first line of the entry point, which only counts when the file is executed itself. */
+export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];
+
 export interface KubeletOptions {
   /** Folder for root directory, manifests, logs and configuration of this agent. */
   dir: string;
@@ -130,6 +133,7 @@ class Kubelet implements KubeletProcess {
     const { options, layout } = this;
     const log = await open(layout.log, "a");
     const { command, args } = inNetns(options.netns, process.execPath, [
+      ...KUBELET_NODE_FLAGS,
       options.entry ?? KUBELET_ENTRY,
       ...["--config", layout.configFile, "--root-dir", layout.rootDir],
       ...(options.nodeName === undefined ? [] : ["--hostname-override", options.nodeName]),

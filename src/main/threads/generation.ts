@@ -43,6 +43,9 @@ interface Failure {
 const ring = (capacityBytes: number | undefined): RingBuffers =>
   createRing(capacityBytes === undefined ? {} : { capacityBytes });
 
+/** V8 would let the young generation grow to 48 MiB in every thread; none makes garbage that fast for long. */
+const YOUNG_MIB = 8;
+
 export class ThreadGeneration {
   readonly inbox: RingBuffers;
   readonly outbox: RingBuffers;
@@ -81,7 +84,7 @@ export class ThreadGeneration {
       name,
       workerData,
       transferList: [control.port2, upcalls.port2],
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_MIB },
     });
     expose(options.upcalls, portEndpoint(this.upcalls));
     this.readyTimer = clock.after(options.readyDeadlineMs, () =>

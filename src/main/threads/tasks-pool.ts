@@ -71,6 +71,9 @@ export interface TasksPool {
   close(): Promise<void>;
 }
 
+/** A job's garbage is gone after it: V8 would let the young generation grow to 48 MiB per thread. */
+const YOUNG_MIB = 8;
+
 /** From this size on, a byte array's buffer is moved to the thread instead of copied. */
 const TRANSFER_BYTES = 64 * 1024;
 
@@ -86,7 +89,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     maxThreads,
     // The second thread comes for a burst or beside a slow job and goes again: each costs memory.
     idleTimeout: 10_000,
-    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
+    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_MIB },
     recordTiming: false,
   });
   const counters = { completed: 0, deadlines: 0, threadFailures: 0 };

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ThreadRegistry } from "./thread-registry.js";
 
 /** Sampled natively, without waking JavaScript. */
-const RESOLUTION_MS = 20;
+const RESOLUTION_MS = 50;
 
 /** Publishes `nodelet_loop_delay_seconds{thread, quantile}`. Returns how to end the sampling. */
 export function watchLoopDelay(registry: ThreadRegistry): () => void {

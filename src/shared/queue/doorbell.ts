@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../clock/clock.js";
 
 /** How long a lost wake-up can stay unnoticed. */
-export const RECHECK_MS = 200;
+export const RECHECK_MS = 1000;
 
 /** Wakes the sleeper of `position`, if there is one. Costs one load when there is none. */
 export function ring(header: Int32Array, wanted: number, position: number): void {

@@ -3,10 +3,10 @@ import type { Clock } from "../clock/clock.js";
 import type { BoardWriter } from "../queue/board.js";
 
 /** Period of the stamps, ms. A stall limit below three of these would see ghosts. */
-export const STAMP_PERIOD_MS = 100;
+export const STAMP_PERIOD_MS = 500;
 
 /** Stamps that the rolling maximum and mean of the delay look back on: 5 s. */
-const WINDOW = 50;
+const WINDOW = 10;
 
 /** Stamps now and then periodically; does not keep the process alive. Returns how to end it. */
 export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number = STAMP_PERIOD_MS): () => void {

@@ -136,7 +136,7 @@ describe("a supervised thread", () => {
   });
 
   test("restarts a thread that hangs in a busy loop", async () => {
-    const { thread, exits, runs, board, until } = supervise("normal", { stallAfterMs: 500 });
+    const { thread, exits, runs, board, until } = supervise("normal", { stallAfterMs: 2000 });
     await thread.start();
     await assert.rejects(thread.call.spin(), isThreadExited);
     assert.equal(exits[0]?.cause, "stalled");
