@@ -70,6 +70,8 @@ export class PodWorker {
   private timer: Timer | undefined;
   private passAbort = new AbortController();
   private retries = 0;
+  /** After a failed pass nothing is tried before this moment, milliseconds since the epoch, unless it is urgent. */
+  private notBefore = 0;
   private readonly backoff = new CrashBackoff();
   private readonly failures = new Map<string, StartFailure & { count: number }>();
   private stopped = false;
@@ -88,7 +90,7 @@ export class PodWorker {
   setPod(pod: Pod): void {
     this.pod = pod;
     if (this.state === "finished") this.state = "syncing";
-    this.poke();
+    this.pokeNow();
   }
 
   /** Ends the pod. A later call may only shorten the grace. */
@@ -100,6 +102,12 @@ export class PodWorker {
     this.deps.events.onTerminating(this.uid, request.deadline, request.reason);
     // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
     this.passAbort.abort(new Error("the pod is being terminated"));
+    this.pokeNow();
+  }
+
+  /** What made passes fail may be over (the definition changed, the runtime is back): plan again without back-off. */
+  pokeNow(): void {
+    this.notBefore = 0;
     this.poke();
   }
 
@@ -126,6 +134,10 @@ export class PodWorker {
   private async loop(): Promise<void> {
     while (this.dirty && !this.stopped) {
       this.dirty = false;
+      if (this.deps.clock.now() < this.notBefore) {
+        this.wakeAt(this.notBefore);
+        return;
+      }
       // One signal until it is used: what a pass began may go on into the next.
       if (this.passAbort.signal.aborted) this.passAbort = new AbortController();
       try {
@@ -247,7 +259,8 @@ export class PodWorker {
         `${this.name()}: sync failed, next try in ${waitMs / 1000}s: ${message}`,
       );
     }
-    this.wakeAt(this.deps.clock.now() + waitMs);
+    this.notBefore = this.deps.clock.now() + waitMs;
+    this.wakeAt(this.notBefore);
   }
 
   private wakeAt(at: number | undefined): void {

@@ -87,8 +87,9 @@ export class PodWorkers {
     }
   }
 
+  /** The runtime is back: whoever failed meanwhile tries again at once. */
   pokeAll(): void {
-    for (const worker of this.workers.values()) worker.poke();
+    for (const worker of this.workers.values()) worker.pokeNow();
   }
 
   /** Stops the workers; their pods live on. */
