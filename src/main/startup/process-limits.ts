@@ -1,6 +1,7 @@
 // The agent's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
 // (no CAP_SYS_RESOURCE) runs on without.
 import { writeFile } from "node:fs/promises";
+import { setPriority } from "node:os";
 import type { Logger } from "../../shared/log/logger.js";
 
 /** Sets oom_score_adj (-1000..1000); a refusal is logged, not thrown. Returns whether it was set. */
@@ -18,6 +19,23 @@ export async function setOomScoreAdj(
       `cannot set oom_score_adj of the kubelet to ${value}: it may be killed before its pods when memory runs out. ` +
         `Give it CAP_SYS_RESOURCE, or set oomScoreAdj to 0 or more`,
     );
+    return false;
+  }
+}
+
+/** Between the runtime's children (0) and what the kernel needs at once: a node whose pods take every core still syncs. */
+export const AGENT_NICENESS = -5;
+
+/**
+ * Puts this thread, and so every thread it starts from now on, before the pods and the runtime when cores are scarce
+ * (setpriority(2) is per thread on Linux). A refusal costs only that. Returns whether it was set.
+ */
+export function raisePriority(niceness: number, log: Pick<Logger, "info">): boolean {
+  try {
+    setPriority(niceness);
+    return true;
+  } catch (error) {
+    log.info({ err: error }, `cannot set the kubelet's niceness to ${niceness}: it competes with its pods for processors`);
     return false;
   }
 }

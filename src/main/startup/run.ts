@@ -8,7 +8,7 @@ import { KUBERNETES_VERSION } from "../command/version.js";
 import { directoriesOf, isDirectoryError, makeDirectories } from "./directories.js";
 import { readMachine } from "./machine.js";
 import { defaultRouteInterface, isNodeNameError, nodeIPs, nodeName } from "./node-identity.js";
-import { setOomScoreAdj } from "./process-limits.js";
+import { AGENT_NICENESS, raisePriority, setOomScoreAdj } from "./process-limits.js";
 import { runNode, type NodeSettings } from "./run-node.js";
 import { listenForStop } from "./signals.js";
 
@@ -17,6 +17,7 @@ export async function run(settings: Settings): Promise<number> {
   const log = createLogger({ thread: "main", level: settings.verbosity >= 4 ? "debug" : "info" });
   for (const notice of settings.notices) log.info(notice);
   if (settings.kubeconfig === "") log.info("no --kubeconfig: stand-alone, pods come from files and URLs only");
+  raisePriority(AGENT_NICENESS, log);
   using stop = listenForStop(process, log);
   try {
     const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
