@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
 import { containerHash } from "../../src/main/sync/container-hash.js";
+import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   conditionsOf,
@@ -39,6 +40,8 @@ after(async () => {
 });
 
 const running = (container: string) => (pod: PodView) => statusOf(pod, container)?.state.running !== undefined;
+
+const isStopped = ({ state }: PodSandbox): boolean => state === PodSandboxState.SANDBOX_NOTREADY;
 
 /** Everything of a pod that can be found on the machine. */
 async function traces(uid: string, name: string): Promise<string[]> {
@@ -173,7 +176,7 @@ describe("static pods", { concurrency: 6 }, () => {
       const ready = ended.status?.conditions?.find(({ type }) => type === "Ready");
       assert.deepEqual({ status: ready?.status, reason: ready?.reason }, { status: "False", reason });
       // The sandbox is stopped, and that is no reason to start anew.
-      await waitFor(async () => (await runtime.sandboxes(ended.metadata.uid)).every(({ state }) => state === 1), {
+      await waitFor(async () => (await runtime.sandboxes(ended.metadata.uid)).every(isStopped), {
         what: "the sandbox to be stopped",
         timeoutMs: PATIENCE_MS,
       });
