@@ -169,6 +169,9 @@ class Kubelet implements KubeletProcess {
     const left = await signalAndWait([this.identity], signal, timeoutMs);
     const stuck = await signalAndWait(left, "SIGKILL", timeoutMs);
     if (stuck.length > 0) throw new Error(`the kubelet (pid ${this.identity.pid}) lives on after SIGKILL`);
+    // The process is over before Node says so; a start right after must not take it for running.
+    const { child } = this;
+    if (child !== undefined && !this.hasEnded()) await once(child, "exit");
     this.identity = undefined;
   }
 
