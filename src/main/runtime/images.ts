@@ -104,12 +104,7 @@ export class ImagePuller {
       if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
       const delayMs = this.backoff.next(key, clock.now(), clock.now());
       const reason = pullFailureReason(error.details);
-      throw new StartContainerError(
-        reason,
-        `Failed to pull image "${image}": ${error.details}`,
-        clock.now() + delayMs,
-        { cause: error },
-      );
+      throw new StartContainerError(reason, error.details, clock.now() + delayMs, { cause: error });
     }
   }
 

@@ -1,5 +1,6 @@
 // The statuses of all pods of the node: computed when something of a pod changed, published in batches to the server
-// thread. What must hold: a published pod is the newest computed one; equal statuses are published once.
+// thread. What must hold: a published pod is the newest computed one; equal statuses are published once; an exit is
+// never published without the container's last words.
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
@@ -51,6 +52,8 @@ export class PodStatuses {
   private readonly entries = new Map<string, Entry>();
   private readonly changed = new Set<string>();
   private readonly removed = new Set<string>();
+  /** The newest update of a pod that waits for messages being read. */
+  private readonly held = new Map<string, StatusUpdate>();
   private timer: Timer | undefined;
 
   constructor(private readonly deps: PodStatusesDeps) {}
@@ -72,8 +75,15 @@ export class PodStatuses {
     this.put(pod, status, this.entries.get(uid)?.started ?? false);
   }
 
-  update({ pod, observed, waiting, final }: StatusUpdate): void {
+  update(input: StatusUpdate): void {
+    const { pod, observed, waiting, final } = input;
     const { uid } = pod.metadata;
+    const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
+    if (terminationMessages === undefined) {
+      this.held.set(uid, input);
+      return;
+    }
+    this.held.delete(uid);
     const entry = this.entries.get(uid);
     const previous = entry?.status;
     const status = computePodStatus({
@@ -86,7 +96,7 @@ export class PodStatuses {
       now: this.deps.clock.now(),
       qosClass: this.deps.qosClass(pod),
       podFinal: final,
-      terminationMessages: this.deps.terminations.messagesOf(pod, observed),
+      terminationMessages,
     });
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.noteStarted(pod);
@@ -99,8 +109,15 @@ export class PodStatuses {
     this.put(pod, status, entry?.started === true || running);
   }
 
+  /** Last words of one of the pod's containers were read. */
+  onMessageRead(uid: string): void {
+    const input = this.held.get(uid);
+    if (input !== undefined) this.update(input);
+  }
+
   /** The pod is gone: it is no longer shown. */
   forget(uid: string): void {
+    this.held.delete(uid);
     if (!this.entries.delete(uid)) return;
     this.deps.terminations.forget(uid);
     this.changed.delete(uid);

@@ -20,26 +20,28 @@ export class TerminationReader {
   constructor(
     private readonly podLogsDir: string,
     private readonly log: Logger,
-    /** A message was found: the pod's status changes. */
-    private readonly onMessage: (uid: string) => void,
+    /** One more container's last words are known, be they none. */
+    private readonly onRead: (uid: string) => void,
   ) {}
 
-  /** Container id to last words, as far as read; starts reading what is missing. */
-  messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> {
+  /** Container id to last words; undefined while one of them is still being read, which this starts. */
+  messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> | undefined {
     const { uid } = pod.metadata;
     const known = this.messages.get(uid) ?? new Map<string, string>();
     this.messages.set(uid, known);
+    let missing = false;
     for (const status of observed.containers) {
-      if (status.state !== ContainerState.CONTAINER_EXITED) continue;
-      if (known.has(status.id) || this.reading.has(status.id)) continue;
+      if (status.state !== ContainerState.CONTAINER_EXITED || known.has(status.id)) continue;
+      missing = true;
+      if (this.reading.has(status.id)) continue;
       this.reading.add(status.id);
       void this.read(pod, status).then((message) => {
         this.reading.delete(status.id);
         known.set(status.id, message);
-        if (message !== "") this.onMessage(uid);
+        this.onRead(uid);
       });
     }
-    return known;
+    return missing ? undefined : known;
   }
 
   forget(uid: string): void {

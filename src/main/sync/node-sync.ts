@@ -57,7 +57,7 @@ export class NodeSync {
       nodeIPs: runtime.node.nodeIPs,
       runtimeName: () => this.cache.runtime?.name ?? "",
       qosClass,
-      terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.loop.onPod(uid)),
+      terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.statuses.onMessageRead(uid)),
       publish: (delta) => deps.publish(delta),
       onStarted: (pod, ms) => deps.onStarted(pod, ms),
     });

@@ -33,6 +33,14 @@ export interface PlanInput {
   startFailures: ReadonlyMap<string, StartFailure>;
 }
 
+const PULL_FAILURES: ReadonlySet<string> = new Set([
+  "ErrImagePull",
+  "RegistryUnavailable",
+  "SignatureValidationFailed",
+]);
+/** How long a pull's error is shown before the back-off is. */
+const PULL_ERROR_SHOWN_MS = 1000;
+
 export function nanosToMs(nanos: bigint): number {
   return Number(nanos / 1_000_000n);
 }
@@ -107,8 +115,9 @@ export class PlanBuilder {
     const { pod, now, backoff, startFailures } = this.input;
     const failure = startFailures.get(container.name);
     if (failure !== undefined && failure.retryAt > now) {
-      this.plan.waiting.set(container.name, waitingAfter(failure, now));
-      this.wakeAt(failure.retryAt);
+      this.plan.waiting.set(container.name, waitingAfter(container, failure, now));
+      const shownAt = failure.failedAt + PULL_ERROR_SHOWN_MS;
+      this.wakeAt(PULL_FAILURES.has(failure.reason) && now < shownAt ? shownAt : failure.retryAt);
       return true;
     }
     if (previous !== undefined && previous.finishedAt > 0n) {
@@ -143,9 +152,11 @@ export function graceSeconds(pod: Pod): number {
 }
 
 /** A pull that failed is shown as the error first, then as the back-off it is in. */
-function waitingAfter(failure: StartFailure, now: number): ContainerStateWaiting {
-  if (failure.reason === "ErrImagePull" && now - failure.failedAt >= 1000) {
-    return { reason: "ImagePullBackOff", message: failure.message };
+function waitingAfter(container: Container, failure: StartFailure, now: number): ContainerStateWaiting {
+  const { reason, message } = failure;
+  if (PULL_FAILURES.has(reason) && now - failure.failedAt >= PULL_ERROR_SHOWN_MS) {
+    const image = container.image ?? "";
+    return { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}": ${reason}: ${message}` };
   }
-  return { reason: failure.reason, message: failure.message };
+  return { reason, message };
 }

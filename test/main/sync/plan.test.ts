@@ -126,10 +126,16 @@ describe("planPod", () => {
     pilot.runtime.apply({ kind: "create-sandbox", attempt: 0, reason: "" });
     const retryAt = pilot.runtime.now + 5000;
     pilot.failures.set("app", { reason: "ErrImagePull", message: "no", failedAt: pilot.runtime.now, retryAt });
-    assert.equal(pilot.plan().wakeAt, retryAt);
-    assert.equal(pilot.plan().waiting.get("app")?.reason, "ErrImagePull");
+    const image = pod().spec.containers[0]?.image ?? "";
+    // The error is shown for a second, then the back-off it is in: the plan has to come back for that.
+    assert.equal(pilot.plan().wakeAt, pilot.runtime.now + 1000);
+    assert.deepEqual(pilot.plan().waiting.get("app"), { reason: "ErrImagePull", message: "no" });
     pilot.runtime.now += 1000;
-    assert.equal(pilot.plan().waiting.get("app")?.reason, "ImagePullBackOff");
+    assert.deepEqual(pilot.plan().waiting.get("app"), {
+      reason: "ImagePullBackOff",
+      message: `Back-off pulling image "${image}": ErrImagePull: no`,
+    });
+    assert.equal(pilot.plan().wakeAt, retryAt);
     pilot.runtime.now = retryAt;
     assert.deepEqual(pilot.settle(), ["start app"]);
   });

@@ -1,0 +1,420 @@
+// A static pod from its file to Running and back, as an operator sees it: status, logs, restarts, what a dead sandbox or
+// a lost container brings, and that a removed pod leaves nothing behind.
+
+import assert from "node:assert/strict";
+import { access, mkdir, readdir, readFile, readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
+import { containerHash } from "../../src/main/sync/container-hash.js";
+import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
+import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import {
+  conditionsOf,
+  IDLE,
+  idOf,
+  logDirectory,
+  logLines,
+  manifest,
+  NODE_NAME,
+  PATIENCE_MS,
+  podOf,
+  RuntimeView,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
+
+const LINKS = "/var/log/containers";
+let node: TestNode;
+let runtime: RuntimeView;
+
+before(async () => {
+  node = await startNode();
+  runtime = new RuntimeView(node.endpoint);
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+});
+
+const running = (container: string) => (pod: PodView) => statusOf(pod, container)?.state.running !== undefined;
+
+const isStopped = ({ state }: PodSandbox): boolean => state === PodSandboxState.SANDBOX_NOTREADY;
+
+/** Everything of a pod that can be found on the machine. */
+async function traces(uid: string, name: string): Promise<string[]> {
+  const links = await readdir(LINKS).catch(() => []);
+  const records = await readdir(join(node.kubelet.rootDir, "nodelet", "pods")).catch(() => []);
+  const podDirectory = join(node.kubelet.rootDir, "pods", uid);
+  const cgroups = await cgroupFolders(process.env["NODELET_CGROUP_ROOT"] ?? "");
+  return [
+    ...(await runtime.sandboxes(uid)).map(({ id }) => `sandbox ${id}`),
+    ...(await runtime.containers(uid)).map(({ id }) => `container ${id}`),
+    ...cgroups.filter((folder) => folder.includes(uid)),
+    ...(await readdir(node.kubelet.podLogs)).filter((entry) => entry.includes(uid)),
+    ...links.filter((link) => link.startsWith(`${name}-${NODE_NAME}_`)),
+    ...records.filter((record) => record.includes(uid)),
+    ...((await access(podDirectory).then(
+      () => true,
+      () => false,
+    ))
+      ? [podDirectory]
+      : []),
+  ];
+}
+
+async function assertNoTraces(uid: string, name: string): Promise<void> {
+  let left: string[] = [];
+  await waitFor(async () => (left = await traces(uid, name)).length === 0, {
+    what: `nothing to be left of ${name}`,
+    timeoutMs: PATIENCE_MS,
+    lastSeen: () => left.join(", "),
+  });
+}
+
+describe("static pods", { concurrency: 6 }, () => {
+  test("a pod runs and is shown as upstream shows it", async () => {
+    const app = shell("app", `echo out; echo err >&2; printf half; ${IDLE}`);
+    const pod = manifest("first", [app], {
+      metadata: { labels: { tier: "web" }, annotations: { "example.org/note": "kept" } },
+    });
+    await node.writeManifest("first", pod);
+    const seen = await waitForPod(node, "first", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
+
+    const { metadata, status } = seen;
+    assert.equal(metadata.name, `first-${NODE_NAME}`);
+    assert.equal(metadata.namespace, "default");
+    assert.match(metadata.uid, /^[0-9a-f]{32}$/);
+    assert.deepEqual(metadata.labels, { tier: "web" });
+    const { "kubernetes.io/config.seen": since = "", ...annotations } = metadata.annotations ?? {};
+    assert.match(since, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/);
+    assert.deepEqual(annotations, {
+      "example.org/note": "kept",
+      "kubernetes.io/config.source": "file",
+      "kubernetes.io/config.hash": metadata.uid,
+    });
+    assert.equal(seen.spec.nodeName, NODE_NAME);
+    assert.ok(seen.spec.tolerations?.some(({ operator, effect }) => operator === "Exists" && effect === "NoExecute"));
+
+    assert.ok(status);
+    assert.equal(status.phase, "Running");
+    assert.equal(status.qosClass, "BestEffort");
+    assert.match(status.podIP ?? "", /^\d+\.\d+\.\d+\.\d+$/);
+    assert.deepEqual(status.podIPs, [{ ip: status.podIP }]);
+    assert.match(status.hostIP ?? "", /./);
+    assert.match(status.startTime ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    assert.deepEqual(conditionsOf(seen), {
+      PodReadyToStartContainers: "True",
+      Initialized: "True",
+      Ready: "True",
+      ContainersReady: "True",
+      PodScheduled: "True",
+    });
+    const container = statusOf(seen, "app");
+    assert.ok(container);
+    assert.equal(container.ready, true);
+    assert.equal(container.started, true);
+    assert.equal(container.restartCount, 0);
+    assert.deepEqual(container.lastState, {});
+    assert.equal(container.image, testImage());
+    assert.match(container.imageID, /sha256:[0-9a-f]{64}$/);
+    assert.match(container.state.running?.startedAt ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    assert.match(container.containerID ?? "", /^containerd:\/\/[0-9a-f]{64}$/);
+
+    const [inRuntime, ...others] = await runtime.containers(metadata.uid);
+    assert.equal(others.length, 0);
+    assert.equal(inRuntime?.id, idOf(container));
+    assert.deepEqual(inRuntime.labels, {
+      "io.kubernetes.container.name": "app",
+      "io.kubernetes.pod.name": metadata.name,
+      "io.kubernetes.pod.namespace": "default",
+      "io.kubernetes.pod.uid": metadata.uid,
+    });
+    assert.deepEqual(inRuntime.annotations, {
+      "io.kubernetes.container.hash": containerHash(app),
+      "io.kubernetes.container.restartCount": "0",
+      "io.kubernetes.container.terminationMessagePath": "/dev/termination-log",
+      "io.kubernetes.container.terminationMessagePolicy": "File",
+      "io.kubernetes.pod.terminationGracePeriod": "2",
+    });
+    const [sandbox, ...more] = await runtime.sandboxes(metadata.uid);
+    assert.equal(more.length, 0);
+    assert.deepEqual(sandbox?.metadata, {
+      name: metadata.name,
+      namespace: "default",
+      uid: metadata.uid,
+      attempt: 0,
+    });
+    assert.equal(sandbox.labels["tier"], "web");
+    assert.equal(sandbox.labels["io.kubernetes.pod.uid"], metadata.uid);
+    assert.deepEqual(sandbox.annotations, metadata.annotations);
+
+    const lines = await logLines(node, seen, "app");
+    const said = lines.map(({ stream, text }) => `${stream} ${text}`).sort();
+    assert.deepEqual(said.slice(0, 2), ["stderr err", "stdout out"]);
+    const link = join(LINKS, `${metadata.name}_default_app-${idOf(container)}.log`);
+    assert.equal(await readlink(link), join(logDirectory(node, seen), "app", "0.log"));
+    assert.match(await readFile(link, "utf8"), /stdout F out/);
+  });
+
+  for (const [policy, exitCode, phase] of [
+    ["Never", 0, "Succeeded"],
+    ["Never", 3, "Failed"],
+    ["OnFailure", 0, "Succeeded"],
+  ] as const) {
+    test(`restartPolicy ${policy}, exit code ${exitCode}: ${phase}, and it stays so`, async () => {
+      const name = `ends-${policy.toLowerCase()}-${exitCode}`;
+      const pod = manifest(name, [shell("app", `echo done; exit ${exitCode}`)], { spec: { restartPolicy: policy } });
+      await node.writeManifest(name, pod);
+      const ended = await waitForPod(node, name, ({ status }) => status?.phase === phase, phase);
+      const terminated = statusOf(ended, "app")?.state.terminated;
+      assert.equal(terminated?.exitCode, exitCode);
+      assert.equal(terminated.reason, exitCode === 0 ? "Completed" : "Error");
+      const reason = exitCode === 0 ? "PodCompleted" : "PodFailed";
+      const ready = ended.status?.conditions?.find(({ type }) => type === "Ready");
+      assert.deepEqual({ status: ready?.status, reason: ready?.reason }, { status: "False", reason });
+      // The sandbox is stopped, and that is no reason to start anew.
+      await waitFor(async () => (await runtime.sandboxes(ended.metadata.uid)).every(isStopped), {
+        what: "the sandbox to be stopped",
+        timeoutMs: PATIENCE_MS,
+      });
+      await waitForPod(node, "first", running("app"), "running beside it");
+      const later = podOf(await node.pods(), name);
+      assert.equal(later?.status?.phase, phase);
+      assert.equal(statusOf(later, "app")?.restartCount, 0);
+      assert.equal((await runtime.containers(ended.metadata.uid)).length, 1);
+    });
+  }
+
+  for (const [policy, exitCode] of [
+    ["Always", 0],
+    ["Always", 3],
+    ["OnFailure", 3],
+  ] as const) {
+    test(`restartPolicy ${policy}, exit code ${exitCode}: restarted at once, then held back`, async () => {
+      const name = `restarts-${policy.toLowerCase()}-${exitCode}`;
+      const pod = manifest(name, [shell("app", `exit ${exitCode}`)], { spec: { restartPolicy: policy } });
+      await node.writeManifest(name, pod);
+      const held = await waitForPod(
+        node,
+        name,
+        (view) => statusOf(view, "app")?.state.waiting?.reason === "CrashLoopBackOff",
+        "CrashLoopBackOff",
+      );
+      const status = statusOf(held, "app");
+      assert.equal(held.status?.phase, "Running");
+      assert.equal(status?.restartCount, 1);
+      assert.equal(status.ready, false);
+      assert.equal(status.lastState.terminated?.exitCode, exitCode);
+      assert.equal(status.lastState.terminated.reason, exitCode === 0 ? "Completed" : "Error");
+      const { uid } = held.metadata;
+      assert.equal(
+        status.state.waiting?.message,
+        `back-off 10s restarting failed container=app pod=${name}-${NODE_NAME}_default(${uid})`,
+      );
+    });
+  }
+
+  test("a container that ends once is restarted, with the exit code in lastState and a log per run", async () => {
+    // The first run leaves a mark on the volume, which outlives the container.
+    const script = `if [ -e /mark/ran ]; then echo again; ${IDLE}; fi; touch /mark/ran; echo first; exit 7`;
+    const app = shell("app", script, { volumeMounts: [{ name: "mark", mountPath: "/mark" }] });
+    const other = shell("other", IDLE);
+    await node.writeManifest(
+      "once",
+      manifest("once", [app, other], { spec: { volumes: [{ name: "mark", emptyDir: {} }] } }),
+    );
+    const pod = await waitForPod(
+      node,
+      "once",
+      (view) => statusOf(view, "app")?.restartCount === 1 && conditionsOf(view)["Ready"] === "True",
+      "running for the second time",
+    );
+    const { lastState } = statusOf(pod, "app") ?? {};
+    assert.equal(lastState?.terminated?.exitCode, 7);
+    assert.match(lastState.terminated.containerID ?? "", /^containerd:\/\/[0-9a-f]{64}$/);
+    assert.notEqual(lastState.terminated.containerID, statusOf(pod, "app")?.containerID);
+    assert.equal(statusOf(pod, "other")?.restartCount, 0);
+    assert.deepEqual(
+      (await logLines(node, pod, "app", 0)).map(({ text }) => text),
+      ["first"],
+    );
+    assert.deepEqual(
+      (await logLines(node, pod, "app", 1)).map(({ text }) => text),
+      ["again"],
+    );
+  });
+
+  test("init containers run one after the other before the pod's own", async () => {
+    const volumeMounts = [{ name: "order", mountPath: "/order" }];
+    const write = (name: string): string => `sleep 0.3; echo ${name} >> /order/list`;
+    const pod = manifest("inits", [shell("app", `cat /order/list; echo END; ${IDLE}`, { volumeMounts })], {
+      spec: {
+        volumes: [{ name: "order", emptyDir: {} }],
+        initContainers: [shell("one", write("one"), { volumeMounts }), shell("two", write("two"), { volumeMounts })],
+      },
+    });
+    await node.writeManifest("inits", pod);
+    const seen = await waitForPod(node, "inits", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
+    assert.deepEqual(
+      seen.status?.initContainerStatuses?.map(({ name, ready, state }) => [name, ready, state.terminated?.reason]),
+      [
+        ["one", true, "Completed"],
+        ["two", true, "Completed"],
+      ],
+    );
+    assert.deepEqual((await logLines(node, seen, "app")).map(({ text }) => text).slice(0, 2), ["one", "two"]);
+  });
+
+  test("a failing init container is tried again, and the pod stays Pending", async () => {
+    const pod = manifest("stuck", [shell("app", IDLE)], { spec: { initContainers: [shell("broken", "exit 5")] } });
+    await node.writeManifest("stuck", pod);
+    const seen = await waitForPod(
+      node,
+      "stuck",
+      (view) => statusOf(view, "broken")?.state.waiting?.reason === "CrashLoopBackOff",
+      "its init container held back",
+    );
+    assert.equal(seen.status?.phase, "Pending");
+    assert.equal(statusOf(seen, "broken")?.lastState.terminated?.exitCode, 5);
+    assert.deepEqual(statusOf(seen, "app")?.state, { waiting: { reason: "PodInitializing" } });
+    const initialized = seen.status.conditions?.find(({ type }) => type === "Initialized");
+    assert.equal(initialized?.status, "False");
+    assert.equal(initialized.reason, "ContainersNotInitialized");
+    assert.equal(initialized.message, "containers with incomplete status: [broken]");
+  });
+
+  test("restartPolicy Never: a failing init container fails the pod", async () => {
+    const spec = { restartPolicy: "Never" as const, initContainers: [shell("broken", "exit 5")] };
+    await node.writeManifest("init-fails", manifest("init-fails", [shell("app", IDLE)], { spec }));
+    const seen = await waitForPod(node, "init-fails", ({ status }) => status?.phase === "Failed", "Failed");
+    assert.equal(statusOf(seen, "broken")?.state.terminated?.exitCode, 5);
+    assert.equal((await runtime.containers(seen.metadata.uid)).length, 1);
+  });
+
+  test("a stopped sandbox is replaced, its containers start anew", async () => {
+    await node.writeManifest("box", manifest("box", [shell("app", IDLE)]));
+    const before = await waitForPod(node, "box", running("app"), "running");
+    const { uid } = before.metadata;
+    const [old] = await runtime.sandboxes(uid);
+    assert.ok(old);
+    await runtime.stopSandbox(old.id);
+    const after = await waitForPod(
+      node,
+      "box",
+      (view) =>
+        running("app")(view) &&
+        statusOf(view, "app")?.containerID !== statusOf(before, "app")?.containerID &&
+        conditionsOf(view)["Ready"] === "True",
+      "running in a new sandbox",
+    );
+    assert.equal(after.metadata.uid, uid);
+    assert.equal(statusOf(after, "app")?.restartCount, 1);
+    assert.equal(statusOf(after, "app")?.lastState.terminated?.exitCode, 137);
+    const [current] = await runtime.sandboxes(uid);
+    assert.notEqual(current?.id, old.id);
+    assert.equal(current?.metadata?.attempt, 1);
+    assert.equal(after.status?.podIPs?.length, 1);
+  });
+
+  test("a container removed behind the agent's back is made again", async () => {
+    await node.writeManifest("lost", manifest("lost", [shell("app", IDLE), shell("other", IDLE)]));
+    const before = await waitForPod(node, "lost", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
+    await runtime.removeContainer(idOf(statusOf(before, "app")));
+    const after = await waitForPod(
+      node,
+      "lost",
+      (view) => running("app")(view) && statusOf(view, "app")?.containerID !== statusOf(before, "app")?.containerID,
+      "running again",
+    );
+    assert.equal(statusOf(after, "app")?.restartCount, 1);
+    assert.equal(statusOf(after, "other")?.containerID, statusOf(before, "other")?.containerID);
+    assert.equal((await runtime.sandboxes(before.metadata.uid)).length, 1);
+  });
+
+  test("a container killed from outside is restarted, with what the runtime says in lastState", async () => {
+    await node.writeManifest("killed", manifest("killed", [shell("app", IDLE)]));
+    const before = await waitForPod(node, "killed", running("app"), "running");
+    await runtime.stopContainer(idOf(statusOf(before, "app")), 0);
+    const after = await waitForPod(
+      node,
+      "killed",
+      (view) => running("app")(view) && statusOf(view, "app")?.restartCount === 1,
+      "running again",
+    );
+    const last = statusOf(after, "app")?.lastState.terminated;
+    assert.equal(last?.exitCode, 137);
+    assert.equal(last.containerID, statusOf(before, "app")?.containerID);
+  });
+
+  test("a removed pod gets SIGTERM, ends by itself, and leaves nothing", async () => {
+    const out = join(node.kubelet.dir, "polite");
+    await mkdir(out);
+    const script = "trap 'echo term > /out/signal; exit 0' TERM; while true; do sleep 3600 & wait $!; done";
+    const volumes = [
+      { name: "out", hostPath: { path: out, type: "Directory" as const } },
+      { name: "memory", emptyDir: { medium: "Memory" as const } },
+    ];
+    const volumeMounts = [
+      { name: "out", mountPath: "/out" },
+      { name: "memory", mountPath: "/memory" },
+    ];
+    const pod = manifest("polite", [shell("app", script, { volumeMounts }), shell("other", IDLE)], {
+      spec: { terminationGracePeriodSeconds: 600, volumes },
+    });
+    await node.writeManifest("polite", pod);
+    const { metadata } = await waitForPod(node, "polite", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
+    const kinds = await traces(metadata.uid, "polite");
+    for (const kind of ["sandbox ", "container ", "/sys/fs/cgroup", "default_polite", `polite-${NODE_NAME}_`]) {
+      assert.ok(
+        kinds.some((trace) => trace.startsWith(kind)),
+        `no ${kind} among ${kinds.join(", ")}`,
+      );
+    }
+    await node.removeManifest("polite");
+    // Far less than the grace: only a container that heeds the signal ends in time.
+    await waitGone(node, "polite");
+    assert.equal(await readFile(join(out, "signal"), "utf8"), "term\n");
+    await assertNoTraces(metadata.uid, "polite");
+  });
+
+  test("a removed pod that ignores SIGTERM is killed after its grace, and leaves nothing", async () => {
+    const out = join(node.kubelet.dir, "stubborn");
+    await mkdir(out);
+    const script =
+      "trap 'date +%s > /out/term' TERM; while true; do date +%s > /out/now.new; mv /out/now.new /out/now; sleep 0.2; done";
+    const pod = manifest("stubborn", [shell("app", script, { volumeMounts: [{ name: "out", mountPath: "/out" }] })], {
+      spec: { terminationGracePeriodSeconds: 4, volumes: [{ name: "out", hostPath: { path: out } }] },
+    });
+    await node.writeManifest("stubborn", pod);
+    const { metadata } = await waitForPod(node, "stubborn", running("app"), "running");
+    await waitFor(async () => (await readdir(out)).includes("now"), { what: "the first tick", timeoutMs: PATIENCE_MS });
+    await node.removeManifest("stubborn");
+    await waitGone(node, "stubborn");
+    const read = async (file: string): Promise<number> => Number(await readFile(join(out, file), "utf8"));
+    const lived = (await read("now")) - (await read("term"));
+    assert.ok(lived >= 2, `the container lived ${lived} s after SIGTERM, its grace was 4 s`);
+    await assertNoTraces(metadata.uid, "stubborn");
+  });
+
+  test("a pod removed while its container is held back leaves nothing", async () => {
+    await node.writeManifest("crashing", manifest("crashing", [shell("app", "exit 1")]));
+    const { metadata } = await waitForPod(
+      node,
+      "crashing",
+      (view) => statusOf(view, "app")?.state.waiting?.reason === "CrashLoopBackOff",
+      "CrashLoopBackOff",
+    );
+    await node.removeManifest("crashing");
+    await waitGone(node, "crashing");
+    await assertNoTraces(metadata.uid, "crashing");
+  });
+});
+
+test("log links point at log files", async () => {
+  const links = (await readdir(LINKS)).filter((link) => link.includes(`-${NODE_NAME}_default_`));
+  assert.ok(links.length > 0);
+  for (const link of links) assert.match(basename(await readlink(join(LINKS, link))), /^\d+\.log$/);
+});

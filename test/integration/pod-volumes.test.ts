@@ -1,0 +1,225 @@
+// Volumes of static pods as their containers see them, and what containers leave in their termination message.
+
+import assert from "node:assert/strict";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { Container } from "../../src/shared/api/pod.js";
+import type { HostPathType, Volume } from "../../src/shared/api/volume.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import {
+  conditionsOf,
+  IDLE,
+  manifest,
+  NODE_NAME,
+  PATIENCE_MS,
+  report,
+  reporter,
+  shell,
+  statusOf,
+  values,
+  waitForPod,
+} from "../support/static-pods.js";
+
+let node: TestNode;
+/** A folder of the node for hostPath volumes. */
+let host: string;
+
+before(async () => {
+  node = await startNode();
+  host = join(node.kubelet.dir, "host");
+  await mkdir(host);
+});
+after(() => node.stop());
+
+describe("volumes", { concurrency: 6 }, () => {
+  test("an emptyDir on disk and one in memory, shared between containers", async () => {
+    const volumeMounts = [
+      { name: "disk", mountPath: "/disk" },
+      { name: "memory", mountPath: "/memory" },
+    ];
+    const volumes: Volume[] = [
+      { name: "disk", emptyDir: {} },
+      { name: "memory", emptyDir: { medium: "Memory", sizeLimit: "4Mi" } },
+    ];
+    const reader = [
+      "until [ -e /memory/done ]; do sleep 0.1; done",
+      "cat /disk/file",
+      "grep ' /memory ' /proc/mounts",
+      "stat -c MODE=%a /disk",
+      'dd if=/dev/zero of=/memory/big bs=1M count=8 2>/dev/null && echo "FULL=no" || echo "FULL=yes"',
+    ].join("\n");
+    const containers = [
+      reporter("writer", "echo shared > /disk/file; touch /memory/done", { volumeMounts }),
+      reporter("reader", reader, { volumeMounts }),
+    ];
+    await node.writeManifest("empty", manifest("empty", containers, { spec: { volumes } }));
+    const lines = await report(node, "empty", "reader");
+    assert.equal(lines[0], "shared");
+    assert.match(lines[1] ?? "", /^tmpfs \/memory tmpfs \S*size=4096k/);
+    const seen = values(lines.slice(2));
+    assert.deepEqual([seen["MODE"], seen["FULL"]], ["777", "yes"]);
+    const pod = await waitForPod(node, "empty", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
+    const onDisk = join(node.kubelet.rootDir, "pods", pod.metadata.uid, "volumes/kubernetes.io~empty-dir/disk/file");
+    assert.equal(await readFile(onDisk, "utf8"), "shared\n");
+    assert.deepEqual(
+      statusOf(pod, "reader")?.volumeMounts?.map(({ name, mountPath }) => ({ name, mountPath })),
+      volumeMounts,
+    );
+  });
+
+  test("an emptyDir outlives its containers, not its pod", async () => {
+    const volumeMounts = [{ name: "data", mountPath: "/data" }];
+    const script = `echo run >> /data/runs; [ $(wc -l < /data/runs) -ge 2 ] && { ${IDLE}; }; exit 1`;
+    const spec = { volumes: [{ name: "data", emptyDir: {} }] };
+    await node.writeManifest("outlives", manifest("outlives", [shell("app", script, { volumeMounts })], { spec }));
+    await waitForPod(
+      node,
+      "outlives",
+      (view) => statusOf(view, "app")?.restartCount === 1 && statusOf(view, "app")?.state.running !== undefined,
+      "running for the second time",
+    );
+  });
+
+  test("hostPath of every type that can be made or is there", async () => {
+    const socket = createServer().listen(join(host, "socket"));
+    await mkdir(join(host, "directory"));
+    await writeFile(join(host, "directory", "file"), "");
+    await writeFile(join(host, "file"), "content\n");
+    const types: [string, HostPathType | undefined][] = [
+      ["made-directory", "DirectoryOrCreate"],
+      ["made-file", "FileOrCreate"],
+      ["directory", "Directory"],
+      ["file", "File"],
+      ["socket", "Socket"],
+      ["plain", undefined],
+    ];
+    const volumes: Volume[] = types.map(([name, type]) => ({
+      name,
+      hostPath: { path: join(host, name), ...(type === undefined ? {} : { type }) },
+    }));
+    volumes.push({ name: "null", hostPath: { path: "/dev/null", type: "CharDevice" } });
+    await mkdir(join(host, "plain"));
+    const names = volumes.map(({ name }) => name);
+    const volumeMounts = names.map((name) => ({ name, mountPath: `/m/${name}` }));
+    const script = `cd /m; stat -c "%n=%F" ${names.join(" ")}; echo hello > made-file; cat file`;
+    await node.writeManifest(
+      "types",
+      manifest("types", [reporter("app", script, { volumeMounts })], { spec: { volumes } }),
+    );
+    try {
+      const lines = await report(node, "types", "app");
+      assert.equal(lines.at(-1), "content");
+      assert.deepEqual(values(lines), {
+        "made-directory": "directory",
+        "made-file": "regular empty file",
+        directory: "directory",
+        file: "regular file",
+        socket: "socket",
+        plain: "directory",
+        null: "character special file",
+      });
+      assert.equal(await readFile(join(host, "made-file"), "utf8"), "hello\n");
+      assert.equal((await stat(join(host, "made-directory"))).mode & 0o777, 0o755);
+    } finally {
+      socket.close();
+    }
+  });
+
+  test("a hostPath of another type keeps the pod waiting until it is right", async () => {
+    const path = join(host, "late");
+    const volumes: Volume[] = [{ name: "late", hostPath: { path, type: "Directory" } }];
+    const app = shell("app", IDLE, { volumeMounts: [{ name: "late", mountPath: "/late" }] });
+    await node.writeManifest("late", manifest("late", [app], { spec: { volumes } }));
+    const message = `hostPath type check failed: ${path} is not a directory`;
+    await waitFor(async () => (await readFile(node.kubelet.log, "utf8")).includes(message), {
+      what: "the reason in the agent's log",
+      timeoutMs: PATIENCE_MS,
+    });
+    const pod = await waitForPod(node, "late", ({ status }) => status?.phase === "Pending", "Pending");
+    assert.ok(statusOf(pod, "app")?.state.waiting);
+    await mkdir(path);
+    await waitForPod(node, "late", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
+  });
+
+  test("subPath, subPathExpr and read-only mounts", async () => {
+    await mkdir(join(host, "tree", "a"), { recursive: true });
+    await writeFile(join(host, "tree", "a", "file"), "from a\n");
+    const name = { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } };
+    const volumeMounts = [
+      { name: "tree", mountPath: "/a", subPath: "a", readOnly: true },
+      { name: "tree", mountPath: "/single", subPath: "a/file" },
+      { name: "tree", mountPath: "/mine", subPathExpr: "$(POD_NAME)/made" },
+    ];
+    const script = [
+      "cat /a/file /single",
+      'touch /a/new 2>/dev/null && echo "WRITABLE=yes" || echo "WRITABLE=no"',
+      "echo mine > /mine/file",
+    ].join("\n");
+    const app = reporter("app", script, { volumeMounts, env: [name] });
+    const spec = { volumes: [{ name: "tree", hostPath: { path: join(host, "tree") } }] };
+    await node.writeManifest("sub", manifest("sub", [app], { spec }));
+    assert.deepEqual(await report(node, "sub", "app"), ["from a", "from a", "WRITABLE=no"]);
+    assert.equal(await readFile(join(host, "tree", `sub-${NODE_NAME}`, "made", "file"), "utf8"), "mine\n");
+  });
+
+  test("a subPath that leads out of the volume by a link is refused", async () => {
+    const volumeMounts = [{ name: "data", mountPath: "/data" }];
+    const spec = {
+      volumes: [{ name: "data", emptyDir: {} }],
+      initContainers: [shell("init", "ln -s /etc /data/link", { volumeMounts })],
+    };
+    const app = shell("app", IDLE, { volumeMounts: [{ name: "data", mountPath: "/x", subPath: "link" }] });
+    await node.writeManifest("escape", manifest("escape", [app], { spec }));
+    const pod = await waitForPod(
+      node,
+      "escape",
+      (view) => statusOf(view, "app")?.state.waiting?.reason === "CreateContainerConfigError",
+      "refused",
+    );
+    assert.match(statusOf(pod, "app")?.state.waiting?.message ?? "", /link/);
+  });
+});
+
+describe("termination messages", { concurrency: 6 }, () => {
+  async function message(name: string, script: string, fields: Partial<Container> = {}): Promise<string | undefined> {
+    const spec = { restartPolicy: "Never" as const };
+    await node.writeManifest(name, manifest(name, [shell("app", script, fields)], { spec }));
+    const pod = await waitForPod(
+      node,
+      name,
+      ({ status }) => status?.phase === "Failed" || status?.phase === "Succeeded",
+      "ended",
+    );
+    return statusOf(pod, "app")?.state.terminated?.message;
+  }
+  const fallback = { terminationMessagePolicy: "FallbackToLogsOnError" } as const;
+
+  test("from the file", async () => {
+    assert.equal(await message("said", "echo why > /dev/termination-log; exit 1"), "why\n");
+  });
+  test("from a file of another path, also after success", async () => {
+    const fields = { terminationMessagePath: "/tmp/last" };
+    assert.equal(await message("said-elsewhere", "printf done > /tmp/last", fields), "done");
+  });
+  test("none when nothing was written", async () => {
+    assert.equal(await message("silent", "echo only in the log; exit 1"), undefined);
+  });
+  test("the last 4096 bytes of a long file", async () => {
+    const text = await message("long", "{ head -c 5000 /dev/zero | tr '\\0' x; printf end; } > /dev/termination-log");
+    assert.equal(text, `${"x".repeat(4093)}end`);
+  });
+  test("from the log after an error, when the policy says so", async () => {
+    assert.equal(
+      await message("log", "echo one; echo two >&2; sleep 0.1; echo three; exit 3", fallback),
+      "one\ntwo\nthree\n",
+    );
+  });
+  test("the file wins over the log", async () => {
+    assert.equal(await message("both", "echo log; printf file > /dev/termination-log; exit 3", fallback), "file");
+  });
+  test("not from the log after success", async () => {
+    assert.equal(await message("fine", "echo log; exit 0", fallback), undefined);
+  });
+});
