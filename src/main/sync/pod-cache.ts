@@ -39,6 +39,8 @@ export class PodCache {
   private readonly pods = new Map<string, ObservedPod>();
   private readonly wanted = new Map<string, number>();
   private readonly waits = new Map<string, Set<Wait>>();
+  /** Pods whose newest inspection failed: nobody answers for them until somebody asks again. */
+  private readonly failed = new Set<string>();
   private generation = 0;
   /** UIDs of the first relist that have not been inspected yet; undefined before the first relist. */
   private unseen: Set<string> | undefined;
@@ -102,6 +104,7 @@ export class PodCache {
       }
       case "inspect-failed":
         this.unseen?.delete(record.uid);
+        if (record.generation >= (this.wanted.get(record.uid) ?? 0)) this.failed.add(record.uid);
         this.settle(record.uid, record.generation, (wait) =>
           wait.reject(new InspectionError(record.uid, record.code, record.message)),
         );
@@ -113,6 +116,7 @@ export class PodCache {
   bump(uid: string, hints: InspectHint[]): number {
     this.generation++;
     this.wanted.set(uid, this.generation);
+    this.failed.delete(uid);
     this.ask({ uid, generation: this.generation, hints });
     return this.generation;
   }
@@ -120,7 +124,8 @@ export class PodCache {
   /** The pod as it is after everything main did to it, waiting for the inspection where one is under way. */
   async latest(uid: string, signal: AbortSignal): Promise<ObservedPod> {
     const wanted = this.wanted.get(uid) ?? 0;
-    return wanted === 0 ? this.get(uid) : this.waitFor(uid, wanted, signal);
+    // A pod that could not be looked at is unknown, not empty: what runs of it must not be started twice.
+    return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.waitFor(uid, wanted, signal);
   }
 
   /** The pod as it was at `generation` or later. Rejects with InspectionError, or the signal's reason. */
@@ -128,6 +133,7 @@ export class PodCache {
     for (let tries = 1; ; tries++) {
       const current = this.pods.get(uid);
       if (current !== undefined && current.generation >= generation) return current;
+      if (this.failed.delete(uid)) this.ask({ uid, generation, hints: [] });
       const answer = await this.waitOnce(uid, generation, signal);
       if (answer !== undefined) return answer;
       if (tries === ASK_LIMIT) {
@@ -137,17 +143,19 @@ export class PodCache {
     }
   }
 
-  /** Asks again for everything that is waited for: the pleg thread has been restarted. */
+  /**
+   * The pleg thread has been restarted: it learns which generation of each pod main wants. Without that it would publish
+   * every later change with an old one, to be dropped as stale.
+   */
   resend(): void {
-    for (const [uid, waits] of this.waits) {
-      const generation = Math.max(...[...waits].map((wait) => wait.generation));
-      if (waits.size > 0) this.ask({ uid, generation, hints: [] });
-    }
+    for (const [uid, generation] of this.wanted) this.ask({ uid, generation, hints: [] });
+    for (const uid of this.waits.keys()) if (!this.wanted.has(uid)) this.ask({ uid, generation: 0, hints: [] });
   }
 
   /** Forgets a pod that is gone for good. */
   forget(uid: string): void {
     this.wanted.delete(uid);
+    this.failed.delete(uid);
     const observed = this.pods.get(uid);
     if (observed?.sandboxes.length === 0 && observed.containers.length === 0) this.pods.delete(uid);
   }
@@ -159,6 +167,7 @@ export class PodCache {
       this.staleRecords++;
       return;
     }
+    this.failed.delete(uid);
     const empty = observed.sandboxes.length === 0 && observed.containers.length === 0;
     if (empty && !this.wanted.has(uid)) this.pods.delete(uid);
     else this.pods.set(uid, observed);

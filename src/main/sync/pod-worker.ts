@@ -13,7 +13,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isUnavailable } from "../../shared/cri/errors.js";
+import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
@@ -88,6 +88,10 @@ export class PodWorker {
 
   /** The same pod with new content: only what changed is restarted. */
   setPod(pod: Pod): void {
+    // What another definition failed with says nothing about this one.
+    for (const name of this.failures.keys()) {
+      if (definitionOf(this.pod, name) !== definitionOf(pod, name)) this.failures.delete(name);
+    }
     this.pod = pod;
     if (this.state === "finished") this.state = "syncing";
     this.pokeNow();
@@ -153,7 +157,7 @@ export class PodWorker {
     const { pod } = this;
     if (pod === undefined) return;
     const { cache, clock, events } = this.deps;
-    const observed = await cache.latest(this.uid, this.passAbort.signal);
+    const observed = await this.look(cache);
     const plan = planPod({
       pod,
       observed,
@@ -171,11 +175,19 @@ export class PodWorker {
     this.dirty = true;
   }
 
+  /** An answer that was there already does not hear the signal: a pod that must go is not planned as one that runs. */
+  private async look(cache: PodCache): Promise<ObservedPod> {
+    const { signal } = this.passAbort;
+    const observed = await cache.latest(this.uid, signal);
+    signal.throwIfAborted();
+    return observed;
+  }
+
   private async terminationPass(): Promise<void> {
     const { cache, clock, events } = this.deps;
     const termination = this.termination;
     if (termination === undefined) return;
-    const observed = await cache.latest(this.uid, this.passAbort.signal);
+    const observed = await this.look(cache);
     const { deadline, reason } = termination;
     const plan = planTermination({
       pod: this.pod,
@@ -252,7 +264,7 @@ export class PodWorker {
     const waitMs = Math.min(RETRY_MIN_MS * 2 ** (this.retries - 1), RETRY_MAX_MS);
     const message = error instanceof Error ? error.message : String(error);
     // The runtime's absence is told once for the node, and its return wakes every worker.
-    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === "CriError");
+    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
     if (!quiet || this.retries === 1) {
       this.deps.log[quiet ? "debug" : "error"](
         { pod: this.name(), uid: this.uid, err: error, retryMs: waitMs },
@@ -275,6 +287,11 @@ export class PodWorker {
     const { name, namespace } = this.deps.cache.get(this.uid);
     return `${name}_${namespace}(${this.uid})`;
   }
+}
+
+function definitionOf(pod: Pod | undefined, name: string): string | undefined {
+  const { initContainers = [], containers = [] } = pod?.spec ?? {};
+  return JSON.stringify([...initContainers, ...containers].find((container) => container.name === name));
 }
 
 /** All of them end before the first failure is reported. */

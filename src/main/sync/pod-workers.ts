@@ -47,7 +47,7 @@ export class PodWorkers {
       this.deps.onDesired(pod);
       return;
     }
-    if (this.owners.has(podFullName(pod))) {
+    if (worker !== undefined || this.owners.has(podFullName(pod))) {
       this.dropWaiting(uid);
       this.waiting.push(pod);
       return;
@@ -65,12 +65,16 @@ export class PodWorkers {
     worker.terminate({ deadline: this.deps.clock.now() + grace * 1000, reason });
   }
 
-  /** Takes on a pod that nobody wants: known to the runtime, or left on disk. */
-  adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest): void {
+  /**
+   * Takes on a pod that nobody wants: known to the runtime, or left on disk. `fullName` is what is known of its name
+   * without a definition.
+   */
+  adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
     if (this.workers.has(uid)) return;
     const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
     this.workers.set(uid, worker);
-    if (pod !== undefined) this.claim(pod);
+    const name = pod === undefined ? fullName : podFullName(pod);
+    if (name !== undefined) this.claim(name, uid);
     worker.terminate(request);
   }
 
@@ -81,7 +85,7 @@ export class PodWorkers {
     this.deps.onGone(uid);
     if (this.stopped) return;
     for (const pod of [...this.waiting]) {
-      if (this.owners.has(podFullName(pod))) continue;
+      if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) continue;
       this.dropWaiting(pod.metadata.uid);
       this.start(pod);
     }
@@ -102,13 +106,13 @@ export class PodWorkers {
     const { uid } = pod.metadata;
     const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
     this.workers.set(uid, worker);
-    this.claim(pod);
+    this.claim(podFullName(pod), uid);
     this.deps.onDesired(pod);
     worker.poke();
   }
 
-  private claim(pod: Pod): void {
-    if (!this.owners.has(podFullName(pod))) this.owners.set(podFullName(pod), pod.metadata.uid);
+  private claim(fullName: string, uid: string): void {
+    if (!this.owners.has(fullName)) this.owners.set(fullName, uid);
   }
 
   private dropWaiting(uid: string): void {

@@ -1,8 +1,9 @@
 // The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods nobody wants.
 // What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke.
-import type { Pod } from "../../shared/api/pod.js";
+import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
@@ -32,6 +33,11 @@ export class SyncLoop {
   private sourcesSeen = false;
   /** Changes that came before the runtime was known, in order. */
   private readonly early: PodChange[] = [];
+  private started = false;
+  /** The pods that an earlier agent left and nobody wants have workers by now. */
+  private swept = false;
+  /** Pods whose full name another pod in the runtime has, by UID: whether that one is wanted is not known yet. */
+  private readonly held = new Map<string, Pod>();
   private leftoversSwept = false;
   private stopped = false;
 
@@ -40,7 +46,7 @@ export class SyncLoop {
   onPodChange(change: PodChange): void {
     this.deps.stamp();
     if (this.stopped) return;
-    if (this.deps.cache.complete) this.apply(change);
+    if (this.started) this.apply(change);
     else this.early.push(change);
   }
 
@@ -52,9 +58,8 @@ export class SyncLoop {
 
   onPlegRecord(record: PlegRecord): void {
     this.deps.stamp();
-    const before = this.deps.cache.complete;
     this.deps.cache.onRecord(record);
-    if (!before && this.deps.cache.complete) this.onCacheComplete();
+    if (!this.started && this.deps.cache.complete) this.onCacheComplete();
   }
 
   onPod(uid: string): void {
@@ -89,6 +94,7 @@ export class SyncLoop {
   }
 
   private onCacheComplete(): void {
+    this.started = true;
     for (const change of this.early.splice(0)) this.apply(change);
     this.sweep();
   }
@@ -97,12 +103,29 @@ export class SyncLoop {
     switch (kind) {
       case "add":
       case "update":
-        this.resumeOrAdd(pod);
+        if (this.mustHold(pod)) this.held.set(pod.metadata.uid, pod);
+        else this.resumeOrAdd(pod);
         return;
       case "remove":
+        this.held.delete(pod.metadata.uid);
         this.deps.workers.remove(pod.metadata.uid, "the pod was removed from its source");
         return;
     }
+  }
+
+  /** The pod's manifest may have been edited while the agent was down: then the old pod ends first. */
+  private mustHold(pod: Pod): boolean {
+    const { cache, workers } = this.deps;
+    const { uid, name, namespace } = pod.metadata;
+    if (this.swept || workers.has(uid)) return false;
+    return [...cache.all()].some(
+      (other) =>
+        other.name === name &&
+        other.namespace === namespace &&
+        other.uid !== uid &&
+        isInRuntime(other) &&
+        !workers.has(other.uid),
+    );
   }
 
   /** A termination that an earlier agent began is carried to its end; the pod then starts anew. */
@@ -118,12 +141,17 @@ export class SyncLoop {
   /** Ends what runs or lies about without being wanted. */
   private sweep(): void {
     const { cache, workers } = this.deps;
-    if (this.stopped || !this.sourcesSeen || !cache.complete) return;
+    if (this.stopped || !this.sourcesSeen || !this.started) return;
     for (const observed of cache.all()) {
-      if (observed.sandboxes.length + observed.containers.length === 0 || workers.has(observed.uid)) continue;
+      const { uid } = observed;
+      if (!isInRuntime(observed) || workers.has(uid) || this.held.has(uid)) continue;
       const annotations = observed.containers[0]?.annotations ?? {};
-      this.adopt(observed.uid, Number(annotations[GRACE_ANNOTATION] ?? DEFAULT_GRACE_SECONDS));
+      const grace = Number(annotations[GRACE_ANNOTATION] ?? DEFAULT_GRACE_SECONDS);
+      this.adopt(uid, grace, podFullName({ metadata: observed }));
     }
+    this.swept = true;
+    for (const pod of this.held.values()) this.resumeOrAdd(pod);
+    this.held.clear();
     if (this.leftoversSwept) return;
     this.leftoversSwept = true;
     this.deps.leftovers().then(
@@ -134,11 +162,16 @@ export class SyncLoop {
     );
   }
 
-  private adopt(uid: string, graceSeconds: number): void {
+  private adopt(uid: string, graceSeconds: number, fullName?: string): void {
     const record = this.deps.records.get(uid);
     const grace = record?.pod.spec.terminationGracePeriodSeconds ?? graceSeconds;
     const deadline = record?.termination?.deadline ?? this.deps.clock.now() + Math.max(grace, 1) * 1000;
     this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source: it is ended and cleaned up`);
-    this.deps.workers.adoptOrphan(uid, record?.pod, { deadline, reason: "the pod is in no source any more" });
+    const request = { deadline, reason: "the pod is in no source any more" };
+    this.deps.workers.adoptOrphan(uid, record?.pod, request, fullName);
   }
+}
+
+function isInRuntime(observed: ObservedPod): boolean {
+  return observed.sandboxes.length + observed.containers.length > 0;
 }

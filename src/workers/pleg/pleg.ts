@@ -121,8 +121,11 @@ export class Pleg {
       this.lastChangeAt = this.deps.clock.monotonic();
       this.followUp.end(pod.uid);
     }
+    // Of a pod that is gone and that main does not ask about (any more) nothing is kept.
+    const over = pod.generation === 0 && pod.sandboxes.length + pod.containers.length === 0;
     const signature = signatureOf(pod.sandboxes, pod.containers);
-    this.published.set(pod.uid, { state, signature, generation: pod.generation });
+    if (over) this.published.delete(pod.uid);
+    else this.published.set(pod.uid, { state, signature, generation: pod.generation });
     this.publish({ kind: "pod", observed: pod });
   }
 
@@ -135,8 +138,9 @@ export class Pleg {
     this.publish({ kind: "inspect-failed", uid, generation, code, message });
   }
 
+  /** An inspection under way may end after the queue was closed. */
   private publish(record: PlegRecord): void {
-    this.deps.publish(record);
+    if (!this.stopped) this.deps.publish(record);
   }
 
   private onEventState(state: EventStreamState): void {

@@ -147,6 +147,7 @@ export class PodInspector {
     } finally {
       entry.running = false;
       if (wantsAnother(entry)) this.schedule(entry);
+      else if (isOver(entry)) this.entries.delete(entry.uid);
     }
   }
 
@@ -213,6 +214,11 @@ export class PodInspector {
 /** A request may have come while the inspection ran. */
 function wantsAnother(entry: Entry): boolean {
   return entry.again;
+}
+
+/** Nothing is left of the pod, and main does not ask about it. */
+function isOver(entry: Entry): boolean {
+  return entry.generation === 0 && entry.listed && entry.sandboxIds.size + entry.containerIds.size === 0;
 }
 
 function applyHint(entry: Entry, hint: InspectHint): void {

@@ -1,0 +1,231 @@
+// Which pods run together: one worker per UID, one running pod per full name.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PodWorkers } from "../../../src/main/sync/pod-workers.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { container, pod } from "../../support/pods.js";
+import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
+
+function build() {
+  const world = new SyncWorld();
+  const desired: Pod[] = [];
+  const gone: string[] = [];
+  const workers = new PodWorkers({
+    clock: world.clock,
+    workerDeps: (uid) => world.workerDeps(uid),
+    onDesired: (pod) => desired.push(pod),
+    onGone: (uid) => gone.push(uid),
+  });
+  world.onTerminated = (uid) => workers.terminated(uid);
+  return { world, workers, desired, gone };
+}
+
+const one = pod({}, "web", "uid-1");
+const two = pod({}, "web", "uid-2");
+const three = pod({}, "web", "uid-3");
+
+test("two UIDs of one full name never run together: the second starts the moment the first is gone", async () => {
+  const { world, workers, desired, gone } = build();
+  workers.add(one);
+  await settle();
+  workers.add(two);
+  await settle();
+  assert.equal(workers.has("uid-2"), true, "it waits");
+  assert.deepEqual(world.begunOf("uid-2"), []);
+  assert.deepEqual(desired, [one]);
+  workers.remove("uid-1", "edited");
+  await settle();
+  assert.deepEqual(gone, ["uid-1"]);
+  assert.deepEqual(desired, [one, two]);
+  assert.deepEqual(world.model(two).running(), ["app"]);
+  const firstOfTwo = world.begun.findIndex((line) => line.startsWith("uid-2"));
+  const lastOfOne = world.begun.findLastIndex((line) => line.startsWith("uid-1"));
+  assert.ok(lastOfOne < firstOfTwo);
+  assert.equal(world.clock.now(), 0, "without any waiting");
+});
+
+test("those that wait for one name get it in the order they came", async () => {
+  const { world, workers } = build();
+  workers.add(one);
+  workers.add(two);
+  workers.add(three);
+  await settle();
+  workers.remove("uid-1", "edited");
+  await settle();
+  assert.deepEqual(world.model(two).running(), ["app"]);
+  assert.deepEqual(world.begunOf("uid-3"), []);
+  workers.remove("uid-2", "edited");
+  await settle();
+  assert.deepEqual(world.model(three).running(), ["app"]);
+});
+
+test("pods of other names are not held up", async () => {
+  const { world, workers } = build();
+  const other = pod({}, "db", "uid-db");
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  workers.add(one);
+  await settle();
+  workers.remove("uid-1", "edited");
+  workers.add(two);
+  workers.add(other);
+  await settle();
+  assert.deepEqual(world.model(other).running(), ["app"]);
+  assert.deepEqual(world.begunOf("uid-2"), []);
+});
+
+test("a namespace makes another full name", async () => {
+  const { world, workers } = build();
+  const elsewhere: Pod = { ...two, metadata: { ...two.metadata, namespace: "other" } };
+  workers.add(one);
+  workers.add(elsewhere);
+  await settle();
+  assert.deepEqual(world.model(elsewhere).running(), ["app"]);
+});
+
+test("a pod that comes back while it terminates starts anew once it is gone, with the newest definition", async () => {
+  const { world, workers, gone } = build();
+  workers.add(one);
+  await settle();
+  let release = (): void => undefined;
+  world.script = (step) =>
+    step.kind === "stop-sandbox"
+      ? new Promise((resolve) => {
+          release = () => {
+            world.apply("uid-1", one, step);
+            resolve([{ kind: "sandbox", id: "s" }]);
+          };
+        })
+      : undefined;
+  workers.remove("uid-1", "removed");
+  await settle();
+  workers.add(one);
+  const newest = pod({ containers: [container("renamed")] }, "web", "uid-1");
+  workers.add(newest);
+  await settle();
+  assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
+  release();
+  await settle();
+  assert.deepEqual(gone, ["uid-1"]);
+  assert.equal(workers.get("uid-1")?.desired, newest);
+  assert.equal(
+    world
+      .begunOf("uid-1")
+      .filter((line) => line.startsWith("start-container"))
+      .at(-1),
+    "start-container renamed",
+  );
+});
+
+test("remove drops a pod that waits: it never starts", async () => {
+  const { world, workers } = build();
+  workers.add(one);
+  workers.add(two);
+  await settle();
+  workers.remove("uid-2", "removed");
+  assert.equal(workers.has("uid-2"), false);
+  workers.remove("uid-1", "removed");
+  await settle();
+  assert.deepEqual(world.begunOf("uid-2"), []);
+  assert.deepEqual([...workers.all()], []);
+});
+
+test("remove of a pod that came back takes the return back", async () => {
+  const { world, workers } = build();
+  workers.add(one);
+  await settle();
+  workers.remove("uid-1", "removed");
+  workers.add(one);
+  workers.remove("uid-1", "removed again");
+  await settle();
+  assert.equal(workers.has("uid-1"), false);
+  assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
+});
+
+test("the grace comes from the caller, else the definition, else 30 s, and is at least 1 s", async () => {
+  const cases: [number | undefined, number | undefined, number][] = [
+    [undefined, 7, 7000],
+    [3, 7, 3000],
+    [0, 7, 1000],
+    [undefined, undefined, 30_000],
+  ];
+  for (const [given, spec, expected] of cases) {
+    const { world, workers } = build();
+    const { containers } = one.spec;
+    workers.add({ ...one, spec: { containers, ...(spec !== undefined && { terminationGracePeriodSeconds: spec }) } });
+    await settle();
+    workers.remove("uid-1", "removed", given);
+    assert.equal(world.terminating[0]?.deadline, expected);
+    await settle();
+  }
+});
+
+test("an update of a running pod reaches its worker; removing an unknown pod does nothing", async () => {
+  const { world, workers, desired } = build();
+  workers.remove("uid-1", "never seen");
+  workers.add(one);
+  await settle();
+  const changed = pod({ containers: [container("app", { image: "registry.test/app:2" })] }, "web", "uid-1");
+  workers.add(changed);
+  await settle();
+  assert.deepEqual(desired, [one, changed]);
+  assert.deepEqual(world.begunOf("uid-1").slice(2, 4), ["kill-container app", "start-container app"]);
+});
+
+test("an adopted orphan is ended, and its full name is taken until it is gone", async () => {
+  const { world, workers, gone } = build();
+  world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
+  world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
+  workers.adoptOrphan("uid-1", one, { deadline: 1000, reason: "in no source" });
+  workers.adoptOrphan("uid-1", one, { deadline: 1, reason: "seen twice" });
+  workers.add(two);
+  assert.equal(world.terminating.length, 1);
+  assert.deepEqual(world.begunOf("uid-2"), []);
+  await settle();
+  assert.deepEqual(gone, ["uid-1"]);
+  assert.deepEqual(world.begunOf("uid-1"), ["stop-sandbox", "remove-sandbox", "clean-up"]);
+  assert.deepEqual(world.model(two).running(), ["app"]);
+});
+
+test("an orphan without a definition that comes back has one worker at a time", async () => {
+  const { world, workers, gone } = build();
+  world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
+  world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
+  workers.adoptOrphan("uid-1", undefined, { deadline: 1000, reason: "in no source" });
+  const terminating = workers.get("uid-1");
+  workers.add(one);
+  assert.equal(workers.get("uid-1"), terminating, "the one that ends the pod is not pushed aside");
+  await settle();
+  assert.deepEqual(gone, ["uid-1"]);
+  assert.deepEqual(world.begunOf("uid-1"), [
+    "stop-sandbox",
+    "remove-sandbox",
+    "clean-up",
+    "create-sandbox",
+    "start-container app",
+  ]);
+});
+
+test("pokeAll wakes every worker", async () => {
+  const { world, workers } = build();
+  const other = pod({}, "db", "uid-db");
+  workers.add(one);
+  workers.add(other);
+  await settle();
+  const before = world.synced.length;
+  workers.pokeAll();
+  await settle();
+  assert.equal(world.synced.length, before + 2);
+});
+
+test("stop ends the workers and leaves the pods; nothing that waits starts after it", async () => {
+  const { world, workers } = build();
+  workers.add(one);
+  workers.add(two);
+  await settle();
+  await workers.stop();
+  assert.equal(world.clock.pending, 0);
+  assert.deepEqual(world.model(one).running(), ["app"]);
+  workers.terminated("uid-1");
+  await settle();
+  assert.deepEqual(world.begunOf("uid-2"), []);
+});

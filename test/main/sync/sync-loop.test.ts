@@ -1,0 +1,322 @@
+// What the loop routes and when: nothing starts blind, nothing ends before every source spoke.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { PodRecords } from "../../../src/main/sync/pod-records.js";
+import { PodWorkers } from "../../../src/main/sync/pod-workers.js";
+import { SyncLoop } from "../../../src/main/sync/sync-loop.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
+import { pod } from "../../support/pods.js";
+import { temporaryFolder } from "../../support/sources-kit.js";
+import { settle, SyncWorld } from "../../support/sync-kit.js";
+
+async function build(context: TestContext, leftovers: () => Promise<string[]> = () => Promise.resolve([])) {
+  const world = new SyncWorld();
+  // Before the folder is removed: hooks run in the order of their registration.
+  context.after(() => records.flush());
+  const records = new PodRecords(join(await temporaryFolder(context), "pods"), world.clock, world.kept.log);
+  await records.load();
+  const workers: PodWorkers = new PodWorkers({
+    clock: world.clock,
+    workerDeps: (uid) => {
+      const deps = world.workerDeps(uid);
+      const onTerminating = (id: string, deadline: number, reason: string): void => {
+        records.terminating(id, { deadline, reason });
+        deps.events.onTerminating(id, deadline, reason);
+      };
+      return { ...deps, events: { ...deps.events, onTerminating } };
+    },
+    onDesired: (desired) => records.accept(desired, new Date(world.clock.now())),
+    onGone: (uid) => {
+      world.cache.forget(uid);
+      records.forget(uid);
+    },
+  });
+  world.onTerminated = (uid) => workers.terminated(uid);
+  let stamps = 0;
+  const { cache, clock } = world;
+  const { log } = world.kept;
+  const loop = new SyncLoop({ cache, workers, records, clock, log, leftovers, stamp: () => (stamps += 1) });
+  world.cacheEvents = {
+    onPod: (uid) => loop.onPod(uid),
+    onRuntime: (state, before) => loop.onRuntime(state, before),
+    onRelisted: () => loop.onRelisted(),
+  };
+  const relisted = (...uids: string[]): void => loop.onPlegRecord({ kind: "relisted", uids, durationMs: 1 });
+  const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid, generation: 0 }));
+  return { world, workers, records, loop, relisted, seen, stamps: () => stamps };
+}
+
+/** Puts a running pod into the runtime, as an earlier agent left it. */
+function runs(world: SyncWorld, running: Pod): void {
+  const model = world.model(running);
+  model.apply({ kind: "create-sandbox", attempt: 0, reason: "" });
+  for (const container of running.spec.containers) {
+    model.apply({
+      kind: "start-container",
+      container,
+      containerKind: "app",
+      sandboxId: "sandbox-1",
+      sandboxAttempt: 0,
+      podIPs: [],
+      restartCount: 0,
+      reason: "",
+    });
+  }
+}
+
+const add = (added: Pod) => ({ kind: "add", pod: added }) as const;
+
+test("nothing starts before the runtime has been seen whole; then changes apply in order", async (t) => {
+  const { world, loop, relisted, seen, workers } = await build(t);
+  const a = pod({}, "a");
+  const b = pod({}, "b");
+  runs(world, b);
+  loop.onPodChange(add(a));
+  loop.onPodChange(add(b));
+  loop.onPodChange({ kind: "remove", pod: a });
+  loop.onSourcesSeen();
+  await settle();
+  relisted("uid-b");
+  await settle();
+  assert.deepEqual(world.begun, []);
+  assert.equal(workers.has("uid-b"), false);
+  seen("uid-b");
+  await settle();
+  assert.deepEqual(world.begunOf("uid-b"), [], "a running pod is adopted, not restarted");
+  assert.equal(workers.has("uid-b"), true);
+  assert.equal(workers.get("uid-a")?.state, undefined, "added, removed and over");
+  assert.deepEqual(world.begunOf("uid-a"), ["clean-up"]);
+});
+
+test("what runs and is in no source ends, but not before every source has spoken", async (t) => {
+  const { world, loop, relisted, seen, workers } = await build(t);
+  const orphan = pod({ terminationGracePeriodSeconds: 7 }, "orphan");
+  runs(world, orphan);
+  relisted("uid-orphan");
+  seen("uid-orphan");
+  relisted("uid-orphan");
+  await settle();
+  assert.equal(workers.has("uid-orphan"), false, "a source may still want it");
+  loop.onSourcesSeen();
+  await settle();
+  assert.deepEqual(world.model(orphan).observed.containers, []);
+  assert.deepEqual(world.terminated, ["uid-orphan"]);
+});
+
+test("an orphan's grace is the one on its containers, 30 s when there is none", async (t) => {
+  const { world, loop, relisted, seen } = await build(t);
+  const told = pod({}, "told");
+  const silent = pod({}, "silent");
+  runs(world, told);
+  runs(world, silent);
+  const [container] = world.model(told).observed.containers;
+  assert.ok(container);
+  container.annotations["io.kubernetes.pod.terminationGracePeriod"] = "7";
+  relisted("uid-told", "uid-silent");
+  seen("uid-told");
+  seen("uid-silent");
+  loop.onSourcesSeen();
+  const deadlines = Object.fromEntries(world.terminating.map(({ uid, deadline }) => [uid, deadline]));
+  assert.deepEqual(deadlines, { "uid-told": 7000, "uid-silent": 30_000 });
+  await settle();
+});
+
+test("a pod that is wanted is never swept, however early the runtime shows it", async (t) => {
+  const { world, loop, relisted, seen, workers } = await build(t);
+  const web = pod();
+  runs(world, web);
+  loop.onPodChange(add(web));
+  loop.onSourcesSeen();
+  // The event stream may tell of a pod before the first relist does.
+  seen("uid-web");
+  relisted("uid-web");
+  await settle();
+  assert.deepEqual(world.terminating, []);
+  assert.deepEqual(world.model(web).running(), ["app"]);
+  assert.equal(workers.get("uid-web")?.state, "syncing");
+});
+
+test("an orphan that appears later is found by the next relist", async (t) => {
+  const { world, loop, relisted, seen } = await build(t);
+  relisted();
+  loop.onSourcesSeen();
+  const late = pod({}, "late");
+  runs(world, late);
+  seen("uid-late");
+  assert.deepEqual(world.terminating, []);
+  relisted("uid-late");
+  await settle();
+  assert.deepEqual(world.terminated, ["uid-late"]);
+});
+
+test("directories and cgroups of pods that nobody knows are cleaned up, once", async (t) => {
+  let asked = 0;
+  const { world, loop, relisted } = await build(t, () => {
+    asked++;
+    return Promise.resolve(["uid-web", "uid-left"]);
+  });
+  loop.onPodChange(add(pod()));
+  relisted();
+  loop.onSourcesSeen();
+  relisted();
+  await settle();
+  assert.deepEqual(world.begunOf("uid-left"), ["clean-up"]);
+  assert.deepEqual(world.model(pod()).running(), ["app"]);
+  relisted();
+  await settle();
+  assert.equal(asked, 1);
+});
+
+test("leftovers that cannot be listed are told about and cost nothing else", async (t) => {
+  const { world, loop, relisted } = await build(t, () => Promise.reject(new Error("EIO")));
+  relisted();
+  loop.onSourcesSeen();
+  await settle();
+  assert.equal(world.kept.warnings().length, 1);
+});
+
+test("a termination that an earlier agent began is carried to its end, then the pod starts anew", async (t) => {
+  const { world, loop, relisted, seen, records } = await build(t);
+  const web = pod();
+  records.accept(web, new Date(0));
+  records.terminating("uid-web", { deadline: 12_345, reason: "removed by the agent before" });
+  runs(world, web);
+  loop.onPodChange(add(web));
+  loop.onSourcesSeen();
+  relisted("uid-web");
+  seen("uid-web");
+  assert.deepEqual(world.terminating, [{ uid: "uid-web", deadline: 12_345, reason: "removed by the agent before" }]);
+  await settle();
+  assert.deepEqual(world.begunOf("uid-web").slice(0, 2), ["kill-container app", "stop-sandbox"]);
+  assert.deepEqual(world.begunOf("uid-web").slice(-2), ["create-sandbox", "start-container app"]);
+  assert.equal(records.get("uid-web")?.termination, undefined, "the new life starts without the old one's deadline");
+});
+
+test("a termination under way whose pod is in no source keeps its deadline", async (t) => {
+  const { world, loop, relisted, seen, records } = await build(t);
+  const web = pod();
+  records.accept(web, new Date(0));
+  records.terminating("uid-web", { deadline: 4000, reason: "removed" });
+  runs(world, web);
+  relisted("uid-web");
+  seen("uid-web");
+  loop.onSourcesSeen();
+  assert.deepEqual(
+    world.terminating.map(({ deadline }) => deadline),
+    [4000],
+  );
+  await settle();
+  assert.deepEqual(world.terminated, ["uid-web"]);
+  assert.equal(records.get("uid-web"), undefined);
+});
+
+test("a pod edited while the agent was down: the old one ends before the new one starts", async (t) => {
+  for (const [recorded, sourcesFirst] of [
+    [true, false],
+    [false, false],
+    [true, true],
+  ]) {
+    const { world, loop, relisted, seen, records } = await build(t);
+    const before = pod({}, "web", "uid-before");
+    const after = pod({}, "web", "uid-after");
+    if (recorded === true) records.accept(before, new Date(0));
+    runs(world, before);
+    world.model(before).observed.name = "web";
+    world.model(before).observed.namespace = "default";
+    loop.onPodChange(add(after));
+    if (sourcesFirst === true) loop.onSourcesSeen();
+    relisted("uid-before");
+    seen("uid-before");
+    if (sourcesFirst !== true) {
+      await settle();
+      assert.deepEqual(world.begun, [], "another source may still want the old one");
+      loop.onSourcesSeen();
+    }
+    await settle();
+    assert.deepEqual(world.terminated, ["uid-before"], `recorded: ${String(recorded)}`);
+    assert.deepEqual(world.model(after).running(), ["app"]);
+    const lastOld = world.begun.findLastIndex((line) => line.startsWith("uid-before"));
+    assert.ok(lastOld < world.begun.findIndex((line) => line.startsWith("uid-after")));
+  }
+});
+
+test("a pod that waits for the sources may be removed again, or changed, before they have spoken", async (t) => {
+  const { world, loop, relisted, seen } = await build(t);
+  const before = pod({}, "web", "uid-before");
+  const after = pod({}, "web", "uid-after");
+  runs(world, before);
+  Object.assign(world.model(before).observed, { name: "web", namespace: "default" });
+  relisted("uid-before");
+  seen("uid-before");
+  loop.onPodChange(add(after));
+  loop.onPodChange({ kind: "remove", pod: after });
+  loop.onPodChange(add(before));
+  loop.onSourcesSeen();
+  await settle();
+  assert.deepEqual(world.terminating, []);
+  assert.deepEqual(world.begun, [], "the old one is wanted after all, and was never touched");
+});
+
+test("a change of a container wakes its pod's worker", async (t) => {
+  const { world, loop, relisted } = await build(t);
+  const web = pod();
+  relisted();
+  loop.onPodChange(add(web));
+  await settle();
+  world.exit(web, "app", 1);
+  await settle();
+  assert.deepEqual(world.begunOf("uid-web").at(-1), "start-container app");
+  assert.deepEqual(world.model(web).running(), ["app"]);
+});
+
+test("the runtime's state is told once per change, and its return wakes every pod", async (t) => {
+  const { world, loop, relisted } = await build(t);
+  relisted();
+  loop.onPodChange(add(pod()));
+  await settle();
+  const { lines } = world.kept;
+  lines.length = 0;
+  const up: RuntimeState = {
+    reachable: true,
+    runtimeReady: true,
+    networkReady: true,
+    name: "fake",
+    version: "1.0",
+    events: false,
+    message: "",
+  };
+  const down: RuntimeState = { ...up, reachable: false, runtimeReady: false, networkReady: false, message: "refused" };
+  const noNetwork: RuntimeState = { ...up, networkReady: false, message: "NetworkReady: no CNI configuration" };
+  const synced = world.synced.length;
+  const tell = async (state: RuntimeState): Promise<string[]> => {
+    lines.length = 0;
+    loop.onPlegRecord({ kind: "runtime", state });
+    await settle();
+    return lines.map((line) => `${line.level} ${line.msg}`);
+  };
+  assert.match((await tell(down)).join("\n"), /^50 the container runtime does not answer.*refused$/);
+  assert.deepEqual(await tell({ ...down, message: "refused again" }), []);
+  const noisy = await tell(noNetwork);
+  assert.match(noisy.join("\n"), /^30 runtime fake 1.0 answers\n40 .*no CNI configuration$/);
+  assert.deepEqual(await tell({ ...noNetwork, events: true }), [], "the same trouble is not told again");
+  assert.equal(world.synced.length, synced, "nothing is woken for a runtime that is not ready");
+  assert.deepEqual(await tell(up), []);
+  assert.equal(world.synced.length, synced + 1);
+  assert.deepEqual(await tell({ ...up, events: true }), []);
+  assert.equal(world.synced.length, synced + 1, "ready already: nobody is woken");
+});
+
+test("a stopped loop routes nothing", async (t) => {
+  const { world, loop, relisted, workers, stamps } = await build(t);
+  relisted();
+  await settle();
+  loop.stop();
+  loop.onPodChange(add(pod()));
+  loop.onSourcesSeen();
+  await settle();
+  assert.equal(workers.has("uid-web"), false);
+  assert.deepEqual(world.begun, []);
+  assert.ok(stamps() >= 2, "it still says that it is alive");
+});

@@ -1,0 +1,159 @@
+// The pleg queues' records survive their binary form whole, whatever is in them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { InspectHint, InspectRequest, PlegRecord } from "../../../src/shared/contracts/pleg.js";
+import {
+  encodeObservedState,
+  inspectRequestCodec,
+  PlegRecordError,
+  plegRecordCodec,
+} from "../../../src/shared/contracts/pleg-codec.js";
+import {
+  ContainerState,
+  ContainerStatus,
+  NamespaceMode,
+  PodSandboxState,
+  PodSandboxStatus,
+} from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+
+/** Objects as the code makes them, not without a prototype. */
+function fields<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
+  return fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
+}
+
+// Whole characters: half a surrogate pair has no UTF-8 form and never comes from a runtime.
+const text = fc.string({ unit: "grapheme", maxLength: 20 });
+const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
+const nanos = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
+const labels = fc.dictionary(text, text, { maxKeys: 4, noNullPrototype: true });
+
+const sandbox: fc.Arbitrary<PodSandboxStatus> = fields({
+  id: text,
+  metadata: fields({ name: text, namespace: text, uid: text, attempt: uint32 }),
+  state: fc.constantFrom(PodSandboxState.SANDBOX_READY, PodSandboxState.SANDBOX_NOTREADY),
+  createdAt: nanos,
+  network: fields({ ip: text, additionalIps: fc.array(fields({ ip: text }), { maxLength: 2 }) }),
+  linux: fields({
+    namespaces: fields({ options: fields({ network: fc.constantFrom(NamespaceMode.POD, NamespaceMode.NODE) }) }),
+  }),
+  labels,
+  annotations: labels,
+}).map((partial) => PodSandboxStatus.fromPartial(partial));
+
+const container: fc.Arbitrary<ContainerStatus> = fields({
+  id: text,
+  metadata: fields({ name: text, attempt: uint32 }),
+  state: fc.constantFrom(
+    ContainerState.CONTAINER_CREATED,
+    ContainerState.CONTAINER_RUNNING,
+    ContainerState.CONTAINER_EXITED,
+    ContainerState.CONTAINER_UNKNOWN,
+  ),
+  createdAt: nanos,
+  startedAt: nanos,
+  finishedAt: nanos,
+  exitCode: fc.integer({ min: -1, max: 255 }),
+  imageRef: text,
+  reason: text,
+  message: fc.string({ unit: "grapheme", maxLength: 300 }),
+  labels,
+  annotations: labels,
+  mounts: fc.array(fields({ containerPath: text, hostPath: text, readonly: fc.boolean() }), { maxLength: 3 }),
+  logPath: text,
+}).map((partial) => ContainerStatus.fromPartial(partial));
+
+const observed: fc.Arbitrary<ObservedPod> = fields({
+  uid: text,
+  namespace: text,
+  name: text,
+  sandboxes: fc.array(sandbox, { maxLength: 3 }),
+  containers: fc.array(container, { maxLength: 4 }),
+  generation: uint32,
+  observedAt: fc.double({ noNaN: true, noDefaultInfinity: true }),
+});
+
+const record: fc.Arbitrary<PlegRecord> = fc.oneof(
+  fields({ kind: fc.constant("pod" as const), observed }),
+  fields({
+    kind: fc.constant("relisted" as const),
+    uids: fc.array(text, { maxLength: 200 }),
+    durationMs: fc.double({ noNaN: true, noDefaultInfinity: true }),
+  }),
+  fields({
+    kind: fc.constant("runtime" as const),
+    state: fields({
+      reachable: fc.boolean(),
+      runtimeReady: fc.boolean(),
+      networkReady: fc.boolean(),
+      events: fc.boolean(),
+      name: text,
+      version: text,
+      message: text,
+    }),
+  }),
+  fields({
+    kind: fc.constant("inspect-failed" as const),
+    uid: text,
+    generation: uint32,
+    code: text,
+    message: text,
+  }),
+);
+
+const hint: fc.Arbitrary<InspectHint> = fields({
+  kind: fc.constantFrom("sandbox", "container", "sandbox-removed", "container-removed", "relist"),
+  id: text,
+});
+const request: fc.Arbitrary<InspectRequest> = fields({
+  uid: text,
+  generation: uint32,
+  hints: fc.array(hint, { maxLength: 20 }),
+});
+
+test("every record comes back as it was", () => {
+  fc.assert(
+    fc.property(record, (before) => {
+      assert.deepEqual(plegRecordCodec.decode(plegRecordCodec.encode(before)), before);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("every inspect request comes back as it was", () => {
+  fc.assert(
+    fc.property(request, (before) => {
+      assert.deepEqual(inspectRequestCodec.decode(inspectRequestCodec.encode(before)), before);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("the state of a pod is equal bytes exactly when the runtime says the same", () => {
+  fc.assert(
+    fc.property(observed, observed, uint32, (a, b, generation) => {
+      const again = { ...structuredClone(a), generation, observedAt: a.observedAt + 1 };
+      assert.deepEqual(encodeObservedState(again), encodeObservedState(a), "generation and time do not count");
+      const { generation: _a, observedAt: _b, ...contentA } = a;
+      const { generation: _c, observedAt: _d, ...contentB } = b;
+      const same = JSON.stringify(contentA, bigints) === JSON.stringify(contentB, bigints);
+      assert.equal(Buffer.compare(encodeObservedState(a), encodeObservedState(b)) === 0, same);
+    }),
+  );
+});
+
+test("a record that is cut short or of another kind is refused, not misread", () => {
+  const pod = plegRecordCodec.encode({ kind: "inspect-failed", uid: "u", generation: 7, code: "X", message: "why" });
+  for (let length = 0; length < pod.length; length++) {
+    assert.throws(() => plegRecordCodec.decode(pod.subarray(0, length)), `${length} bytes`);
+  }
+  assert.throws(() => plegRecordCodec.decode(new Uint8Array([99])), PlegRecordError);
+  const odd = inspectRequestCodec.encode({ uid: "u", generation: 1, hints: [{ kind: "relist", id: "" }] });
+  odd[odd.length - 2] = 77;
+  assert.throws(() => inspectRequestCodec.decode(odd), PlegRecordError);
+});
+
+function bigints(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}

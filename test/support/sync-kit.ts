@@ -1,0 +1,141 @@
+// What the tests of the sync path share: a pod worker's surroundings without a runtime. The pleg thread is a function
+// that answers inspections from model runtimes, the doer applies steps to them and can be scripted to fail or hang.
+import { PodCache, type PodCacheEvents } from "../../src/main/sync/pod-cache.js";
+import type { PodWorkerDeps, PodWorkerEvents, StepDoer } from "../../src/main/sync/pod-worker.js";
+import type { Plan, Step } from "../../src/main/sync/step.js";
+import type { StartFailure } from "../../src/main/sync/plan-context.js";
+import type { Pod } from "../../src/shared/api/pod.js";
+import type { InspectHint, InspectRequest, PlegRecord } from "../../src/shared/contracts/pleg.js";
+import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
+import { ModelRuntime } from "./model-runtime.js";
+import { keptLog } from "./sources-kit.js";
+import { SteppedClock } from "./stepped-clock.js";
+
+/** Lets everything run that needs no time: only promises and immediates are under way in these tests. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function emptyObservation(uid: string, generation: number): ObservedPod {
+  return { uid, namespace: "", name: "", sandboxes: [], containers: [], generation, observedAt: 0 };
+}
+
+/** What the doer does with a step instead of succeeding; the model is changed by the script when it wants to. */
+export type Script = (step: Step, signal: AbortSignal) => Promise<InspectHint[]> | undefined;
+
+export const HINTS: InspectHint[] = [{ kind: "container", id: "made" }];
+
+/** Waits until the signal aborts, then fails as a cancelled call does. */
+export function hang(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const abort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+export interface Synced {
+  pod: Pod;
+  plan: Plan;
+  failures: Map<string, StartFailure>;
+}
+
+export class SyncWorld {
+  readonly clock = new SteppedClock();
+  readonly kept = keptLog();
+  readonly models = new Map<string, ModelRuntime>();
+  readonly asked: InspectRequest[] = [];
+  /** Answers an inspection; by default with what the model has. undefined: no answer. */
+  answer: (request: InspectRequest) => PlegRecord | undefined = (request) => this.observation(request);
+  /** Steps in the order they began, as "UID kind[ container]". */
+  readonly begun: string[] = [];
+  readonly steps: Step[] = [];
+  script: Script = () => undefined;
+  /** Steps of one pod under way at once, highest seen. */
+  readonly synced: Synced[] = [];
+  readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
+  readonly terminated: string[] = [];
+  onTerminated: (uid: string) => void = () => undefined;
+  cacheEvents: Partial<PodCacheEvents> = {};
+  readonly cache: PodCache;
+
+  constructor() {
+    this.cache = new PodCache(this.clock, (request) => this.ask(request), {
+      onPod: (uid) => this.cacheEvents.onPod?.(uid),
+      onRuntime: (state, before) => this.cacheEvents.onRuntime?.(state, before),
+      onRelisted: (uids) => this.cacheEvents.onRelisted?.(uids),
+    });
+  }
+
+  model(pod: Pod): ModelRuntime {
+    const { uid } = pod.metadata;
+    const model = this.models.get(uid) ?? new ModelRuntime(pod);
+    model.now = Math.max(this.models.has(uid) ? model.now : 0, this.clock.now());
+    this.models.set(uid, model);
+    return model;
+  }
+
+  observation({ uid, generation }: Pick<InspectRequest, "uid" | "generation">): PlegRecord {
+    const model = this.models.get(uid);
+    if (model === undefined) return { kind: "pod", observed: emptyObservation(uid, generation) };
+    const observed = { ...structuredClone(model.observed), generation, observedAt: this.clock.now() };
+    return { kind: "pod", observed };
+  }
+
+  /** A container ends and the pleg thread sees it, without having been asked. */
+  exit(pod: Pod, container: string, exitCode: number): void {
+    this.model(pod).exit(container, exitCode);
+    const { uid } = pod.metadata;
+    this.cache.onRecord(this.observation({ uid, generation: this.cache.get(uid).generation }));
+  }
+
+  workerDeps(uid: string): PodWorkerDeps {
+    return { cache: this.cache, doer: this.doer(uid), events: this.events(), clock: this.clock, log: this.kept.log };
+  }
+
+  begunOf(uid: string): string[] {
+    return this.begun.filter((line) => line.startsWith(`${uid} `)).map((line) => line.slice(uid.length + 1));
+  }
+
+  private ask(request: InspectRequest): void {
+    this.asked.push(request);
+    const record = this.answer(request);
+    if (record !== undefined) setImmediate(() => this.cache.onRecord(record));
+  }
+
+  private doer(uid: string): StepDoer {
+    return {
+      execute: async (pod, step, signal) => {
+        const name =
+          step.kind === "start-container" ? ` ${step.container.name}` : "name" in step ? ` ${step.name}` : "";
+        this.begun.push(`${uid} ${step.kind}${name}`);
+        this.steps.push(step);
+        const scripted = this.script(step, signal);
+        if (scripted !== undefined) return scripted;
+        signal.throwIfAborted();
+        this.apply(uid, pod, step);
+        return step.kind === "clean-up" ? [] : HINTS;
+      },
+    };
+  }
+
+  apply(uid: string, pod: Pod | undefined, step: Step): void {
+    const model = pod === undefined ? this.models.get(uid) : this.model(pod);
+    model?.apply(step);
+  }
+
+  private events(): PodWorkerEvents {
+    return {
+      onSynced: (pod, _observed, plan, failures) => {
+        this.synced.push({ pod, plan, failures: new Map(failures) });
+      },
+      onTerminating: (uid, deadline, reason) => {
+        this.terminating.push({ uid, deadline, reason });
+      },
+      onTerminated: (uid) => {
+        this.terminated.push(uid);
+        this.onTerminated(uid);
+      },
+    };
+  }
+}

@@ -1,0 +1,96 @@
+// The pleg logic in-thread, on the fake runtime: its own timers run under virtual time, the CRI calls are real.
+import type { TestContext } from "node:test";
+import type { InspectHint, PlegInit, PlegRecord } from "../../../src/shared/contracts/pleg.js";
+import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+import { plegMetrics } from "../../../src/shared/metrics/pleg.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { Pleg } from "../../../src/workers/pleg/pleg.js";
+import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
+import { pair } from "../../shared/cri/support.js";
+import { keptLog, until as untilWithin } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+const PATIENCE_MS = 60_000;
+
+export function until(what: string, condition: () => boolean): Promise<void> {
+  return untilWithin(what, condition, PATIENCE_MS);
+}
+
+export const TEST_INIT: PlegInit = {
+  endpoint: "",
+  runtimeRequestTimeoutMs: 10_000,
+  inspectDeadlineMs: 10_000,
+  inspectConcurrency: 4,
+  listDeadlineMs: 10_000,
+  relistActiveMs: 1000,
+  relistQuietMs: 10_000,
+  statusPeriodMs: 5000,
+  useEvents: false,
+};
+
+export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions> = {}, init: Partial<PlegInit> = {}) {
+  const { fake, client } = await pair(t, fakeOptions);
+  const clock = new SteppedClock();
+  const kept = keptLog();
+  const records: PlegRecord[] = [];
+  const pleg = new Pleg(
+    { ...TEST_INIT, endpoint: fake.endpoint, ...init },
+    {
+      cri: client,
+      clock,
+      log: kept.log,
+      publish: (record) => records.push(record),
+      metrics: plegMetrics(new ThreadRegistry("test")),
+    },
+  );
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= pleg.stop());
+  t.after(stop);
+  const podRecords = (uid: string): ObservedPod[] =>
+    records.flatMap((record) => (record.kind === "pod" && record.observed.uid === uid ? [record.observed] : []));
+  const kinds = (kind: PlegRecord["kind"]): number => records.filter((record) => record.kind === kind).length;
+  /** Lets `ms` of virtual time pass until the next relist has ended. */
+  const relist = async (ms = 1000): Promise<void> => {
+    const before = kinds("relisted");
+    clock.step(ms);
+    await until("a relist has ended", () => kinds("relisted") > before);
+    await nothingPending();
+  };
+  /** Inspections that the fake still serves. */
+  const nothingPending = async (): Promise<void> => {
+    let quiet = 0;
+    await until("no call is under way", () => {
+      quiet = fake.calls.every((call) => call.endedAt !== undefined || call.verb === "GetContainerEvents")
+        ? quiet + 1
+        : 0;
+      return quiet > 3;
+    });
+  };
+  return {
+    fake,
+    client,
+    clock,
+    kept,
+    records,
+    pleg,
+    stop,
+    podRecords,
+    kinds,
+    relist,
+    nothingPending,
+    last: (uid: string) => podRecords(uid).at(-1),
+    failures: () => records.filter((record) => record.kind === "inspect-failed"),
+    runtimes: () => records.flatMap((record) => (record.kind === "runtime" ? [record.state] : [])),
+    ask: (uid: string, generation: number, hints: InspectHint[] = []) => pleg.request({ uid, generation, hints }),
+    /** The thread after its first relist. */
+    started: async () => {
+      pleg.start();
+      clock.step(0);
+      await until(
+        "the first relist has ended and the runtime answered",
+        () => kinds("relisted") > 0 && kinds("runtime") > 0,
+      );
+      await nothingPending();
+    },
+  };
+}
