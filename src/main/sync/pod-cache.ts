@@ -137,12 +137,12 @@ export class PodCache {
     }
   }
 
-  /** Asks again for everything that is waited for: the pleg thread has been restarted. */
+  /**
+   * The pleg thread has been restarted and knows no generations: every pod that was ever changed is asked for, or all
+   * it sees of them from now on would be taken for stale.
+   */
   resend(): void {
-    for (const [uid, waits] of this.waits) {
-      const generation = Math.max(...[...waits].map((wait) => wait.generation));
-      if (waits.size > 0) this.ask({ uid, generation, hints: [] });
-    }
+    for (const [uid, generation] of this.wanted) this.ask({ uid, generation, hints: [] });
   }
 
   /** Forgets a pod that is gone for good. */
