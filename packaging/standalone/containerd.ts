@@ -192,6 +192,8 @@ class Instance implements PrivateContainerd {
     if (identity === undefined) return;
     const left = await signalAndWait([identity], signal, 15_000);
     if (left.length > 0) throw new Error(`containerd (pid ${identity.pid}) lives on after ${signal}`);
+    // /proc knows before Node does: start() must not find it "running" still.
+    if (this.child !== undefined && isRunning(this.child)) await once(this.child, "exit");
   }
 
   private async becomeReady(child: ChildProcess): Promise<void> {

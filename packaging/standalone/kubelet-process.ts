@@ -169,6 +169,8 @@ class Kubelet implements KubeletProcess {
     const left = await signalAndWait([this.identity], signal, timeoutMs);
     const stuck = await signalAndWait(left, "SIGKILL", timeoutMs);
     if (stuck.length > 0) throw new Error(`the kubelet (pid ${this.identity.pid}) lives on after SIGKILL`);
+    // /proc knows before Node does: start() must not find it "running" still.
+    if (this.child !== undefined && !this.hasEnded()) await once(this.child, "exit");
     this.identity = undefined;
   }
 
