@@ -238,7 +238,7 @@ export class PodWorker {
     const waitMs = Math.min(RETRY_MIN_MS * 2 ** (this.retries - 1), RETRY_MAX_MS);
     const message = error instanceof Error ? error.message : String(error);
     // The runtime's absence is told once for the node, and its return wakes every worker.
-    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === "CriError");
+    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === "CriUnavailableError");
     if (!quiet || this.retries === 1) {
       this.deps.log[quiet ? "debug" : "error"](
         { pod: this.name(), uid: this.uid, err: error, retryMs: waitMs },
