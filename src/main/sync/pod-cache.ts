@@ -39,6 +39,8 @@ export class PodCache {
   private readonly pods = new Map<string, ObservedPod>();
   private readonly wanted = new Map<string, number>();
   private readonly waits = new Map<string, Set<Wait>>();
+  /** Pods whose last inspection failed and was not asked for again: nobody will answer a wait for them. */
+  private readonly unanswered = new Set<string>();
   private generation = 0;
   /** UIDs of the first relist that have not been inspected yet; undefined before the first relist. */
   private unseen: Set<string> | undefined;
@@ -102,6 +104,7 @@ export class PodCache {
       }
       case "inspect-failed":
         this.unseen?.delete(record.uid);
+        this.unanswered.add(record.uid);
         this.settle(record.uid, record.generation, (wait) =>
           wait.reject(new InspectionError(record.uid, record.code, record.message)),
         );
@@ -113,7 +116,7 @@ export class PodCache {
   bump(uid: string, hints: InspectHint[]): number {
     this.generation++;
     this.wanted.set(uid, this.generation);
-    this.ask({ uid, generation: this.generation, hints });
+    this.request({ uid, generation: this.generation, hints });
     return this.generation;
   }
 
@@ -128,12 +131,13 @@ export class PodCache {
     for (let tries = 1; ; tries++) {
       const current = this.pods.get(uid);
       if (current !== undefined && current.generation >= generation) return current;
+      if (this.unanswered.has(uid)) this.request({ uid, generation, hints: [] });
       const answer = await this.waitOnce(uid, generation, signal);
       if (answer !== undefined) return answer;
       if (tries === ASK_LIMIT) {
         throw new InspectionError(uid, "TIMEOUT", `no inspection of pod ${uid} came back within ${tries * 10} s`);
       }
-      this.ask({ uid, generation, hints: [] });
+      this.request({ uid, generation, hints: [] });
     }
   }
 
@@ -142,18 +146,25 @@ export class PodCache {
    * it sees of them from now on would be taken for stale.
    */
   resend(): void {
-    for (const [uid, generation] of this.wanted) this.ask({ uid, generation, hints: [] });
+    for (const [uid, generation] of this.wanted) this.request({ uid, generation, hints: [] });
   }
 
   /** Forgets a pod that is gone for good. */
   forget(uid: string): void {
     this.wanted.delete(uid);
+    this.unanswered.delete(uid);
     const observed = this.pods.get(uid);
     if (observed?.sandboxes.length === 0 && observed.containers.length === 0) this.pods.delete(uid);
   }
 
+  private request(request: InspectRequest): void {
+    this.unanswered.delete(request.uid);
+    this.ask(request);
+  }
+
   private onObserved(observed: ObservedPod): void {
     const { uid } = observed;
+    this.unanswered.delete(uid);
     this.unseen?.delete(uid);
     if (observed.generation < (this.wanted.get(uid) ?? 0)) {
       this.staleRecords++;
