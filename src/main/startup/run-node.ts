@@ -22,6 +22,7 @@ import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
+import { installFaultHook } from "./fault-hook.js";
 import { watchNode } from "./node-metrics.js";
 import { PlegThread } from "./pleg-thread.js";
 import { ServerThread } from "./server-thread.js";
@@ -128,6 +129,8 @@ export async function runNode(
   // Neither gates the pods: the runtime may be away, and a taken port is told by the server thread.
   startThread(pleg.thread.start(), log, "pleg");
   startThread(server.thread.start(), log, "server");
+  const threads = { pleg: pleg.thread, server: server.thread };
+  const removeFaultHook = installFaultHook({ rootDir: settings.rootDir, threads, log });
   const sources: Sources = startSources({
     staticPodPath: settings.staticPodPath,
     staticPodURL: settings.staticPodURL,
@@ -144,6 +147,7 @@ export async function runNode(
   return {
     async stop() {
       endLoopWatch();
+      removeFaultHook();
       await sources.stop();
       await sync.stop();
       await Promise.all([pleg.stop(), server.stop(), tasks.close()]);

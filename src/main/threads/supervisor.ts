@@ -7,6 +7,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/queue/board.js";
 import type { RingBuffers } from "../../shared/queue/ring.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
+import type { ThreadFault } from "../../shared/thread/faults.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
 import { ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
@@ -134,6 +135,11 @@ export class SupervisedThread<Control extends object> {
   async terminate(): Promise<void> {
     this.current?.kill("terminated", "terminated on request");
     await this.current?.gone();
+  }
+
+  /** Has the thread break itself; only the fault hook orders this. */
+  commitFault(fault: ThreadFault): void {
+    this.current?.post({ kind: "fault", fault });
   }
 
   /** Orderly end: drain, then kill at the deadline. Never restarts. Idempotent. */

@@ -8,6 +8,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { BoardBuffers } from "../queue/board.js";
 import type { RingBuffers } from "../queue/ring.js";
+import type { ThreadFault } from "../thread/faults.js";
 
 /** What a worker finds in workerData. */
 export interface ThreadInit<Init> {
@@ -52,7 +53,9 @@ export type SupervisorMessage =
   /** The owner has sent its snapshot. */
   | { kind: "running" }
   /** Finish what is begun, flush, then exit. */
-  | { kind: "drain" };
+  | { kind: "drain" }
+  /** For tests, see thread/faults.ts. */
+  | { kind: "fault"; fault: ThreadFault };
 
 /** Why a thread ended. */
 export type ExitCause =

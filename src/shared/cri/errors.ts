@@ -115,8 +115,17 @@ function holderOfName(details: string): string | undefined {
   return match === null ? undefined : (match[1] ?? "");
 }
 
-/** The right class for a status code; a name in use is ALREADY_EXISTS whatever the runtime calls it. */
+/** containerd takes connections before its CRI service is ready, and answers UNKNOWN until then. */
+const STARTING_UP = /^server is not initialized yet/;
+
+/**
+ * The right class for a status code, whatever the runtime calls it: a name in use is ALREADY_EXISTS, a runtime that is
+ * still starting is UNAVAILABLE.
+ */
 export function criError(init: CriErrorInit): CriError {
+  if (init.code === "UNKNOWN" && STARTING_UP.test(init.details)) {
+    return new CriUnavailableError({ ...init, code: "UNAVAILABLE" });
+  }
   if (init.code === "UNKNOWN" && holderOfName(init.details) !== undefined) {
     return new CriAlreadyExistsError({ ...init, code: "ALREADY_EXISTS" });
   }

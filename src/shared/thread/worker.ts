@@ -11,6 +11,7 @@ import { LAYOUT_VERSION } from "../queue/layout.js";
 import type { RingBuffers } from "../queue/ring.js";
 import { portEndpoint } from "./endpoint.js";
 import { serializeError } from "./errors.js";
+import { commitFault } from "./faults.js";
 import { RemoteCalls, type Remote } from "./remote-calls.js";
 import { keepStamping } from "./stamper.js";
 
@@ -111,6 +112,8 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
         case "drain":
           drain().catch(die);
           return;
+        case "fault":
+          commitFault(message.fault, clock);
       }
     });
     expose(running.control, portEndpoint(data.control));

@@ -1,0 +1,54 @@
+// A way in for tests that break a thread inside the real process. It exists only with NODELET_FAULTS=1 in the
+// environment: SIGUSR2 then makes the agent read <rootDir>/nodelet/fault, which holds one line `<fault> <thread>`:
+//
+//   terminate pleg     the supervisor ends the thread, as a crash would
+//   hang server        the thread enters a busy loop
+//   heap pleg          the thread fills its heap up to the limit
+//
+// What must hold: without the variable no handler is installed and nothing here has any effect.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadFault } from "../../shared/thread/faults.js";
+
+/** The part of a supervised thread that is used. */
+export interface Breakable {
+  terminate(): Promise<void>;
+  commitFault(fault: ThreadFault): void;
+}
+
+export interface FaultHookOptions {
+  rootDir: string;
+  threads: Readonly<Record<string, Breakable>>;
+  log: Logger;
+}
+
+/** Installs the hook when the environment asks for it; returns how to take it away. */
+export function installFaultHook(options: FaultHookOptions, environment: NodeJS.ProcessEnv = process.env): () => void {
+  if (environment["NODELET_FAULTS"] !== "1") return () => undefined;
+  const { log } = options;
+  const onSignal = (): void => {
+    order(options).catch((error: unknown) => log.error({ err: error }, "the ordered fault was not committed"));
+  };
+  process.on("SIGUSR2", onSignal);
+  log.warn("NODELET_FAULTS=1: SIGUSR2 breaks threads on order; for tests only");
+  return () => process.off("SIGUSR2", onSignal);
+}
+
+async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void> {
+  const path = join(rootDir, "nodelet", "fault");
+  const [fault = "", name = ""] = (await readFile(path, "utf8")).trim().split(" ");
+  const thread = threads[name];
+  if (thread === undefined) throw new Error(`${path} names no thread of ${Object.keys(threads).join(", ")}: "${name}"`);
+  log.warn({ fault, thread: name }, `fault ordered: ${fault} ${name}`);
+  switch (fault) {
+    case "terminate":
+      return thread.terminate();
+    case "hang":
+    case "heap":
+      thread.commitFault(fault);
+      return;
+    default:
+      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap`);
+  }
+}

@@ -1,0 +1,24 @@
+// Faults a thread commits on itself when told to, for the tests of the supervisor: what no outside can bring about.
+// What must hold: main sends the order only when the agent runs with NODELET_FAULTS=1 (main/startup/fault-hook.ts).
+import type { Clock } from "../clock/clock.js";
+
+/** `hang`: a busy loop without end. `heap`: a leak, beside the thread's other work, until its heap limit. */
+export type ThreadFault = "hang" | "heap";
+
+/** Live objects added per tick: 2 MiB. */
+const LEAKED_ARRAYS = 256;
+const ARRAY_LENGTH = 1024;
+
+/** The supervisor, or the heap limit, ends the thread. */
+export function commitFault(fault: ThreadFault, clock: Clock): void {
+  switch (fault) {
+    case "hang":
+      for (;;);
+    case "heap": {
+      const leaked: number[][] = [];
+      clock.every(1, () => {
+        for (let count = 0; count < LEAKED_ARRAYS; count++) leaked.push(new Array<number>(ARRAY_LENGTH).fill(0.5));
+      });
+    }
+  }
+}

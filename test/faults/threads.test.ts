@@ -1,0 +1,122 @@
+// Worker threads that crash, hang and run out of heap inside the real agent: the thread comes back with its state, and
+// the pods notice nothing.
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import {
+  agentLog,
+  controlFolder,
+  ERROR,
+  firstStatus,
+  identities,
+  letExit,
+  metric,
+  PATIENCE_MS,
+  runs,
+  sleeper,
+  waiter,
+  type AgentLogLine,
+} from "../support/fault-node.js";
+
+const EXIT_CODE = 7;
+
+interface Case {
+  thread: "pleg" | "server";
+  fault: "terminate" | "hang" | "heap";
+  /** The exit's cause, as the metric's label has it. */
+  cause: string;
+  reason: RegExp;
+}
+
+const CAUSES = {
+  terminate: { cause: "terminated", reason: /terminated on request/ },
+  hang: { cause: "stalled", reason: /event loop has not turned for \d+ ms/ },
+  heap: { cause: "out-of-memory", reason: /heap limit of \d+ MiB reached/ },
+} as const;
+
+const CASES: Case[] = (["pleg", "server"] as const).flatMap((thread) =>
+  (["terminate", "hang", "heap"] as const).map((fault) => ({ thread, fault, ...CAUSES[fault] })),
+);
+const BYSTANDERS = ["calm-0", "calm-1", "calm-2"];
+
+describe("a thread that fails", () => {
+  let node: TestNode;
+  let ctl: string;
+  let calm: Record<string, string>;
+  let pid: number | undefined;
+
+  before(async () => {
+    node = await startNode({ env: { NODELET_FAULTS: "1" } });
+    ctl = await controlFolder(node);
+    for (const name of BYSTANDERS) await node.writeManifest(name, sleeper(name));
+    for (const { thread, fault } of CASES) {
+      await node.writeManifest(`old-${thread}-${fault}`, waiter(`old-${thread}-${fault}`, ctl));
+    }
+    const all = BYSTANDERS.concat(CASES.map(({ thread, fault }) => `old-${thread}-${fault}`));
+    const pods = await node.waitFor((seen) => all.every((name) => runs(seen, name)), {
+      what: "the pods to run",
+      timeoutMs: PATIENCE_MS,
+    });
+    calm = identities(pods, BYSTANDERS);
+    pid = node.kubelet.pid;
+  });
+  after(() => node.stop());
+
+  for (const { thread, fault, cause, reason } of CASES) {
+    test(`${thread}: ${fault}`, { timeout: 3 * PATIENCE_MS }, async () => {
+      const logged = (await agentLog(node)).length;
+      const since = async (): Promise<AgentLogLine[]> => (await agentLog(node)).slice(logged);
+      await order(node, `${fault} ${thread}`);
+      const exit = await waitFor(async () => (await since()).find(isExitOf(thread)), {
+        what: `the ${thread} thread to end`,
+        timeoutMs: PATIENCE_MS,
+      });
+      assert.equal(exit.cause, cause);
+      assert.match(exit.msg, reason);
+      await waitFor(
+        async () => (await since()).some(({ msg, thread: of }) => msg === "thread running" && of === thread),
+        {
+          what: `the ${thread} thread to run again`,
+          timeoutMs: PATIENCE_MS,
+        },
+      );
+      await waitFor(() => metric(node, "nodelet_thread_restarts_total", { thread, reason: cause }), {
+        what: "the restart to be counted",
+        timeoutMs: PATIENCE_MS,
+      });
+
+      // A pod from before the fault ends, and one that nobody knew then starts.
+      const [old, fresh] = [`old-${thread}-${fault}`, `new-${thread}-${fault}`];
+      await letExit(ctl, old, EXIT_CODE);
+      await node.writeManifest(fresh, waiter(fresh, ctl));
+      await node.waitFor((pods) => runs(pods, fresh), { what: `${fresh} to run`, timeoutMs: PATIENCE_MS });
+      await letExit(ctl, fresh, EXIT_CODE);
+      const pods = await node.waitFor((seen) => [old, fresh].every((name) => restartedOnce(seen, name)), {
+        what: `${old} and ${fresh} to be started again after their exits`,
+        timeoutMs: PATIENCE_MS,
+      });
+      assert.deepEqual(identities(pods, BYSTANDERS), calm);
+      assert.equal(node.kubelet.pid, pid, "the agent is the same process");
+      assert.equal((await since()).filter(isExitOf(thread)).length, 1, "the thread failed once");
+    });
+
+    function restartedOnce(pods: Parameters<typeof firstStatus>[0], name: string): boolean {
+      const status = firstStatus(pods, name);
+      return status?.restartCount === 1 && status.lastState.terminated?.exitCode === EXIT_CODE && runs(pods, name);
+    }
+  }
+});
+
+/** The fault hook's two steps, see src/main/startup/fault-hook.ts. */
+async function order(node: TestNode, text: string): Promise<void> {
+  const { pid } = node.kubelet;
+  assert.ok(pid !== undefined, "the agent runs");
+  await writeFile(join(node.kubelet.rootDir, "nodelet", "fault"), text);
+  process.kill(pid, "SIGUSR2");
+}
+
+function isExitOf(thread: string): (line: AgentLogLine) => boolean {
+  return (line) => line.level === ERROR && line.thread === thread && line.msg.startsWith("thread exited");
+}
