@@ -16,6 +16,8 @@ export class ModelRuntime {
   /** Milliseconds since the epoch. */
   now = 1_700_000_000_000;
   private serial = 0;
+  /** Container id to the sandbox it was made in. */
+  private readonly homes = new Map<string, string>();
   cleaned = false;
 
   constructor(readonly pod: Pod) {
@@ -47,11 +49,12 @@ export class ModelRuntime {
         return;
       case "remove-sandbox":
         this.observed.sandboxes = this.observed.sandboxes.filter((sandbox) => sandbox.id !== step.sandboxId);
+        this.observed.containers = this.observed.containers.filter(({ id }) => this.homes.get(id) !== step.sandboxId);
         return;
       case "start-container":
         this.observed.containers.unshift(
           ContainerStatus.fromPartial({
-            id: `${step.container.name}-${++this.serial}`,
+            id: this.homeOf(`${step.container.name}-${++this.serial}`, step.sandboxId),
             metadata: { name: step.container.name, attempt: step.restartCount ?? 0 },
             state: ContainerState.CONTAINER_RUNNING,
             createdAt: this.nanos(),
@@ -96,6 +99,11 @@ export class ModelRuntime {
 
   nanos(): bigint {
     return BigInt(this.now) * 1_000_000n;
+  }
+
+  private homeOf(id: string, sandboxId: string): string {
+    this.homes.set(id, sandboxId);
+    return id;
   }
 
   private sandbox(id: string): PodSandboxStatus {

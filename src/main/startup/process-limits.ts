@@ -35,7 +35,10 @@ export function raisePriority(niceness: number, log: Pick<Logger, "info">): bool
     setPriority(niceness);
     return true;
   } catch (error) {
-    log.info({ err: error }, `cannot set the kubelet's niceness to ${niceness}: it competes with its pods for processors`);
+    log.info(
+      { err: error },
+      `cannot set the kubelet's niceness to ${niceness}: it competes with its pods for processors`,
+    );
     return false;
   }
 }

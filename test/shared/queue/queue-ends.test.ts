@@ -173,7 +173,7 @@ describe("queue writer", () => {
     new Int32Array(buffers.memory)[RingWord.spaceWanted] = 0;
     take();
     assert.ok(writer.stats().pending > 0);
-    clock.step(250);
+    clock.step(1100);
     assert.equal(writer.stats().pending, 0);
     writer.close();
     assert.equal(clock.pending, 0);
@@ -240,7 +240,7 @@ describe("queue reader", () => {
     producer.tryPush(byte(1));
     await turns(20);
     assert.equal(got.length, 0);
-    clock.step(250);
+    clock.step(1100);
     assert.equal(got.length, 1);
     assert.equal(reader.stats().repairedWakes, 1);
     producer.tryPush(byte(2));
