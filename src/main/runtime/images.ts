@@ -4,6 +4,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { Limiter } from "../../shared/cri/limiter.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CrashBackoff } from "../sync/crash-backoff.js";
 import { StartContainerError } from "./start-container-error.js";
@@ -41,9 +42,12 @@ export function defaultPullPolicy(image: string): PullPolicy {
 
 export class ImagePuller {
   private readonly backoff = new CrashBackoff(PULL_BACKOFF);
-  private lastPull: Promise<unknown> = Promise.resolve();
+  /** The one place of serialized pulls. */
+  private readonly turns: Limiter;
 
-  constructor(private readonly deps: ImagePullerDeps) {}
+  constructor(private readonly deps: ImagePullerDeps) {
+    this.turns = new Limiter(1, deps.clock);
+  }
 
   /** Rejects with StartContainerError (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, …) or the runtime's absence. */
   async ensure(
@@ -82,7 +86,7 @@ export class ImagePuller {
     try {
       return (await this.deps.cri.imageStatus({ image: { image } }, { signal })).image;
     } catch (error) {
-      if (isUnavailable(error) || !isCriError(error)) throw error;
+      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
       throw new StartContainerError("ImageInspectError", `Failed to inspect image "${image}": ${error.message}`);
     }
   }
@@ -97,7 +101,7 @@ export class ImagePuller {
     const startedAt = clock.monotonic();
     log.info({ image }, `Pulling image "${image}"`);
     try {
-      await this.inTurn(() => cri.pullImage({ image: { image }, sandboxConfig }, { signal }));
+      await this.inTurn(() => cri.pullImage({ image: { image }, sandboxConfig }, { signal }), signal);
       this.backoff.forget(key);
       log.info({ image }, `Successfully pulled image "${image}" in ${Math.round(clock.monotonic() - startedAt)}ms`);
     } catch (error) {
@@ -108,11 +112,15 @@ export class ImagePuller {
     }
   }
 
-  private inTurn<T>(pull: () => Promise<T>): Promise<T> {
+  /** The wait ends with the signal: a pod that must go does not wait for the pull of another one. */
+  private async inTurn<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (!this.deps.serialize) return pull();
-    const turn = this.lastPull.then(pull, pull);
-    this.lastPull = turn.catch(() => undefined);
-    return turn;
+    await this.turns.acquire({ signal });
+    try {
+      return await pull();
+    } finally {
+      this.turns.release();
+    }
   }
 }
 

@@ -54,7 +54,7 @@ async function start(
   const [image, restartCount, volumes] = await Promise.all([
     imageAhead ?? runtime.images.ensure(pod, step.container, sandbox, signal),
     step.restartCount ?? countFromLogs(environment, step),
-    volumesOf(environment),
+    volumesOf(environment, signal),
   ]);
   const config = await configure(runtime, pod, step, { image, restartCount, volumes }, signal);
   const { containerId } = await create(runtime, step, config, sandbox, signal);
@@ -89,10 +89,11 @@ function ownTrouble(error: unknown, reason: string, signal: AbortSignal): unknow
 }
 
 /** A volume that can't be set up keeps its containers waiting, not the pod's sandbox. */
-async function volumesOf(environment: PodEnvironment): Promise<ReadonlyMap<string, string>> {
+async function volumesOf(environment: PodEnvironment, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   try {
     return await environment.volumes;
   } catch (error) {
+    if (signal.aborted) throw error;
     const message = error instanceof Error ? error.message : String(error);
     throw new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
   }
@@ -164,6 +165,7 @@ async function configure(
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),
     });
   } catch (error) {
+    if (signal.aborted) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const reason = isCreateContainerConfigError(error) ? error.reason : "CreateContainerConfigError";
     throw new StartContainerError(reason, message, undefined, { cause: error });

@@ -68,7 +68,8 @@ export class TerminationReader {
     const path = status.annotations[annotationKeys.terminationMessagePath];
     const mount = status.mounts.find((candidate) => candidate.containerPath === path);
     if (path === undefined || mount === undefined) return "";
-    return fileMessage(await tailOf(mount.hostPath, fileMessageLimit));
+    // One byte more than counts: it tells whether the rest begins within a character.
+    return fileMessage(await tailOf(mount.hostPath, fileMessageLimit + 1));
   }
 }
 

@@ -25,18 +25,19 @@ test("the first relist tells all pods, then what each looks like, newest first",
   assert.deepEqual(relisted?.uids.toSorted(), ["uid-db", "uid-web"]);
   await until("both pods are told", () => world.podRecords("uid-web").length + world.podRecords("uid-db").length === 2);
   const web = world.last("uid-web");
+  assert.ok(web);
   assert.deepEqual(
-    web?.sandboxes.map((sandbox) => [sandbox.id, sandbox.state]),
+    web.sandboxes.map((sandbox) => [sandbox.id, sandbox.state]),
     [
       [podSandboxId, PodSandboxState.SANDBOX_READY],
       [sandboxId, PodSandboxState.SANDBOX_NOTREADY],
     ],
   );
   assert.deepEqual(
-    web?.containers.map((container) => [container.id, container.exitCode]),
+    web.containers.map((container) => [container.id, container.exitCode]),
     [[containerId, 137]],
   );
-  assert.deepEqual([web?.name, web?.generation], ["web", 0]);
+  assert.deepEqual([web.name, web.generation], ["web", 0]);
 });
 
 test("sandboxes of others than a kubelet are left out", async (t) => {

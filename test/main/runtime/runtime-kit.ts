@@ -1,0 +1,149 @@
+// The runtime verbs on the fake runtime and a real temporary root; cgroups and volumes are small fakes in memory.
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { ImagePuller } from "../../../src/main/runtime/images.js";
+import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
+import type { StartContainerStep } from "../../../src/main/sync/step.js";
+import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import type { CriClient } from "../../../src/shared/cri/client.js";
+import type { FakeCri, FakeCriOptions } from "../../fake-cri/fake-cri.js";
+import { pair } from "../../shared/cri/support.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+export const BUSYBOX = "nodelet.local/busybox:1";
+export const never = new AbortController().signal;
+
+export interface RuntimeWorld {
+  runtime: NodeRuntime;
+  fake: FakeCri;
+  client: CriClient;
+  clock: SteppedClock;
+  kept: ReturnType<typeof keptLog>;
+  root: string;
+  /** UIDs with a cgroup. */
+  cgroups: Set<string>;
+  /** Errors that the next call of each fails with. */
+  trouble: { cgroup?: Error | undefined; setUp?: Error | undefined; tearDown?: Error | undefined };
+  /** What the metrics were told. */
+  counted: string[];
+  /** Calls of a verb that reached the runtime. */
+  calls: (verb: string) => unknown[];
+}
+
+export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOptions> = {}): Promise<RuntimeWorld> {
+  const { fake, client } = await pair(t, fakeOptions);
+  const root = await temporaryFolder(t);
+  const clock = new SteppedClock();
+  const kept = keptLog();
+  const cgroups = new Set<string>();
+  const trouble: RuntimeWorld["trouble"] = {};
+  const counted: string[] = [];
+  const podDirectory = (uid: string): string => join(root, "pods", uid);
+  const runtime: NodeRuntime = {
+    cri: client,
+    clock,
+    log: kept.log,
+    images: new ImagePuller({ cri: client, clock, log: kept.log, serialize: true }),
+    cgroups: {
+      version: 1,
+      setUp: () => Promise.resolve(),
+      ensurePod: (pod) => {
+        if (trouble.cgroup !== undefined) return Promise.reject(trouble.cgroup);
+        cgroups.add(pod.metadata.uid);
+        return Promise.resolve({
+          criParent: `/kubepods/pod${pod.metadata.uid}`,
+          watchDirs: [`/cgroup/${pod.metadata.uid}`],
+        });
+      },
+      podExists: (uid) => Promise.resolve(cgroups.has(uid)),
+      removePod: (uid) => Promise.resolve(void cgroups.delete(uid)),
+      listPods: () => Promise.resolve([...cgroups]),
+      updateQos: () => Promise.resolve(),
+      tearDown: () => Promise.resolve(),
+    },
+    volumes: {
+      setUpPod: async (pod) => {
+        if (trouble.setUp !== undefined) throw trouble.setUp;
+        const found = new Map<string, string>();
+        for (const { name } of pod.spec.volumes ?? []) {
+          const path = join(podDirectory(pod.metadata.uid), "volumes", "fake", name);
+          await mkdir(path, { recursive: true });
+          found.set(name, path);
+        }
+        return found;
+      },
+      prepareSubPath: ({ volumePath, subPath }) => Promise.resolve(join(volumePath, subPath)),
+      tearDownPod: (uid) => {
+        if (trouble.tearDown !== undefined) return Promise.reject(trouble.tearDown);
+        return rm(join(podDirectory(uid), "volumes"), { recursive: true, force: true });
+      },
+      removePodDirectory: (uid) => rm(podDirectory(uid), { recursive: true, force: true }),
+      listPods: () => readdir(join(root, "pods")),
+    },
+    node: {
+      nodeName: "node-1",
+      nodeIPs: ["192.0.2.10"],
+      memoryBytes: 8n * 1024n ** 3n,
+      cpuCount: 2,
+      cgroupVersion: 1,
+      swapController: false,
+      hugePageSizes: [],
+    },
+    settings: {
+      rootDir: root,
+      podLogsDir: join(root, "log", "pods"),
+      containerLogsDir: join(root, "log", "containers"),
+      clusterDomain: "cluster.local",
+      seccompDefault: false,
+      cpuCFSQuota: true,
+    },
+    dns: () =>
+      Promise.resolve({
+        clusterDNS: [],
+        clusterDomain: "cluster.local",
+        nodeIPs: ["192.0.2.10"],
+        host: { servers: ["192.0.2.53"], searches: [], options: [] },
+      }),
+    metrics: {
+      sandboxRun: (_ms, ok) => counted.push(`sandbox ${ok ? "ok" : "failed"}`),
+      containerStarted: (kind) => counted.push(`${kind} started`),
+      containerStartFailed: (kind, reason) => counted.push(`${kind} ${reason}`),
+    },
+  };
+  const calls = (verb: string): unknown[] =>
+    fake.calls.filter((call) => call.verb === verb).map((call) => call.request);
+  return { runtime, fake, client, clock, kept, root, cgroups, trouble, counted, calls };
+}
+
+export function app(fields: Partial<Container> = {}): Container {
+  return { name: "app", image: BUSYBOX, imagePullPolicy: "IfNotPresent", ...fields };
+}
+
+export function startStep(
+  container: Container,
+  sandboxId: string,
+  fields: Partial<StartContainerStep> = {},
+): StartContainerStep {
+  return {
+    kind: "start-container",
+    container,
+    containerKind: "app",
+    sandboxId,
+    sandboxAttempt: 0,
+    podIPs: ["10.88.0.2"],
+    restartCount: undefined,
+    reason: "it has not run yet",
+    ...fields,
+  };
+}
+
+export function podOf(container: Container, fields: Partial<Pod["spec"]> = {}): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", namespace: "default", uid: "uid-web" },
+    spec: { containers: [container], restartPolicy: "Always", terminationGracePeriodSeconds: 30, ...fields },
+  };
+}

@@ -1,0 +1,148 @@
+// Last words of ended containers, read from real files: the message file first, the end of the log when it is empty.
+import assert from "node:assert/strict";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { TerminationReader } from "../../../src/main/status/termination-reader.js";
+import type { ContainerStatus, DeepPartial } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
+import { criContainer, makePod, observedPod } from "./fixtures.js";
+
+const PATH = "/dev/termination-log";
+
+async function build(t: TestContext) {
+  const root = await temporaryFolder(t);
+  const kept = keptLog();
+  const found: string[] = [];
+  const reader = new TerminationReader(join(root, "logs"), kept.log, (uid) => found.push(uid));
+  const logFile = join(root, "logs", "ns_web_u1", "a", "0.log");
+  await mkdir(join(logFile, ".."), { recursive: true });
+  const messageFile = join(root, "message");
+  const pod = makePod();
+  const ended = (policy: string, rest: DeepPartial<ContainerStatus> = {}): ContainerStatus =>
+    criContainer("a", {
+      state: ContainerState.CONTAINER_EXITED,
+      exitCode: 1,
+      reason: "Error",
+      logPath: logFile,
+      mounts: [{ containerPath: PATH, hostPath: messageFile }],
+      annotations: {
+        "io.kubernetes.container.terminationMessagePath": PATH,
+        "io.kubernetes.container.terminationMessagePolicy": policy,
+      },
+      ...rest,
+    });
+  const read = async (status: ContainerStatus): Promise<string> => {
+    const observed = observedPod([status]);
+    const known = reader.messagesOf(pod, observed);
+    await until("it has been read", () => known.has(status.id));
+    return known.get(status.id) ?? "";
+  };
+  return { root, kept, found, reader, logFile, messageFile, pod, ended, read };
+}
+
+/** Lines as a runtime writes them. */
+const logOf = (...lines: string[]): string =>
+  lines.map((line) => `2026-01-01T00:00:00.000000000Z stdout F ${line}\n`).join("");
+
+test("the message file is read, once, and the status is computed again when it says something", async (t) => {
+  const { messageFile, found, reader, pod, ended, read } = await build(t);
+  await writeFile(messageFile, "out of cheese");
+  const status = ended("File");
+  assert.equal(await read(status), "out of cheese");
+  assert.deepEqual(found, ["u1"]);
+  await writeFile(messageFile, "something else");
+  assert.equal(await read(status), "out of cheese", "an ended container has no more to say");
+  assert.equal(reader.messagesOf(pod, observedPod([status])).get(status.id), "out of cheese");
+  assert.equal(found.length, 1);
+});
+
+test("a container that still runs is not read", async (t) => {
+  const { messageFile, reader, pod, ended, found } = await build(t);
+  await writeFile(messageFile, "not yet");
+  const running = ended("File", { id: "running", state: ContainerState.CONTAINER_RUNNING });
+  const done = ended("File", { id: "done" });
+  const known = reader.messagesOf(pod, observedPod([running, done]));
+  await until("the ended one is read", () => known.has("done"));
+  assert.equal(known.has("running"), false);
+  assert.deepEqual(found, ["u1"]);
+});
+
+test("of a long file the last 4096 bytes count, from a whole character on", async (t) => {
+  const { messageFile, ended, read } = await build(t);
+  await writeFile(messageFile, `${"x".repeat(10_000)}${"é".repeat(2047)}zz!`);
+  const message = await read(ended("File"));
+  assert.equal(message, `${"é".repeat(2046)}zz!`);
+  assert.ok(Buffer.byteLength(message) <= 4096);
+  await writeFile(messageFile, "y".repeat(4096));
+  assert.equal((await read(ended("File", { id: "exact" }))).length, 4096);
+});
+
+test("an empty file falls back to the log only when the policy says so and the container failed", async (t) => {
+  const cases: [string, string, Partial<ContainerStatus>, string][] = [
+    ["FallbackToLogsOnError", "", {}, "boom\n"],
+    ["FallbackToLogsOnError", "own words", {}, "own words"],
+    ["FallbackToLogsOnError", "", { exitCode: 0 }, ""],
+    ["FallbackToLogsOnError", "", { reason: "ContainerCannotRun" }, ""],
+    ["File", "", {}, ""],
+  ];
+  for (const [policy, own, rest, expected] of cases) {
+    const { messageFile, logFile, ended, read, found } = await build(t);
+    await writeFile(messageFile, own);
+    await writeFile(logFile, logOf("boom"));
+    assert.equal(await read(ended(policy, rest)), expected, `${policy} "${own}"`);
+    assert.equal(found.length, expected === "" ? 0 : 1);
+  }
+});
+
+test("of the log the last 80 lines, of them the last 2048 bytes", async (t) => {
+  const { messageFile, logFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  const lines = Array.from({ length: 200 }, (_, i) => `line ${i}`);
+  await writeFile(logFile, logOf(...lines));
+  assert.equal(await read(ended("FallbackToLogsOnError")), `${lines.slice(120).join("\n")}\n`);
+  await writeFile(logFile, logOf(...Array.from({ length: 50 }, () => "z".repeat(99))));
+  const long = await read(ended("FallbackToLogsOnError", { id: "long" }));
+  assert.equal(Buffer.byteLength(long), 2048);
+  assert.ok(long.endsWith(`${"z".repeat(99)}\n`));
+});
+
+test("of a huge log only the end is read, and partial lines are joined", async (t) => {
+  const { messageFile, logFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  const stamp = "2026-01-01T00:00:00.000000000Z";
+  const end = `${stamp} stderr P first \n${stamp} stderr P and \n${stamp} stderr F second\nno log line\n${stamp} stdout F third\n`;
+  await writeFile(logFile, logOf(...Array.from({ length: 20_000 }, () => "filler".repeat(20))) + end);
+  const message = await read(ended("FallbackToLogsOnError"));
+  assert.ok(message.endsWith("first and second\nthird\n"), message.slice(-60));
+  assert.ok(Buffer.byteLength(message) <= 2048);
+});
+
+test("a log path may be relative to the pod's log directory", async (t) => {
+  const { messageFile, logFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  await writeFile(logFile, logOf("from below"));
+  assert.equal(await read(ended("FallbackToLogsOnError", { logPath: "a/0.log" })), "from below\n");
+});
+
+test("nothing to read is an empty message and no noise", async (t) => {
+  const { root, kept, found, ended, read } = await build(t);
+  assert.equal(await read(ended("File", { id: "no-file" })), "");
+  assert.equal(await read(ended("FallbackToLogsOnError", { id: "no-log" })), "");
+  assert.equal(await read(ended("File", { id: "no-mount", mounts: [] })), "");
+  assert.equal(await read(ended("File", { id: "no-annotations", annotations: {} })), "");
+  assert.equal(await read(ended("File", { id: "a-folder", mounts: [{ containerPath: PATH, hostPath: root }] })), "");
+  assert.deepEqual(found, []);
+  assert.deepEqual([kept.warnings(), kept.errors()], [[], []]);
+});
+
+test("a forgotten pod's messages are gone; a pod of the same UID is read anew", async (t) => {
+  const { messageFile, reader, ended, read } = await build(t);
+  await writeFile(messageFile, "first life");
+  assert.equal(await read(ended("File")), "first life");
+  reader.forget("u1");
+  await writeFile(messageFile, "second life");
+  assert.equal(await read(ended("File")), "second life");
+  await rm(messageFile);
+});
