@@ -195,7 +195,7 @@ describe("namespaces", { concurrency: 6 }, () => {
     ["ns-pid", { hostPID: true }, { host: ["pid"], common: ["net", "ipc", "pid", "uts"] }],
     ["ns-ipc", { hostIPC: true }, { host: ["ipc"], common: ["net", "ipc", "uts"] }],
   ] as const) {
-    test(`${Object.keys(spec)[0] ?? "the pod's own"}`, async () => {
+    test(Object.keys(spec)[0] ?? "the pod's own", async () => {
       assert.deepEqual(await sharing(name, spec), expected);
     });
   }

@@ -1,0 +1,183 @@
+// The read-only and health ports of a node with pods, and pods that come from a web server.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { after, before, test } from "node:test";
+import { startNode, type TestNode } from "../harness/node.js";
+import {
+  conditionsOf,
+  IDLE,
+  manifest,
+  NODE_NAME,
+  RuntimeView,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
+
+let node: TestNode;
+let runtime: RuntimeView;
+let web: Server;
+/** What the web server gives, and what it was asked with. */
+const served: { body: unknown; status: number; asked: IncomingHttpHeaders[] } = { body: {}, status: 200, asked: [] };
+
+before(async () => {
+  served.body = { kind: "PodList", apiVersion: "v1", items: [] };
+  web = createServer((request, response) => {
+    served.asked.push(request.headers);
+    response.writeHead(served.status, { "Content-Type": "application/json" }).end(JSON.stringify(served.body));
+  }).listen(0, "127.0.0.1");
+  await once(web, "listening");
+  const address = web.address();
+  assert.ok(typeof address === "object" && address !== null);
+  node = await startNode({
+    config: {
+      staticPodURL: `http://127.0.0.1:${address.port}/pods`,
+      staticPodURLHeader: { "X-Node": ["one", "two"] },
+      httpCheckFrequency: "200ms",
+    },
+  });
+  runtime = new RuntimeView(node.endpoint);
+  const containers = [shell("app", IDLE), shell("done", "exit 0")];
+  await node.writeManifest("shown", manifest("shown", containers, { spec: { restartPolicy: "OnFailure" } }));
+  await waitForPod(
+    node,
+    "shown",
+    (pod) =>
+      statusOf(pod, "app")?.state.running !== undefined && statusOf(pod, "done")?.state.terminated?.exitCode === 0,
+    "as it stays",
+  );
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+  web.close();
+});
+
+async function get(path: string, init: RequestInit = {}): Promise<{ status: number; type: string; text: string }> {
+  const response = await fetch(`${node.kubelet.url}${path}`, { ...init, signal: AbortSignal.timeout(20_000) });
+  const type = response.headers.get("content-type") ?? "";
+  return { status: response.status, type, text: await response.text() };
+}
+
+test("/pods is a v1 PodList", async () => {
+  for (const path of ["/pods", "/pods/"]) {
+    const { status, type, text } = await get(path);
+    assert.equal(status, 200);
+    assert.match(type, /^application\/json/);
+    const list = JSON.parse(text) as {
+      kind: string;
+      apiVersion: string;
+      metadata: unknown;
+      items: { status?: unknown }[];
+    };
+    assert.deepEqual([list.kind, list.apiVersion, list.metadata], ["PodList", "v1", {}]);
+    assert.equal(list.items.length, 1);
+    assert.ok(list.items[0]?.status);
+  }
+  assert.equal((await get("/pods", { method: "POST" })).status, 405);
+});
+
+test("/healthz on both ports", async () => {
+  assert.deepEqual(await get("/healthz"), { status: 200, type: "text/plain; charset=utf-8", text: "ok" });
+  const verbose = await get("/healthz?verbose");
+  assert.equal(verbose.status, 200);
+  assert.deepEqual(verbose.text.split("\n"), ["[+]ping ok", "[+]log ok", "[+]syncloop ok", "healthz check passed", ""]);
+  assert.equal((await get("/healthz/syncloop")).text, "ok");
+  const health = await fetch(node.kubelet.healthzUrl);
+  assert.deepEqual([health.status, await health.text()], [200, "ok"]);
+});
+
+test("/metrics under upstream's names", async () => {
+  const { status, type, text } = await get("/metrics");
+  assert.equal(status, 200);
+  assert.match(type, /^text\/plain/);
+  const samples = new Map(
+    text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line): [string, number] => {
+        const at = line.lastIndexOf(" ");
+        return [line.slice(0, at), Number(line.slice(at + 1))];
+      }),
+  );
+  const value = (name: string): number => samples.get(name) ?? assert.fail(`no ${name}`);
+  assert.equal(value("kubelet_running_pods"), 1);
+  assert.equal(value('kubelet_running_containers{container_state="running"}'), 1);
+  assert.equal(value('kubelet_running_containers{container_state="exited"}'), 1);
+  assert.equal(value('kubelet_desired_pods{static="true"}'), 1);
+  assert.equal(value('kubelet_active_pods{static="true"}'), 1);
+  assert.equal(value("kubelet_started_pods_total"), 1);
+  assert.equal(value('kubelet_started_containers_total{container_type="container"}'), 2);
+  assert.equal(value('kubelet_runtime_operations_total{operation_type="run_podsandbox"}'), 1);
+  assert.equal(value('kubelet_runtime_operations_total{operation_type="create_container"}'), 2);
+  assert.ok(
+    value('kubelet_runtime_operations_duration_seconds_bucket{operation_type="start_container",le="+Inf"}') >= 2,
+  );
+  assert.ok(value('kubelet_pleg_relist_duration_seconds_bucket{le="+Inf"}') >= 1);
+  assert.ok(value("kubelet_pleg_relist_interval_seconds_count") >= 0);
+  assert.equal(value('kubelet_run_podsandbox_duration_seconds_count{runtime_handler=""}'), 1);
+  assert.equal(value("kubelet_pod_start_duration_seconds_count") <= 1, true);
+  assert.equal(value(`kubelet_node_name{node="${NODE_NAME}"}`), 1);
+  assert.ok([...samples.keys()].some((name) => name.startsWith("kubernetes_build_info{")));
+  assert.ok(value("process_resident_memory_bytes") > 0);
+  assert.ok(value("process_cpu_seconds_total") > 0);
+  for (const line of text.split("\n")) {
+    assert.match(line, /^$|^# (HELP|TYPE) \w+ |^[a-zA-Z_:][\w:]*(\{.*\})? (-?[\d.e+-]+|NaN|[+-]Inf)$/);
+  }
+});
+
+test("what only the authenticated port has is refused", async () => {
+  for (const path of [
+    "/run/default/shown/app",
+    "/exec/default/shown/app",
+    "/attach/default/shown/app",
+    "/portForward/default/shown",
+    "/containerLogs/default/shown/app",
+    "/runningpods/",
+    "/logs/",
+    "/debug/pprof/profile",
+  ]) {
+    const { status, text } = await get(path);
+    assert.equal(status, 405, path);
+    assert.equal(text.trim(), "Debug endpoints are disabled.", path);
+  }
+  assert.equal((await get("/configz")).status, 404);
+  assert.equal((await get("/nothing")).status, 404);
+});
+
+test("pods of a web server start, change and go with what it serves", async () => {
+  served.body = manifest("served", [shell("app", IDLE)]);
+  const first = await waitForPod(node, "served", (pod) => conditionsOf(pod)["Ready"] === "True", "Ready");
+  assert.equal(first.metadata.annotations?.["kubernetes.io/config.source"], "http");
+  assert.match(first.metadata.uid, /^[0-9a-f]{32}$/);
+  assert.equal(served.asked.at(-1)?.["x-node"], "one, two");
+  // Toleration of everything is for pods of files.
+  assert.equal(first.spec.tolerations?.some(({ effect }) => effect === "NoExecute") ?? false, false);
+
+  const list = [manifest("served", [shell("app", IDLE)]), manifest("second", [shell("app", IDLE)])];
+  served.body = { kind: "PodList", apiVersion: "v1", items: list };
+  await waitForPod(node, "second", (pod) => conditionsOf(pod)["Ready"] === "True", "Ready");
+  const same = await waitForPod(node, "served", () => true, "still there");
+  assert.equal(same.metadata.uid, first.metadata.uid);
+  assert.equal(statusOf(same, "app")?.containerID, statusOf(first, "app")?.containerID);
+
+  // A server in trouble says nothing about the pods.
+  const { length } = served.asked;
+  served.status = 500;
+  await node.waitFor(() => served.asked.length >= length + 3, {
+    what: "three answers that are errors",
+    timeoutMs: 60_000,
+  });
+  const during = await waitForPod(node, "second", () => true, "still there");
+  assert.equal(during.status?.phase, "Running");
+
+  served.status = 200;
+  served.body = { kind: "PodList", apiVersion: "v1", items: list.slice(0, 1) };
+  await waitGone(node, "second");
+  const last = await waitForPod(node, "served", () => true, "still there");
+  assert.equal(statusOf(last, "app")?.containerID, statusOf(first, "app")?.containerID);
+  assert.equal((await runtime.sandboxes(last.metadata.uid)).length, 1);
+});
