@@ -24,7 +24,7 @@ export interface PodStatusesDeps {
   /** Name of the runtime, "" until it has answered. */
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
-  terminations: TerminationReader;
+  terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   publish: (delta: PodDelta) => void;
   /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
   onStarted: (pod: Pod, sinceSeenMs: number) => void;

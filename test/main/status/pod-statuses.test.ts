@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodDelta } from "../../../src/main/status/pod-statuses.js";
-import { TerminationReader } from "../../../src/main/status/termination-reader.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -22,7 +21,7 @@ function build() {
     nodeIPs: ["192.0.2.10"],
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
-    terminations: new TerminationReader("/nowhere", kept.log, () => undefined),
+    terminations: { messagesOf: () => new Map<string, string>(), forget: () => undefined },
     publish: (delta) => deltas.push(delta),
     onStarted: (pod, ms) => started.push([pod.metadata.uid, ms]),
   });
