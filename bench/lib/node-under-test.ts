@@ -24,7 +24,8 @@ export interface NodeUnderTest {
   loopDelay(): Promise<Record<string, number>>;
   /** Waits until /pods holds exactly `count` pods that fulfil `condition`. */
   until(count: number, condition?: (pod: PodView) => boolean): Promise<void>;
-  stop(): Promise<void>;
+  /** `patienceMs`: how long the agent may take to end; 15 s unless something watches it. */
+  stop(patienceMs?: number): Promise<void>;
 }
 
 export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
@@ -64,10 +65,10 @@ export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
-    async stop() {
+    async stop(patienceMs = 15_000) {
       floor.close();
       marks.close();
-      await kubelet.end("SIGTERM");
+      await kubelet.end("SIGTERM", patienceMs);
       await containerd.stop();
       await rm(base, { recursive: true, force: true });
     },

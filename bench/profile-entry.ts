@@ -1,0 +1,13 @@
+// Runs the agent under a clinic.js tool, in place of the plain entry point: `npm run profile` starts it.
+import { spawn } from "node:child_process";
+import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../packaging/standalone/kubelet-process.js";
+
+const tool = process.env["NODELET_PROFILE_TOOL"] ?? "doctor";
+const destination = process.env["NODELET_PROFILE_DIR"] ?? ".";
+const command = ["--yes", "clinic@13", tool, "--open", "false", "--dest", destination, "--", process.execPath];
+const child = spawn("npx", [...command, ...KUBELET_NODE_FLAGS, KUBELET_ENTRY, ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
+// clinic passes SIGINT on to what it watches, waits for its end, and then makes the report.
+process.on("SIGTERM", () => child.kill("SIGINT"));
+child.on("exit", (code) => process.exit(code ?? 1));

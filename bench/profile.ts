@@ -1,0 +1,52 @@
+// `npm run profile [doctor|flame|bubbleprof] [pods]`: a clinic.js profile of the agent while a burst of pods starts.
+// clinic is not a dependency: npx fetches it when this is run for the first time.
+import { fileURLToPath } from "node:url";
+import { spawnSync } from "node:child_process";
+import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
+import { markingPod } from "./lib/manifests.js";
+import { startNodeUnderTest } from "./lib/node-under-test.js";
+
+const TOOLS = ["doctor", "flame", "bubbleprof"];
+const INSIDE = "NODELET_PROFILE_INSIDE";
+const RESULTS = fileURLToPath(new URL("../../bench/results/profile", import.meta.url));
+
+async function burst(tool: string, pods: number): Promise<void> {
+  process.env["NODELET_BENCH_ENTRY"] = fileURLToPath(new URL("./profile-entry.js", import.meta.url));
+  process.env["NODELET_PROFILE_TOOL"] = tool;
+  process.env["NODELET_PROFILE_DIR"] = RESULTS;
+  const node = await startNodeUnderTest("/run/nodelet-profile");
+  try {
+    console.log(`the agent runs under clinic ${tool}; ${pods} pods start`);
+    const names = Array.from({ length: pods }, (_, i) => `profile-${i}`);
+    for (const name of names) await node.manifests.put(name, markingPod(name, node.marks.directory));
+    await node.until(pods, (pod) => pod.status?.phase === "Running");
+    for (const name of names) await node.manifests.remove(name);
+    await node.until(0);
+    console.log("the burst is over; clinic makes its report");
+  } finally {
+    await node.stop(180_000);
+  }
+  console.log(`reports: ${RESULTS}`);
+}
+
+const [tool = "doctor", count = "30"] = process.argv.slice(2);
+const pods = Number(count);
+if (!TOOLS.includes(tool) || !Number.isInteger(pods) || pods < 1) {
+  console.error(`usage: npm run profile -- [${TOOLS.join("|")}] [pods]`);
+  process.exitCode = 1;
+} else if (process.env[INSIDE] !== undefined) {
+  await burst(tool, pods);
+} else {
+  // npx needs the way out that the namespace does not have: fetch clinic first.
+  spawnSync("npx", ["--yes", "clinic@13", "--version"], { stdio: "inherit" });
+  const netns = `nodelet-profile-${process.pid}`;
+  await createNetns(netns);
+  try {
+    const program = [process.execPath, fileURLToPath(import.meta.url), tool, count];
+    const env = { ...process.env, [INSIDE]: "1", npm_config_prefer_offline: "true" };
+    const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], { stdio: "inherit", env });
+    process.exitCode = ended.status ?? 1;
+  } finally {
+    await deleteNetns(netns);
+  }
+}
