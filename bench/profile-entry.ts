@@ -4,8 +4,9 @@ import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../packaging/standalone/kubel
 
 const tool = process.env["NODELET_PROFILE_TOOL"] ?? "doctor";
 const destination = process.env["NODELET_PROFILE_DIR"] ?? ".";
-const command = ["--yes", "clinic@13", tool, "--open", "false", "--dest", destination, "--", process.execPath];
-const child = spawn("npx", [...command, ...KUBELET_NODE_FLAGS, KUBELET_ENTRY, ...process.argv.slice(2)], {
+const clinic = process.env["NODELET_PROFILE_CLINIC"] ?? "clinic";
+const command = [tool, "--open", "false", "--dest", destination, "--", process.execPath];
+const child = spawn(clinic, [...command, ...KUBELET_NODE_FLAGS, KUBELET_ENTRY, ...process.argv.slice(2)], {
   stdio: "inherit",
 });
 // clinic passes SIGINT on to what it watches, waits for its end, and then makes the report.

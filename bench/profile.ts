@@ -38,12 +38,14 @@ if (!TOOLS.includes(tool) || !Number.isInteger(pods) || pods < 1) {
   await burst(tool, pods);
 } else {
   // npx needs the way out that the namespace does not have: fetch clinic first.
-  spawnSync("npx", ["--yes", "clinic@13", "--version"], { stdio: "inherit" });
+  const found = spawnSync("npx", ["--yes", "--package", "clinic@13", "--", "which", "clinic"], { encoding: "utf8" });
+  const clinic = found.stdout.trim();
+  if (found.status !== 0 || clinic === "") throw new Error(`npx could not fetch clinic: ${found.stderr.trim()}`);
   const netns = `nodelet-profile-${process.pid}`;
   await createNetns(netns);
   try {
     const program = [process.execPath, fileURLToPath(import.meta.url), tool, count];
-    const env = { ...process.env, [INSIDE]: "1", npm_config_prefer_offline: "true" };
+    const env = { ...process.env, [INSIDE]: "1", NODELET_PROFILE_CLINIC: clinic };
     const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], { stdio: "inherit", env });
     process.exitCode = ended.status ?? 1;
   } finally {

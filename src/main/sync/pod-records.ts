@@ -3,10 +3,13 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import { safePodUid } from "../../shared/api/pod-uid.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { readState, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { TerminationRequest } from "./pod-worker.js";
+
+const SUFFIX = ".json";
 
 export interface PodRecord {
   version: 1;
@@ -19,11 +22,18 @@ export interface PodRecord {
 /** No pod outlives the machine, so its record need not: the runtime's own disk writes are not delayed by ours. */
 const NOT_DURABLE = { durable: false };
 
+/** Records that could not be written are tried again this often; sooner when another write succeeds. */
+const RETRY_MS = 10_000;
+
 export class PodRecords {
   private readonly records = new Map<string, PodRecord>();
   /** Writes of one pod go one after the other. */
   private readonly writes = new Map<string, Promise<void>>();
+  /** Pods whose file is not as it should be, because the last write failed. */
+  private readonly unsaved = new Set<string>();
+  /** The failure has been told; it is over when nothing is unsaved. */
   private failing = false;
+  private retryTimer: Timer | undefined;
 
   constructor(
     private readonly directory: string,
@@ -34,13 +44,8 @@ export class PodRecords {
   /** Reads what an earlier agent left. Garbage is set aside with a warning. */
   async load(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
-    const names = (await readdir(this.directory)).filter((name) => name.endsWith(".json"));
-    await Promise.all(
-      names.map(async (name) => {
-        const record = await readState(join(this.directory, name), decodeRecord, { clock: this.clock, log: this.log });
-        if (record !== undefined) this.records.set(record.pod.metadata.uid, record);
-      }),
-    );
+    const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
+    await Promise.all(names.map((name) => this.loadOne(name.slice(0, -SUFFIX.length))));
   }
 
   get(uid: string): PodRecord | undefined {
@@ -63,36 +68,67 @@ export class PodRecords {
   }
 
   forget(uid: string): void {
-    if (!this.records.delete(uid)) return;
-    this.enqueue(uid, () => rm(this.path(uid), { force: true }));
+    if (this.records.delete(uid)) this.save(uid);
   }
 
-  /** Resolves when all writes so far are done. */
+  /** Resolves when all writes so far are done. What could not be written is not tried again. */
   async flush(): Promise<void> {
+    this.retryTimer?.cancel();
     await Promise.all(this.writes.values());
+    this.retryTimer?.cancel();
+  }
+
+  /** A file that cannot even be read is left alone: it may be a good one that is out of reach for the moment. */
+  private async loadOne(uid: string): Promise<void> {
+    const { clock, log } = this;
+    const path = this.path(uid);
+    try {
+      const record = await readState(path, (value) => decodeRecord(value, uid), { clock, log });
+      if (record !== undefined) this.records.set(uid, record);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log.warn({ path, err: error }, `pod record ${path} can't be read: ${message}; starting without it`);
+    }
   }
 
   private put(record: PodRecord): void {
-    const { uid } = record.pod.metadata;
-    this.records.set(uid, record);
-    this.enqueue(uid, () => writeState(this.path(uid), record, NOT_DURABLE));
+    this.records.set(record.pod.metadata.uid, record);
+    this.save(record.pod.metadata.uid);
   }
 
-  private enqueue(uid: string, job: () => Promise<void>): void {
+  /** Makes the file as the record is when its turn comes. */
+  private save(uid: string): void {
     const before = this.writes.get(uid) ?? Promise.resolve();
-    const write = before.then(job).then(
-      () => {
-        this.failing = false;
-      },
-      (error: unknown) => this.onWriteFailed(uid, error),
-    );
+    const write = before
+      .then(async () => {
+        const record = this.records.get(uid);
+        if (record === undefined) await rm(this.path(uid), { force: true });
+        else await writeState(this.path(uid), record, NOT_DURABLE);
+      })
+      .then(
+        () => this.onSaved(uid),
+        (error: unknown) => this.onSaveFailed(uid, error),
+      );
     this.writes.set(uid, write);
     void write.then(() => {
       if (this.writes.get(uid) === write) this.writes.delete(uid);
     });
   }
 
-  private onWriteFailed(uid: string, error: unknown): void {
+  private onSaved(uid: string): void {
+    this.unsaved.delete(uid);
+    if (this.unsaved.size > 0) this.retryUnsaved();
+    else if (this.failing) {
+      this.failing = false;
+      this.retryTimer?.cancel();
+      this.log.info(`pod records are written to ${this.directory} again; none is missing`);
+    }
+  }
+
+  private onSaveFailed(uid: string, error: unknown): void {
+    this.unsaved.add(uid);
+    this.retryTimer?.cancel();
+    this.retryTimer = this.clock.after(RETRY_MS, () => this.retryUnsaved()).unref();
     if (this.failing) return;
     this.failing = true;
     const message = error instanceof Error ? error.message : String(error);
@@ -103,16 +139,31 @@ export class PodRecords {
     );
   }
 
+  /** A pod whose write is under way is left to it. */
+  private retryUnsaved(): void {
+    for (const uid of this.unsaved) if (!this.writes.has(uid)) this.save(uid);
+  }
+
   private path(uid: string): string {
-    return join(this.directory, `${uid}.json`);
+    return join(this.directory, `${uid}${SUFFIX}`);
   }
 }
 
-function decodeRecord(value: unknown): PodRecord {
-  const record = value as Partial<PodRecord> | null;
+/** Only what the rest of the agent relies on; throws on anything else. */
+function decodeRecord(value: unknown, uid: string): PodRecord {
+  const record = value as { [Key in keyof PodRecord]?: unknown } | null;
   if (record?.version !== 1) throw new Error("not a pod record of version 1");
-  if (typeof record.pod?.metadata.uid !== "string" || typeof record.startTime !== "string") {
-    throw new Error("the pod or its start time is missing");
+  const pod = record.pod as { metadata?: Partial<Pod["metadata"]>; spec?: Partial<Pod["spec"]> } | undefined;
+  if (pod?.metadata?.uid !== uid) throw new Error("its pod is missing or is not the one of the file's name");
+  safePodUid(uid);
+  const { name, namespace } = pod.metadata;
+  if (typeof name !== "string" || typeof namespace !== "string" || !Array.isArray(pod.spec?.containers)) {
+    throw new Error("its pod is incomplete");
+  }
+  if (typeof record.startTime !== "string") throw new Error("the start time is missing");
+  const termination = record.termination as Partial<TerminationRequest> | undefined;
+  if (termination !== undefined && !(Number.isFinite(termination.deadline) && typeof termination.reason === "string")) {
+    throw new Error("the termination is incomplete");
   }
   return record as PodRecord;
 }

@@ -3,7 +3,16 @@
 // Kubernetes' YAML is YAML 1.1 as its Go library resolves it: yes/no/on/off/y/n are booleans, 0644 is octal, "<<" merges
 // keys, base-60 numbers and dates stay text, the last of two equal keys wins. So this is the 1.1 schema without its time
 // types, plus 0o644. Only the first document of a file counts, as upstream has it.
-import { LineCounter, parseDocument, type Document, type ScalarTag, type Tags } from "yaml";
+import {
+  Composer,
+  LineCounter,
+  Parser,
+  YAMLParseError,
+  type CST,
+  type Document,
+  type ScalarTag,
+  type Tags,
+} from "yaml";
 
 export const SIZE_LIMIT = 10 * 1024 * 1024;
 /** More than enough for hand-made anchors, too few for a bomb. */
@@ -65,8 +74,7 @@ export function parseText(input: string | Uint8Array): ParseOutcome {
   try {
     return parseJson(text) ?? parseYaml(text);
   } catch (error) {
-    // The composer recurses: a file that is nothing but brackets exhausts its stack, and no more than that.
-    if (error instanceof RangeError) return tooDeep();
+    if (error instanceof TooDeepError || error instanceof RangeError) return tooDeep();
     throw error;
   }
 }
@@ -101,17 +109,54 @@ function parseJson(text: string): ParseOutcome | undefined {
   return { ok: true, parsed: { value, warnings: [], document: () => readDocument(text) } };
 }
 
+/** Nested beyond the limit. Told before the composer, which recurses: near the end of its stack V8 ends the process. */
+class TooDeepError extends Error {}
+
+/** parseDocument of the yaml package, with a look at the depth between its parser and its composer. */
 function readDocument(text: string): { doc: Document; lines: LineCounter } {
   const lines = new LineCounter();
-  const doc = parseDocument(text, {
+  const composer = new Composer({
     version: "1.1",
     schema: "yaml-1.1",
     customTags: kubernetesTags,
-    lineCounter: lines,
     prettyErrors: false,
     logLevel: "error",
   });
+  let doc: Document.Parsed | undefined;
+  const tokens = shallow(new Parser(lines.addNewLine).parse(text));
+  for (const next of composer.compose(tokens, true, text.length)) {
+    if (doc !== undefined) {
+      const [from, to] = next.range;
+      doc.errors.push(new YAMLParseError([from, to], "MULTIPLE_DOCS", "more than one document"));
+      break;
+    }
+    doc = next;
+  }
+  if (doc === undefined) throw new Error("the YAML composer gave no document");
   return { doc, lines };
+}
+
+function* shallow(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  for (const token of tokens) {
+    if (isDeepToken(token)) throw new TooDeepError();
+    yield token;
+  }
+}
+
+/** Depth by an explicit stack. A mapping's value nests one level, and so does a collection in a collection. */
+function isDeepToken(root: CST.Token): boolean {
+  const stack: [CST.Token, number][] = [[root, 0]];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const [token, depth] = top;
+    if (depth > DEPTH_LIMIT) return true;
+    if (token.type === "document" && token.value !== undefined) stack.push([token.value, depth]);
+    if (!("items" in token)) continue;
+    for (const { key, value } of token.items) {
+      if (key !== undefined && key !== null) stack.push([key, depth + 1]);
+      if (value !== undefined) stack.push([value, depth + 1]);
+    }
+  }
+  return false;
 }
 
 function parseYaml(text: string): ParseOutcome {

@@ -1,5 +1,6 @@
 // Rules of the pod as a whole: names, DNS, host namespaces, tolerations, metadata.
 import type { Pod, Toleration } from "../../pod.js";
+import { safePodUid } from "../../pod-uid.js";
 import { isQualifiedName } from "../formats.js";
 import type { FieldPath, Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
@@ -32,6 +33,7 @@ export function checkPod(pod: Pod, report: Report): void {
 }
 
 function checkMetadata(pod: Pod, report: Report): void {
+  checkUid(pod.metadata.uid, report);
   const QUALIFIED = 'keys are an optional DNS prefix and "/", then at most 63 letters, digits, "-", "_" or "."';
   for (const field of ["labels", "annotations"] as const) {
     for (const key of Object.keys(pod.metadata[field] ?? {})) {
@@ -46,6 +48,16 @@ function checkMetadata(pod: Pod, report: Report): void {
   let size = 0;
   for (const [key, value] of Object.entries(pod.metadata.annotations ?? {})) size += key.length + value.length;
   if (size > ANNOTATIONS_LIMIT) report.add(["metadata", "annotations"], "limit", { allowed: "256 KiB in all" });
+}
+
+/** It becomes a directory's name; without one the agent makes its own. */
+function checkUid(uid: string | undefined, report: Report): void {
+  if (uid === undefined || uid === "") return;
+  try {
+    safePodUid(uid);
+  } catch {
+    report.invalid(["metadata", "uid"], uid, 'letters, digits, "-", "_" and inner dots, at most 128 characters');
+  }
 }
 
 function checkContainerSet(pod: Pod, report: Report): void {

@@ -1,0 +1,192 @@
+// kill -9 of the agent at random moments of bursts of starts and removals: afterwards everything wanted runs, nothing
+// healthy was restarted, nothing is there twice and nothing is left over. NODELET_FAULT_SEED repeats a run.
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
+import { call, connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
+import { mountsBelow } from "../../packaging/standalone/mounts.js";
+import { podTable } from "../../packaging/standalone/pods.js";
+import { sleep } from "../../packaging/standalone/wait.js";
+import { ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { PATIENCE_MS, podOf, runs } from "../support/fault-node.js";
+
+const ROUNDS = 10;
+const NAMES = Array.from({ length: 8 }, (_, index) => `p${index}`);
+/** A kill comes at most this long after the burst began, milliseconds; most come much sooner. */
+const KILL_WITHIN_MS = 1500;
+const seed = Number(process.env["NODELET_FAULT_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+interface Seen {
+  /** `<uid>` of every sandbox that is ready, one entry each. */
+  readySandboxes: string[];
+  /** Running containers by uid. */
+  running: Map<string, string[]>;
+  /** Every uid the runtime has anything of. */
+  uids: Set<string>;
+}
+
+describe(`the agent killed at random, seed ${seed}`, () => {
+  const random = randomFrom(seed);
+  let node: TestNode;
+  let cri: CriConnection;
+  const wanted = new Set<string>();
+  let checked = 0;
+
+  before(async () => {
+    node = await startNode();
+    cri = connectCri(node.endpoint);
+  });
+  after(async () => {
+    cri.close();
+    await node.stop();
+  });
+
+  for (let round = 1; round <= ROUNDS; round++) {
+    test(`round ${round}`, { timeout: 4 * PATIENCE_MS }, async () => {
+      for (const name of NAMES) if (random() < 0.5) await toggle(name);
+      await sleep(random() ** 2 * KILL_WITHIN_MS);
+      // What runs now and is wanted was healthy: it must be the same at the end.
+      const healthy = await runningOf(wanted);
+      await node.kill9();
+      await node.kubelet.start();
+      if (random() < 0.5) {
+        await sleep(random() ** 2 * KILL_WITHIN_MS);
+        await node.kill9();
+        await node.kubelet.start();
+      }
+      await node.kubelet.waitHealthy(PATIENCE_MS);
+      await settled(wanted);
+      const now = await runningOf(wanted);
+      checked += healthy.size;
+      for (const [uid, ids] of healthy) assert.deepEqual(now.get(uid), ids, `pod ${uid} kept its container`);
+    });
+  }
+
+  test("in the end all go, without a trace", { timeout: 2 * PATIENCE_MS }, async () => {
+    assert.ok(checked > 0, "there were containers that a kill could have harmed");
+    for (const name of [...wanted]) await toggle(name);
+    await sleep(random() * KILL_WITHIN_MS);
+    await node.kill9();
+    await node.restart();
+    await settled(wanted);
+    assert.deepEqual(await readdir(node.kubelet.podLogs), []);
+  });
+
+  async function toggle(name: string): Promise<void> {
+    if (wanted.delete(name)) await node.removeManifest(name);
+    else {
+      await node.writeManifest(name, pod(name));
+      wanted.add(name);
+    }
+  }
+
+  /** Waits until the pods are exactly those wanted, and exactly theirs is what is found on this machine. */
+  async function settled(names: ReadonlySet<string>): Promise<void> {
+    let problem = "";
+    let pods: PodView[] = [];
+    await waitFor(
+      async () => {
+        pods = await node.pods();
+        problem = await difference(names, pods);
+        return problem === "";
+      },
+      {
+        what: "the pods to be as wanted",
+        timeoutMs: PATIENCE_MS,
+        intervalMs: 100,
+        lastSeen: () => `${problem}\nwanted: ${[...names].join(" ")}\n${podTable(pods)}`,
+      },
+    );
+  }
+
+  /** "" or the first thing that is not as wanted. */
+  async function difference(names: ReadonlySet<string>, pods: readonly PodView[]): Promise<string> {
+    const missing = [...names].find((name) => !runs(pods, name));
+    if (missing !== undefined) return `${missing} does not run`;
+    if (pods.length !== names.size) return "there are pods that nobody wants";
+    const uids = pods.map(({ metadata }) => metadata.uid).sort();
+    const seen = await inspect();
+    const found: [string, string[]][] = [
+      ["pods with a ready sandbox", seen.readySandboxes],
+      ["pods the runtime knows", [...seen.uids]],
+      ["running containers", [...seen.running].flatMap(([uid, ids]) => ids.map(() => uid))],
+      ["pod directories", await readdir(join(node.kubelet.rootDir, "pods"))],
+      [
+        "pod records",
+        (await readdir(join(node.kubelet.rootDir, "nodelet", "pods"))).map((name) => name.split(".")[0] ?? ""),
+      ],
+      ["memory volumes", uidsIn(await mountsBelow(node.kubelet.rootDir))],
+      ["pod cgroups", [...new Set(uidsIn(await cgroupFolders(process.env["NODELET_CGROUP_ROOT"] ?? "")))]],
+    ];
+    const wrong = found.find(([, list]) => list.sort().join() !== uids.join());
+    return wrong === undefined ? "" : `${wrong[0]}: ${wrong[1].join(" ")}, expected ${uids.join(" ")}`;
+  }
+
+  async function inspect(): Promise<Seen> {
+    const { items } = await call<{ items: { state: PodSandboxState; labels: Record<string, string> }[] }>((done) =>
+      cri.runtime.listPodSandbox({ filter: undefined }, done),
+    );
+    const { containers } = await call<{
+      containers: { id: string; state: ContainerState; labels: Record<string, string> }[];
+    }>((done) => cri.runtime.listContainers({ filter: undefined }, done));
+    const uidOf = ({ labels }: { labels: Record<string, string> }): string => labels["io.kubernetes.pod.uid"] ?? "none";
+    const running = new Map<string, string[]>();
+    for (const one of containers) {
+      if (one.state !== ContainerState.CONTAINER_RUNNING) continue;
+      running.set(uidOf(one), [...(running.get(uidOf(one)) ?? []), one.id]);
+    }
+    return {
+      readySandboxes: items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY).map(uidOf),
+      running,
+      uids: new Set([...items, ...containers].map(uidOf)),
+    };
+  }
+
+  /** Running containers of the pods of these names, by UID. */
+  async function runningOf(names: ReadonlySet<string>): Promise<Map<string, string[]>> {
+    const pods = await node.pods();
+    const uids = [...names].map((name) => podOf(pods, name)?.metadata.uid);
+    const { running } = await inspect();
+    return new Map([...running].filter(([uid]) => uids.includes(uid)));
+  }
+});
+
+/** With a volume that is a mount, so that leaked ones show. */
+function pod(name: string): object {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: {
+      terminationGracePeriodSeconds: 2,
+      volumes: [{ name: "memory", emptyDir: { medium: "Memory" } }],
+      containers: [
+        {
+          name: "c0",
+          image: testImage(),
+          imagePullPolicy: "Never",
+          command: ["sh", "-c", "trap 'exit 0' TERM; while true; do sleep 3600 & wait; done"],
+          volumeMounts: [{ name: "memory", mountPath: "/memory" }],
+        },
+      ],
+    },
+  };
+}
+
+function uidsIn(paths: readonly string[]): string[] {
+  return paths.map((path) => /\/pods?\/?([0-9a-f]{32})/.exec(path)?.[1]).filter((uid) => uid !== undefined);
+}
+
+/** mulberry32: numbers in [0, 1) that a seed repeats. */
+function randomFrom(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
