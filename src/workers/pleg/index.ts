@@ -49,9 +49,18 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
   pleg.start();
   return Promise.resolve({
     control: {
-      setWatches: (pods) => Promise.resolve(pleg.setWatches(pods)),
-      watch: (pod) => Promise.resolve(pleg.watch(pod)),
-      unwatch: (uid) => Promise.resolve(pleg.unwatch(uid)),
+      setWatches(pods) {
+        pleg.setWatches(pods);
+        return Promise.resolve();
+      },
+      watch(pod) {
+        pleg.watch(pod);
+        return Promise.resolve();
+      },
+      unwatch(uid) {
+        pleg.unwatch(uid);
+        return Promise.resolve();
+      },
       metrics: () => registry.exportSnapshot(),
     },
     async drain() {
