@@ -307,6 +307,11 @@ test("pass failures are retried after 1, 2, 4, 8, 10 s, told each time, and forg
   world.clock.step(10_000);
   await settle();
   assert.deepEqual(world.begun.at(-1), "uid-web start-container app");
+  world.script = () => Promise.reject(new Error("broken again"));
+  world.exit(pod(), "app", 1);
+  worker.poke();
+  await settle();
+  assert.match(world.kept.errors().at(-1) ?? "", /next try in 1s: broken again/);
 });
 
 test("while the runtime is away a pod retries quietly, and a poke on its return starts it at once", async () => {

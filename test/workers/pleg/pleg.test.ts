@@ -428,7 +428,7 @@ test("stop ends every timer, call and watch", async (t) => {
 });
 
 test("an inspection that hangs while the thread drains says nothing afterwards: the queue is closed by then", async (t) => {
-  const world = await plegOn(t);
+  const world = await plegOn(t, {}, { inspectDeadlineMs: 500 });
   await runPod(world.client, "web");
   await world.started();
   world.fake.failpoint("PodSandboxStatus", "hang");
