@@ -3,7 +3,7 @@
 // when the agent no longer answers. Nodes on the shared runtime must not overlap in time: an agent removes pods it
 // does not know.
 
-import { mkdtemp, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readlink, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
@@ -151,7 +151,18 @@ class Node implements TestNode {
       }
     }
     await unmountBelow(this.dir);
+    await removeLogLinks(this.dir);
     await rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** The links for log collectors lie outside the node's folder, among those of other nodes. */
+async function removeLogLinks(dir: string): Promise<void> {
+  const folder = "/var/log/containers";
+  for (const name of await readdir(folder).catch(() => [])) {
+    const link = join(folder, name);
+    const target = await readlink(link).catch(() => "");
+    if (target.startsWith(`${dir}/`)) await rm(link, { force: true });
   }
 }
 
