@@ -83,6 +83,7 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
     return;
   }
   if (init === "waiting") return;
+  killStrays(builder);
   let alive = 0;
   for (const container of pod.spec.containers) {
     const status = newestOf(observed, container.name);
@@ -100,6 +101,18 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
     }
   }
   if (alive === 0) endPod(builder, sandbox, "all containers have ended and none will start again");
+}
+
+/** What runs under a name that the definition no longer has was taken out of it. */
+function killStrays(builder: PlanBuilder): void {
+  const { spec } = builder.input.pod;
+  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  const names = new Set(all.map((container) => container.name));
+  for (const status of builder.input.observed.containers) {
+    const name = status.metadata?.name ?? "";
+    if (isAlive(status) && !names.has(name))
+      builder.kill(status, `Container ${name} is no longer in the pod's definition`);
+  }
 }
 
 /** Nothing kept and nothing to start: sidecars and the sandbox go too. */

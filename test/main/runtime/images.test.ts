@@ -104,7 +104,7 @@ test("failed pulls back off 10 s, 20 s, … to 5 min, per pod and image, and a s
     const retryAt = clock.now() + seconds * 1000;
     await assert.rejects(
       ensure(REMOTE),
-      reason("ErrImagePull", /Failed to pull image ".*tool:2": .*not found/, retryAt),
+      reason("ErrImagePull", /not found/, retryAt),
     );
     assert.equal(pulls(), ++expected);
     clock.step(seconds * 1000 - 1);

@@ -79,7 +79,10 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         if (trouble.tearDown !== undefined) return Promise.reject(trouble.tearDown);
         return rm(join(podDirectory(uid), "volumes"), { recursive: true, force: true });
       },
-      removePodDirectory: (uid) => rm(podDirectory(uid), { recursive: true, force: true }),
+      removePodDirectory: async (uid) => {
+        if (trouble.tearDown !== undefined) throw trouble.tearDown;
+        await rm(podDirectory(uid), { recursive: true, force: true });
+      },
       listPods: () => readdir(join(root, "pods")),
     },
     node: {

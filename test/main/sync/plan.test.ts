@@ -101,6 +101,14 @@ describe("planPod", () => {
     assert.deepEqual(pilot.runtime.running(), ["a", "b"]);
   });
 
+  it("stops a container that was taken out of the definition, and only that", () => {
+    const pilot = new Pilot(pod({ containers: [container("a"), container("b")] }));
+    pilot.settle();
+    pilot.wanted = pod({ containers: [container("a")] });
+    assert.deepEqual(pilot.settle(), ["kill-container"]);
+    assert.deepEqual(pilot.runtime.running(), ["a"]);
+  });
+
   it("replaces a dead sandbox and everything in it, keeping restart counts", () => {
     const pilot = new Pilot(pod());
     pilot.settle();
