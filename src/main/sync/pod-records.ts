@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { readState, writeState } from "../../shared/fs/state-file.js";
+import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { TerminationRequest } from "./pod-worker.js";
 
@@ -41,9 +41,10 @@ export class PodRecords {
     private readonly log: Logger,
   ) {}
 
-  /** Reads what an earlier agent left. Garbage is set aside with a warning. */
+  /** Reads what an earlier agent left. Garbage is set aside with a warning, half-written files go. */
   async load(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
+    await removeLeftovers(this.path("any"));
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
     await Promise.all(names.map((name) => this.loadOne(name.slice(0, -SUFFIX.length))));
   }
