@@ -1,0 +1,39 @@
+// Which runtime states count as the same, and how soon the next question is asked.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
+import { nextAskMs, sameRuntimeState } from "../../../src/workers/pleg/runtime-watch.js";
+
+const up: RuntimeState = {
+  reachable: true,
+  runtimeReady: true,
+  networkReady: true,
+  name: "fake",
+  version: "1",
+  events: false,
+  message: "",
+};
+const down: RuntimeState = { ...up, reachable: false, runtimeReady: false, networkReady: false, message: "attempt 1" };
+
+const rows: [string, RuntimeState, RuntimeState, boolean][] = [
+  ["nothing changed", up, { ...up }, true],
+  ["an absence told in other words", down, { ...down, message: "attempt 2" }, true],
+  ["another reason of a runtime that answers", up, { ...up, message: "NetworkReady: no CNI" }, false],
+  ["gone", up, { ...up, reachable: false }, false],
+  ["not ready", up, { ...up, runtimeReady: false }, false],
+  ["without network", up, { ...up, networkReady: false }, false],
+  ["another version after a restart", up, { ...up, version: "2" }, false],
+  ["with events", up, { ...up, events: true }, false],
+];
+for (const [what, a, b, same] of rows) {
+  test(`${what}: ${same ? "the same" : "told"}`, () => {
+    assert.equal(sameRuntimeState(a, b), same);
+  });
+}
+
+test("a runtime that is away or not ready is asked five times a second, a ready one at its period", () => {
+  assert.equal(nextAskMs(up, 5000), 5000);
+  assert.equal(nextAskMs(down, 5000), 200);
+  assert.equal(nextAskMs({ ...up, networkReady: false }, 5000), 200);
+  assert.equal(nextAskMs(down, 100), 100);
+});
