@@ -102,10 +102,7 @@ test("failed pulls back off 10 s, 20 s, … to 5 min, per pod and image, and a s
   let expected = 0;
   for (const seconds of [10, 20, 40, 80, 160, 300, 300]) {
     const retryAt = clock.now() + seconds * 1000;
-    await assert.rejects(
-      ensure(REMOTE),
-      reason("ErrImagePull", /not found/, retryAt),
-    );
+    await assert.rejects(ensure(REMOTE), reason("ErrImagePull", /not found/, retryAt));
     assert.equal(pulls(), ++expected);
     clock.step(seconds * 1000 - 1);
     await assert.rejects(ensure(REMOTE), reason("ImagePullBackOff", /Back-off pulling image/, retryAt));

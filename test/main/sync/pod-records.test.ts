@@ -132,7 +132,10 @@ test("records that cannot be written are told once until a write works again, an
   await records.flush();
   // One write that works has the others tried again.
   await records.flush();
-  assert.deepEqual((await readdir(folder)).sort(), ["a", "b", "c", "d"].map((name) => `uid-${name}.json`));
+  assert.deepEqual(
+    (await readdir(folder)).sort(),
+    ["a", "b", "c", "d"].map((name) => `uid-${name}.json`),
+  );
   await rm(folder, { recursive: true });
   await writeFile(folder, "");
   records.accept(pod({}, "e"), at("2026-01-01T00:00:00Z"));
