@@ -31,7 +31,13 @@ export interface NodeUnderTest {
 export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
   await rm(base, { recursive: true, force: true });
   await mkdir(join(base, "staging"), { recursive: true });
-  const containerd = await startContainerd({ dir: join(base, "c") });
+  const containerd = await startContainerd({
+    dir: join(base, "c"),
+    // Another containerd than the installed one, e.g. 2.x, whose event stream the agent then uses.
+    ...(process.env["NODELET_BENCH_CONTAINERD"] === undefined
+      ? {}
+      : { binary: process.env["NODELET_BENCH_CONTAINERD"] }),
+  });
   await importImages(containerd.socket, await buildImages(join(base, "images")));
   const kubelet = await prepareKubelet({
     dir: join(base, "k"),

@@ -7,6 +7,7 @@ import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/run
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { stableContainer, stableSandbox } from "./stable-order.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";
@@ -188,7 +189,7 @@ export class PodInspector {
   private async sandbox(entry: Entry, podSandboxId: string): Promise<PodSandboxStatus | undefined> {
     try {
       const reply = await this.options.cri.podSandboxStatus({ podSandboxId }, { deadlineMs: this.options.deadlineMs });
-      return reply.status;
+      return reply.status === undefined ? undefined : stableSandbox(reply.status);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       entry.sandboxIds.delete(podSandboxId);
@@ -201,8 +202,10 @@ export class PodInspector {
     if (known !== undefined) return known;
     try {
       const reply = await this.options.cri.containerStatus({ containerId }, { deadlineMs: this.options.deadlineMs });
-      if (reply.status?.state === ContainerState.CONTAINER_EXITED) entry.exited.set(containerId, reply.status);
-      return reply.status;
+      if (reply.status === undefined) return undefined;
+      const status = stableContainer(reply.status);
+      if (status.state === ContainerState.CONTAINER_EXITED) entry.exited.set(containerId, status);
+      return status;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       entry.containerIds.delete(containerId);

@@ -1,2 +1,6 @@
 // Entry of the tasks pool's threads: piscina calls these functions by name (shared/contracts/tasks.ts).
+import { useOrdinaryPriority } from "../../shared/thread/priority.js";
+
 export { decodeManifest } from "./manifest/decode.js";
+
+useOrdinaryPriority();

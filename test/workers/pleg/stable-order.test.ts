@@ -1,0 +1,41 @@
+// Go sends maps in random order: two looks at one state must still be equal bytes.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { encodeObservedState } from "../../../src/shared/contracts/pleg-codec.js";
+import { ContainerStatus, PodSandboxStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { stableContainer, stableSandbox } from "../../../src/workers/pleg/stable-order.js";
+
+function bytesOf(entries: [string, string][]): string {
+  const map = Object.fromEntries(entries);
+  const sandbox = PodSandboxStatus.fromPartial({ id: "s", labels: map, annotations: map });
+  const container = ContainerStatus.fromPartial({
+    id: "c",
+    labels: map,
+    annotations: map,
+    resources: { linux: { unified: map } },
+  });
+  const state = encodeObservedState({
+    uid: "u",
+    namespace: "n",
+    name: "p",
+    sandboxes: [stableSandbox(sandbox)],
+    containers: [stableContainer(container)],
+    generation: 0,
+    observedAt: 0,
+  });
+  return Buffer.from(state).toString("hex");
+}
+
+test("the order of map entries on the wire makes no difference", () => {
+  const entries = fc.uniqueArray(fc.tuple(fc.string(), fc.string()), { selector: ([key]) => key, maxLength: 8 });
+  fc.assert(
+    fc.property(
+      entries.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
+      ([one, other]) => {
+        assert.equal(bytesOf(one), bytesOf(other));
+      },
+    ),
+  );
+  assert.notEqual(bytesOf([["a", "1"]]), bytesOf([["a", "2"]]));
+});
