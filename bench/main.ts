@@ -32,7 +32,20 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
     console.log(`\n### ${report.title}\n\n${table(report.head, report.rows)}`);
   };
   if (wanted.includes("queue")) {
-    raw["queue"] = await benchQueue();
+    const queue = await benchQueue();
+    raw["queue"] = queue;
+    show({
+      title: `Between threads: records of ${queue.recordBytes} bytes, latency when idle (µs)`,
+      head: ["transport", "direction", "p50", "p99", "max", "M records/s"],
+      rows: queue.rows.map(({ transport, direction, latency, recordsPerSecond }) => [
+        transport,
+        direction,
+        Math.round(latency.p50),
+        Math.round(latency.p99),
+        Math.round(latency.max),
+        Math.round(recordsPerSecond / 10_000) / 100,
+      ]),
+    });
   }
   if (wanted.some((section) => ["start", "change", "idle"].includes(section))) {
     const node = await startNodeUnderTest("/run/nodelet-bench");
