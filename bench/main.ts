@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
-import { renderPage } from "./lib/page.js";
-import { table, type Cell } from "./lib/stats.js";
+import { renderPage, type Report } from "./lib/page.js";
+import { table } from "./lib/stats.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 import { benchIdle } from "./sections/idle.js";
 import { benchPodChange } from "./sections/pod-change.js";
@@ -17,12 +17,6 @@ import { benchScale } from "./sections/scale.js";
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
 const SECTIONS = ["queue", "start", "change", "idle", "scale"] as const;
-
-export interface Report {
-  title: string;
-  head: string[];
-  rows: Cell[][];
-}
 
 async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
   const reports: Report[] = [];

@@ -1,6 +1,12 @@
 // The results as one page: every table, and a bar for every figure of its first numeric column.
-import type { Report } from "../main.js";
 import type { Cell } from "./stats.js";
+
+/** One table of the results. */
+export interface Report {
+  title: string;
+  head: string[];
+  rows: Cell[][];
+}
 
 const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 const shown = (cell: Cell): string => escape(cell === undefined ? "–" : String(cell));

@@ -1,6 +1,7 @@
 // 1,000 pods: the agent as a process against an in-memory CRI server (test/fake-cri), to see what the agent alone costs.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
 import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { markingPod, Manifests } from "../lib/manifests.js";
@@ -18,6 +19,7 @@ export interface ScaleResult {
 
 const PODS = 1000;
 const BASE = "/run/nodelet-scale";
+const CGROUP = "/nodelet-scale";
 
 export async function benchScale(): Promise<ScaleResult> {
   await rm(BASE, { recursive: true, force: true });
@@ -27,7 +29,7 @@ export async function benchScale(): Promise<ScaleResult> {
   const kubelet = await prepareKubelet({
     dir: join(BASE, "k"),
     endpoint: `unix://${socketPath}`,
-    cgroupRoot: "/nodelet-scale",
+    cgroupRoot: CGROUP,
     readOnlyPort: 22_255,
     healthzPort: 22_248,
     nodeName: "scale",
@@ -63,6 +65,7 @@ export async function benchScale(): Promise<ScaleResult> {
   } finally {
     await kubelet.end("SIGTERM");
     await fake.stop();
+    await removeCgroups(CGROUP);
     await rm(BASE, { recursive: true, force: true });
   }
 }

@@ -31,3 +31,12 @@ export interface ObjectMeta {
   ownerReferences?: OwnerReference[];
   finalizers?: string[];
 }
+
+/** Resource name ("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", …) to quantity. */
+export type ResourceList = Record<string, Quantity>;
+
+export interface ResourceRequirements {
+  limits?: ResourceList;
+  requests?: ResourceList;
+  claims?: unknown[];
+}

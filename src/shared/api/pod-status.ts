@@ -1,6 +1,5 @@
 // Pod status (core/v1): what the agent computes and reports.
-import type { Time } from "./meta.js";
-import type { ResourceList, ResourceRequirements } from "./pod.js";
+import type { ResourceList, ResourceRequirements, Time } from "./meta.js";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";

@@ -1,9 +1,11 @@
 // The Pod object (core/v1) as a node agent reads it. Fields are upstream's; see
 // https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 // Defaults have been applied by the source (sources/defaults) before a Pod reaches the sync path.
-import type { IntOrString, ObjectMeta, Quantity } from "./meta.js";
+import type { IntOrString, ObjectMeta, Quantity, ResourceList, ResourceRequirements } from "./meta.js";
 import type { PodStatus } from "./pod-status.js";
 import type { Volume } from "./volume.js";
+
+export type { ResourceList, ResourceRequirements } from "./meta.js";
 
 export interface Pod {
   apiVersion: "v1";
@@ -73,15 +75,6 @@ export interface Toleration {
   value?: string;
   effect?: string;
   tolerationSeconds?: number;
-}
-
-/** Resource name ("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", …) to quantity. */
-export type ResourceList = Record<string, Quantity>;
-
-export interface ResourceRequirements {
-  limits?: ResourceList;
-  requests?: ResourceList;
-  claims?: unknown[];
 }
 
 export type PullPolicy = "Always" | "IfNotPresent" | "Never";
