@@ -269,17 +269,29 @@ describe("static pods", { concurrency: 6 }, () => {
     const [old] = await runtime.sandboxes(uid);
     assert.ok(old);
     await runtime.stopSandbox(old.id);
+    await waitFor(async () => (await runtime.sandboxes(uid))[0]?.id !== old.id, {
+      what: "a new sandbox",
+      timeoutMs: PATIENCE_MS,
+    });
+    const [renewed] = await runtime.sandboxes(uid);
+    const inNewSandbox = async (): Promise<Set<string>> => {
+      const all = await runtime.containers(uid);
+      return new Set(all.filter((one) => one.podSandboxId === renewed?.id).map((one) => `containerd://${one.id}`));
+    };
+    await waitFor(async () => (await inNewSandbox()).size > 0, { what: "its container", timeoutMs: PATIENCE_MS });
+    const there = await inNewSandbox();
     const after = await waitForPod(
       node,
       "box",
       (view) =>
         running("app")(view) &&
-        statusOf(view, "app")?.containerID !== statusOf(before, "app")?.containerID &&
+        there.has(statusOf(view, "app")?.containerID ?? "") &&
         conditionsOf(view)["Ready"] === "True",
       "running in a new sandbox",
     );
     assert.equal(after.metadata.uid, uid);
-    assert.equal(statusOf(after, "app")?.restartCount, 1);
+    // The container's end may be seen, and answered by a restart, a moment before its sandbox is seen to be gone.
+    assert.ok([1, 2].includes(statusOf(after, "app")?.restartCount ?? 0));
     assert.equal(statusOf(after, "app")?.lastState.terminated?.exitCode, 137);
     const [current] = await runtime.sandboxes(uid);
     assert.notEqual(current?.id, old.id);

@@ -212,7 +212,7 @@ describe("termination messages", { concurrency: 6 }, () => {
   });
   test("from the log after an error, when the policy says so", async () => {
     assert.equal(
-      await message("log", "echo one; echo two >&2; sleep 0.1; echo three; exit 3", fallback),
+      await message("log", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three; exit 3", fallback),
       "one\ntwo\nthree\n",
     );
   });
