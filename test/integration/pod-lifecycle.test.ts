@@ -292,7 +292,8 @@ describe("static pods", { concurrency: 6 }, () => {
     assert.equal(after.metadata.uid, uid);
     // The container's end may be seen, and answered by a restart, a moment before its sandbox is seen to be gone.
     assert.ok([1, 2].includes(statusOf(after, "app")?.restartCount ?? 0));
-    assert.equal(statusOf(after, "app")?.lastState.terminated?.exitCode, 137);
+    // Such a restart finds no namespaces to start in: StartError, 128.
+    assert.ok([137, 128].includes(statusOf(after, "app")?.lastState.terminated?.exitCode ?? 0));
     const [current] = await runtime.sandboxes(uid);
     assert.notEqual(current?.id, old.id);
     assert.equal(current?.metadata?.attempt, 1);
