@@ -1,0 +1,28 @@
+// What a validation rule sees and says. Rules are pure: they read the effective configuration through a view and name
+// every violation; where a value came from is added by whoever reports it.
+import type { FieldPath, FieldValue } from "../config/fields.js";
+import type { GateName } from "../gates/table.js";
+
+/** The effective configuration: defaults, files, drop-ins and flags together. */
+export interface ConfigView {
+  get<P extends FieldPath>(path: P): FieldValue<P> | undefined;
+  /** Somebody gave the value: it is not just the default. */
+  isSet(path: FieldPath): boolean;
+  gate(name: GateName): boolean;
+}
+
+/** What is known of the machine; a member that is not known (--check-config of another machine's file) is undefined. */
+export interface HostFacts {
+  readonly cgroupVersion?: 1 | 2 | undefined;
+  /** Numbers of the CPUs that are online. */
+  readonly onlineCpus?: readonly number[] | undefined;
+}
+
+export interface Violation {
+  /** A field's path, with what is inside it: `evictionHard[memory.available]`, `registerWithTaints[0].effect`; or a flag: `--node-labels`. */
+  readonly path: string;
+  /** With the value and what is allowed: `101 is not a percentage from 0 to 100`. */
+  readonly message: string;
+}
+
+export type Rule = (config: ConfigView, host: HostFacts) => Iterable<Violation>;
