@@ -1,7 +1,7 @@
 // kill -9 of the agent at random moments of bursts of starts and removals: afterwards everything wanted runs, nothing
 // healthy was restarted, nothing is there twice and nothing is left over. NODELET_FAULT_SEED repeats a run.
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
@@ -97,9 +97,14 @@ describe(`the agent killed at random, seed ${seed}`, () => {
         what: "the pods to be as wanted",
         timeoutMs: PATIENCE_MS,
         intervalMs: 100,
-        lastSeen: () => `${problem}\nwanted: ${[...names].join(" ")}\n${podTable(pods)}`,
+        lastSeen: async () =>
+          [problem, `wanted: ${[...names].join(" ")}`, podTable(pods), ...(await lastLines(80))].join("\n"),
       },
     );
+  }
+
+  async function lastLines(count: number): Promise<string[]> {
+    return (await readFile(node.kubelet.log, "utf8")).trim().split("\n").slice(-count);
   }
 
   /** "" or the first thing that is not as wanted. */

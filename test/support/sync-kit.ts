@@ -53,6 +53,8 @@ export class SyncWorld {
   script: Script = () => undefined;
   /** Steps of one pod under way at once, highest seen. */
   readonly synced: Synced[] = [];
+  /** What a worker waits for before it stops anything. */
+  terminationKept: Promise<void> = Promise.resolve();
   readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
   readonly terminated: string[] = [];
   onTerminated: (uid: string) => void = () => undefined;
@@ -131,6 +133,7 @@ export class SyncWorld {
       },
       onTerminating: (uid, deadline, reason) => {
         this.terminating.push({ uid, deadline, reason });
+        return this.terminationKept;
       },
       onTerminated: (uid) => {
         this.terminated.push(uid);

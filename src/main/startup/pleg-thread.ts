@@ -30,6 +30,8 @@ export class PlegThread implements PlegPort {
   readonly thread: SupervisedThread<PlegControl>;
   private requests: QueueWriter<InspectRequest> | undefined;
   private records: QueueReader<PlegRecord> | undefined;
+  /** The snapshot of the watches is on its way: what comes now arrives after it. */
+  private joined = false;
 
   constructor(private readonly options: PlegThreadOptions) {
     this.thread = superviseThread<PlegControl, PlegInit>({
@@ -83,11 +85,14 @@ export class PlegThread implements PlegPort {
       { clock },
     );
     this.records.start();
-    await thread.call.setWatches(this.options.snapshot());
+    const sent = thread.call.setWatches(this.options.snapshot());
+    this.joined = true;
+    await sent;
     this.options.onRestarted();
   }
 
   private detach(): void {
+    this.joined = false;
     this.records?.stop();
     this.requests?.close();
     this.records = undefined;
@@ -96,7 +101,7 @@ export class PlegThread implements PlegPort {
 
   /** Watches are sent whole at each start, so a call that fails because the thread is away needs no repeat. */
   private control(what: string, call: (thread: SupervisedThread<PlegControl>) => Promise<void>): void {
-    if (this.thread.state !== "running") return;
+    if (!this.joined) return;
     call(this.thread).catch((error: unknown) => {
       this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread repairs it`);
     });

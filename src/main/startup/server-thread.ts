@@ -20,6 +20,8 @@ export class ServerThread {
   /** Deltas go one after the other; what changes meanwhile is merged into the next. */
   private waiting: { set: Map<string, Pod>; removed: Set<string> } | undefined;
   private sending = false;
+  /** The thread has the whole set: from here on it takes deltas. */
+  private joined = false;
 
   constructor(private readonly options: ServerThreadOptions) {
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
@@ -30,8 +32,14 @@ export class ServerThread {
       onRunning: async (thread) => {
         this.waiting = undefined;
         await thread.call.setPods(options.snapshot());
+        this.joined = true;
+        // What changed while the set was on its way.
+        void this.send();
       },
-      onExit: (exit) => options.house.exited(exit),
+      onExit: (exit) => {
+        this.joined = false;
+        options.house.exited(exit);
+      },
     });
   }
 
@@ -57,7 +65,7 @@ export class ServerThread {
     if (this.sending) return;
     this.sending = true;
     try {
-      while (this.waiting !== undefined && this.thread.state === "running") {
+      while (this.waiting !== undefined && this.joined) {
         const { set, removed } = this.waiting;
         this.waiting = undefined;
         await this.thread.call.applyPods({ set: [...set.values()], removed: [...removed] });

@@ -114,9 +114,9 @@ export class NodeSync {
         this.statuses.update({ pod, observed, waiting, final: plan.finished });
       },
       onTerminating: (uid, deadline, reason) => {
-        this.records.terminating(uid, { deadline, reason });
         // From here on every exit is one that we asked for and look at ourselves.
         this.onCgroup(uid, []);
+        return this.records.terminating(uid, { deadline, reason });
       },
       onTerminated: (uid) => this.workers.terminated(uid),
     };

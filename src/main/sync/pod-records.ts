@@ -25,6 +25,9 @@ const NOT_DURABLE = { durable: false };
 /** Records that could not be written are tried again this often; sooner when another write succeeds. */
 const RETRY_MS = 10_000;
 
+/** A disk that hangs must not keep a pod alive. */
+const WRITE_PATIENCE_MS = 1000;
+
 export class PodRecords {
   private readonly records = new Map<string, PodRecord>();
   /** Writes of one pod go one after the other. */
@@ -63,9 +66,19 @@ export class PodRecords {
     this.put({ version: 1, pod, startTime: known?.startTime ?? now.toISOString().replace(/\.\d+Z$/, "Z") });
   }
 
-  terminating(uid: string, termination: TerminationRequest): void {
+  /** Settles when the record is written, when that failed, or at the latest after WRITE_PATIENCE_MS. */
+  async terminating(uid: string, termination: TerminationRequest): Promise<void> {
     const known = this.records.get(uid);
-    if (known !== undefined) this.put({ ...known, termination });
+    if (known === undefined) return;
+    this.put({ ...known, termination });
+    const written = this.writes.get(uid);
+    await new Promise<void>((resolve) => {
+      const patience = this.clock.after(WRITE_PATIENCE_MS, resolve);
+      void written?.then(() => {
+        patience.cancel();
+        resolve();
+      });
+    });
   }
 
   forget(uid: string): void {

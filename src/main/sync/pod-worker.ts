@@ -35,7 +35,8 @@ export interface StepDoer {
 export interface PodWorkerEvents {
   /** The pod's picture or waits changed: its status is computed anew. */
   onSynced(pod: Pod, observed: ObservedPod, plan: Plan, failures: ReadonlyMap<string, StartFailure>): void;
-  onTerminating(uid: string, deadline: number, reason: string): void;
+  /** Settles when the deadline is kept where another agent finds it, or can't be: no stop is sent before. */
+  onTerminating(uid: string, deadline: number, reason: string): Promise<void>;
   onTerminated(uid: string): void;
 }
 
@@ -64,6 +65,7 @@ const RESYNC_MS = 60_000;
 export class PodWorker {
   state: PodWorkerState = "syncing";
   private termination: TerminationRequest | undefined;
+  private terminationKept: Promise<void> = Promise.resolve();
   private cleaned = false;
   private dirty = false;
   private looping: Promise<void> | undefined;
@@ -103,7 +105,7 @@ export class PodWorker {
     if (this.termination !== undefined && this.termination.deadline <= request.deadline) return;
     this.termination = request;
     this.state = "terminating";
-    this.deps.events.onTerminating(this.uid, request.deadline, request.reason);
+    this.terminationKept = this.deps.events.onTerminating(this.uid, request.deadline, request.reason);
     // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
     this.passAbort.abort(new Error("the pod is being terminated"));
     this.pokeNow();
@@ -187,6 +189,7 @@ export class PodWorker {
     const { cache, clock, events } = this.deps;
     const termination = this.termination;
     if (termination === undefined) return;
+    await this.terminationKept;
     const observed = await this.look(cache);
     const { deadline, reason } = termination;
     const plan = planTermination({

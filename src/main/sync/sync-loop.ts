@@ -95,8 +95,18 @@ export class SyncLoop {
 
   private onCacheComplete(): void {
     this.started = true;
-    for (const change of this.early.splice(0)) this.apply(change);
+    for (const change of this.early.splice(0)) this.applyEarly(change);
     this.sweep();
+  }
+
+  /** One pod's trouble is not the others'. */
+  private applyEarly(change: PodChange): void {
+    try {
+      this.apply(change);
+    } catch (error) {
+      const { uid } = change.pod.metadata;
+      this.deps.log.error({ uid, err: error }, `pod ${podFullName(change.pod)} could not be taken on: it does not run`);
+    }
   }
 
   private apply({ kind, pod }: PodChange): void {

@@ -22,8 +22,7 @@ test("definition, start time and termination are read back by the next agent", a
   const first = make();
   await first.load();
   first.accept(pod(), at("2026-01-02T03:04:05.678Z"));
-  first.terminating("uid-web", { deadline: 42, reason: "removed" });
-  await first.flush();
+  await first.terminating("uid-web", { deadline: 42, reason: "removed" });
   const second = make();
   await second.load();
   assert.deepEqual(second.uids(), ["uid-web"]);
@@ -40,7 +39,7 @@ test("a pod accepted again keeps its start time and loses the old termination", 
   const records = make();
   await records.load();
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
-  records.terminating("uid-web", { deadline: 1, reason: "removed" });
+  await records.terminating("uid-web", { deadline: 1, reason: "removed" });
   const changed = pod({ hostNetwork: true });
   records.accept(changed, at("2026-02-02T00:00:00Z"));
   assert.deepEqual(records.get("uid-web"), { version: 1, pod: changed, startTime: "2026-01-01T00:00:00Z" });
@@ -76,7 +75,7 @@ test("the termination of an unknown pod, and forgetting one, write nothing", asy
   const { folder, make } = await build(t);
   const records = make();
   await records.load();
-  records.terminating("uid-web", { deadline: 1, reason: "removed" });
+  void records.terminating("uid-web", { deadline: 1, reason: "removed" });
   records.forget("uid-web");
   await records.flush();
   assert.deepEqual(await readdir(folder), []);
@@ -120,7 +119,7 @@ test("records that cannot be written are told once until a write works again, an
   await writeFile(folder, "a file where the folder was");
   for (const name of ["a", "b", "c"]) {
     records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
-    records.terminating(`uid-${name}`, { deadline: 1, reason: "removed" });
+    void records.terminating(`uid-${name}`, { deadline: 1, reason: "removed" });
   }
   await records.flush();
   assert.equal(kept.errors().length, 1);

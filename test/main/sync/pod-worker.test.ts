@@ -489,3 +489,16 @@ test("an orphan without a definition is ended by what the runtime knows of it", 
   assert.deepEqual(world.synced, [], "a pod without definition has no status");
   assert.equal(worker.state, "terminated");
 });
+
+test("no stop is sent before the deadline is kept for another agent", async () => {
+  const { world, worker, web } = await started();
+  let kept: () => void = () => undefined;
+  world.terminationKept = new Promise((resolve) => (kept = resolve));
+  worker.terminate({ deadline: world.clock.now() + 5000, reason: "removed" });
+  await settle();
+  const stops = (): string[] => world.begunOf(web.metadata.uid).filter((step) => step.startsWith("kill-container"));
+  assert.deepEqual(stops(), []);
+  kept();
+  await settle();
+  assert.equal(stops().length, 1);
+});

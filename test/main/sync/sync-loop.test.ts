@@ -21,9 +21,10 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     clock: world.clock,
     workerDeps: (uid) => {
       const deps = world.workerDeps(uid);
-      const onTerminating = (id: string, deadline: number, reason: string): void => {
-        records.terminating(id, { deadline, reason });
-        deps.events.onTerminating(id, deadline, reason);
+      const onTerminating = (id: string, deadline: number, reason: string): Promise<void> => {
+        // Virtual time does not wait for the disk.
+        void records.terminating(id, { deadline, reason });
+        return deps.events.onTerminating(id, deadline, reason);
       };
       return { ...deps, events: { ...deps.events, onTerminating } };
     },
@@ -88,6 +89,22 @@ test("nothing starts before the runtime has been seen whole; then changes apply 
   assert.equal(workers.has("uid-b"), true);
   assert.equal(workers.get("uid-a")?.state, undefined, "added, removed and over");
   assert.deepEqual(world.begunOf("uid-a"), ["clean-up"]);
+});
+
+test("one early change that fails keeps no other pod from its start", async (t) => {
+  const { world, loop, relisted, workers } = await build(t);
+  const [bad, good] = [pod({}, "bad"), pod({}, "good")];
+  const take = workers.add.bind(workers);
+  t.mock.method(workers, "add", (added: Pod) => {
+    if (added === bad) throw new Error("no place for it");
+    take(added);
+  });
+  loop.onPodChange(add(bad));
+  loop.onPodChange(add(good));
+  relisted();
+  await settle();
+  assert.deepEqual(world.model(good).running(), ["app"]);
+  assert.match(world.kept.errors().join(), /pod default\/bad could not be taken on/);
 });
 
 test("what runs and is in no source ends, but not before every source has spoken", async (t) => {
@@ -181,7 +198,7 @@ test("a termination that an earlier agent began is carried to its end, then the 
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
-  records.terminating("uid-web", { deadline: 12_345, reason: "removed by the agent before" });
+  await records.terminating("uid-web", { deadline: 12_345, reason: "removed by the agent before" });
   runs(world, web);
   loop.onPodChange(add(web));
   loop.onSourcesSeen();
@@ -198,7 +215,7 @@ test("a termination under way whose pod is in no source keeps its deadline", asy
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
-  records.terminating("uid-web", { deadline: 4000, reason: "removed" });
+  await records.terminating("uid-web", { deadline: 4000, reason: "removed" });
   runs(world, web);
   relisted("uid-web");
   seen("uid-web");

@@ -14,6 +14,7 @@ import { PodList } from "../../../src/workers/server/pod-list.js";
 import { COLLECT_DEADLINE_MS } from "../../../src/workers/server/scrape.js";
 import { startServer } from "../../../src/workers/server/start.js";
 import { ManualClock } from "./manual-clock.js";
+import { freePort } from "../../support/free-port.js";
 
 interface Answer {
   status: number;
@@ -44,16 +45,6 @@ const MAIN: MetricSnapshot = {
   thread: "main",
   families: [{ name: "kubelet_running_pods", help: "pods", type: "gauge", samples: [{ value: 7, labels: {} }] }],
 };
-
-/** A free port of the loopback; small race, but the server retries nothing silently. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 class House {
   readonly clock = new ManualClock();
