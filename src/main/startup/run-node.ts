@@ -3,12 +3,14 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import type { WatchedPod } from "../../shared/contracts/pleg.js";
+import type { RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { ConfigzBodies } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
 import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import type { BoardBuffers } from "../../shared/queue/board.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
@@ -25,6 +27,7 @@ import { createVolumeManager } from "../volumes/volume-manager.js";
 import { installFaultHook } from "./fault-hook.js";
 import { watchNode } from "./node-metrics.js";
 import { PlegThread } from "./pleg-thread.js";
+import type { RunOnceNode } from "./run-once.js";
 import { ServerThread } from "./server-thread.js";
 import { ThreadHouse } from "./thread-house.js";
 
@@ -61,9 +64,16 @@ export interface NodeSettings {
   memoryBytes: bigint;
   cpuCount: number;
   kubernetesVersion: string;
+  configz: ConfigzBodies;
 }
 
-export interface RunningNode {
+export interface RunningNode extends RunOnceNode {
+  /** Every thread of the house, main among them. */
+  readonly board: BoardBuffers;
+  /** Resolves when every thread has answered once. Stays pending when one never does: then the node gives up. */
+  readonly threadsRun: Promise<void>;
+  /** What the runtime last said of itself; undefined until it did. */
+  runtime(): RuntimeState | undefined;
   /** Orderly stop; pods are left as they are. */
   stop(): Promise<void>;
 }
@@ -103,6 +113,7 @@ export async function runNode(
       healthzPort: settings.healthzPort,
       syncLoopMaxAgeMs: Math.max(2 * settings.syncFrequencyMs, 300_000),
       nodeName: settings.nodeName,
+      configz: settings.configz,
     },
     upcalls: {
       collectMetrics: async () => {
@@ -127,8 +138,8 @@ export async function runNode(
 
   await Promise.all([runtime.cgroups.setUp(), sync.load()]);
   // Neither gates the pods: the runtime may be away, and a taken port is told by the server thread.
-  startThread(pleg.thread.start(), log, "pleg");
-  startThread(server.thread.start(), log, "server");
+  const threadsRun = Promise.all([pleg.thread.start(), server.thread.start()]).then(() => undefined);
+  threadsRun.catch((error: unknown) => log.error({ err: error }, "a thread did not start"));
   const threads = { pleg: pleg.thread, server: server.thread };
   const removeFaultHook = installFaultHook({ rootDir: settings.rootDir, threads, log });
   const sources: Sources = startSources({
@@ -145,6 +156,11 @@ export async function runNode(
     onSourcesSeen: () => sync.loop.onSourcesSeen(),
   });
   return {
+    board: house.board,
+    threadsRun,
+    runtime: () => sync.cache.runtime,
+    settled: () => sources.allSourcesSeen() && sync.cache.complete,
+    pods: () => sync.statuses.all(),
     async stop() {
       endLoopWatch();
       removeFaultHook();
@@ -154,11 +170,6 @@ export async function runNode(
       runtime.cri.close();
     },
   };
-}
-
-/** A thread that never starts is retried by its supervisor; giving up ends the process. */
-function startThread(started: Promise<void>, log: Logger, name: string): void {
-  started.catch((error: unknown) => log.error({ err: error }, `the ${name} thread did not start`));
 }
 
 function plegInit(settings: NodeSettings) {

@@ -67,5 +67,6 @@ async function nodeSettings(settings: Settings, containerLogsDir: string): Promi
     memoryBytes: BigInt(machine.memoryBytes),
     cpuCount: machine.cpus,
     kubernetesVersion: KUBERNETES_VERSION,
+    configz: { plain: "{}", withOrigins: "{}" },
   };
 }

@@ -37,6 +37,12 @@ export interface ServerUpcalls {
   collectMetrics(): Promise<MetricSnapshot[]>;
 }
 
+/** What /configz answers, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
+export interface ConfigzBodies {
+  plain: string;
+  withOrigins: string;
+}
+
 export interface ServerInit {
   /** IP the read-only port listens on. */
   address: string;
@@ -48,4 +54,5 @@ export interface ServerInit {
   /** The sync loop is unhealthy when it was not entered for this long: max(2 × syncFrequency, 5 min). */
   syncLoopMaxAgeMs: number;
   nodeName: string;
+  configz: ConfigzBodies;
 }

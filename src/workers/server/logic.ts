@@ -75,6 +75,7 @@ export class ServerLogic implements ServerControl {
         scrape: new Scrape(this.registry, upcalls, clock, log),
         checks: nodeChecks(health, init.syncLoopMaxAgeMs),
         http: httpMetrics(this.registry, clock, "readonly"),
+        configz: init.configz,
         log,
       }),
       clock,
@@ -91,7 +92,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      handler: healthzHandler(log),
+      handler: healthzHandler(init.configz, log),
       clock,
       log,
     });

@@ -1,8 +1,10 @@
 // What each port answers. A route names its methods; a known path asked with another method is 405, an unknown one 404.
 import findMyWay from "find-my-way";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { ConfigzBodies } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { EXPOSITION_CONTENT_TYPE } from "../../shared/metrics/merge.js";
+import { replyConfigz } from "./configz.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import type { PodList } from "./pod-list.js";
@@ -26,6 +28,7 @@ export interface ReadOnlyParts {
   scrape: Scrape;
   checks: readonly HealthCheck[];
   http: HttpMetrics;
+  configz: ConfigzBodies;
   log: Logger;
 }
 
@@ -37,6 +40,7 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
     ...healthRoutes(parts.checks),
     { path: "/pods", methods: ["GET"], answer: podsRoute },
     { path: "/pods/", methods: ["GET"], answer: podsRoute },
+    configzRoute(parts.configz),
     {
       path: "/metrics",
       answer: async (_request, response) => replyText(response, await parts.scrape.expose(), EXPOSITION_CONTENT_TYPE),
@@ -49,9 +53,13 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
   return handler(routes, parts.log, parts.http);
 }
 
-/** The healthz port: is the process alive, nothing more. */
-export function healthzHandler(log: Logger): RequestListener {
-  return handler(healthRoutes([pingCheck]), log);
+/** The healthz port: is the process alive, and, for this machine's own eyes, how it is configured. */
+export function healthzHandler(configz: ConfigzBodies, log: Logger): RequestListener {
+  return handler([...healthRoutes([pingCheck]), configzRoute(configz)], log);
+}
+
+function configzRoute(bodies: ConfigzBodies): Route {
+  return { path: "/configz", methods: ["GET"], answer: (request, response) => replyConfigz(request, response, bodies) };
 }
 
 function healthRoutes(checks: readonly HealthCheck[]): Route[] {

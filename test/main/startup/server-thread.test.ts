@@ -26,6 +26,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       healthzPort: 0,
       syncLoopMaxAgeMs: 300_000,
       nodeName: "node",
+      configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
     },
     upcalls: { collectMetrics: () => Promise.resolve([]) },
     log,

@@ -7,6 +7,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import type { ServerInit } from "../../../src/shared/contracts/server.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
+import { isLoopback } from "../../../src/workers/server/configz.js";
 import { FLUSH_INTERVAL_MS, LogFlushWatch } from "../../../src/workers/server/log-flush.js";
 import { LISTEN_RETRY_MS } from "../../../src/workers/server/listener.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
@@ -46,6 +47,8 @@ const MAIN: MetricSnapshot = {
   families: [{ name: "kubelet_running_pods", help: "pods", type: "gauge", samples: [{ value: 7, labels: {} }] }],
 };
 
+const CONFIGZ = { plain: '{"kubeletconfig":{}}', withOrigins: '{"kubeletconfig":{},"origins":{}}' };
+
 class House {
   readonly clock = new ManualClock();
   readonly log = new Log();
@@ -65,6 +68,7 @@ class House {
         healthzPort: await freePort(),
         syncLoopMaxAgeMs: 300_000,
         nodeName: "n1",
+        configz: CONFIGZ,
         ...init,
       },
       upcalls: { collectMetrics: () => this.collect() },
@@ -91,6 +95,26 @@ class House {
 
 let house: House;
 afterEach(() => house.logic.stop());
+
+describe("/configz", () => {
+  test("on both ports, with origins when asked for", async () => {
+    house = await new House().open();
+    for (const base of [house.base, house.healthzBase]) {
+      const { status, headers, body } = await house.ask("/configz", "GET", base);
+      deepEqual([status, headers["content-type"], body], [200, "application/json", CONFIGZ.plain]);
+      equal((await house.ask("/configz?origin=1", "GET", base)).body, CONFIGZ.withOrigins);
+      equal((await house.ask("/configz?origin=0", "GET", base)).body, CONFIGZ.plain);
+      equal((await house.ask("/configz", "POST", base)).status, 405);
+    }
+  });
+
+  test("is for this machine only", () => {
+    for (const near of ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"]) equal(isLoopback(near), true, near);
+    for (const far of ["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "1127.0.0.1", "127.0.0.1.evil", undefined]) {
+      equal(isLoopback(far), false, far);
+    }
+  });
+});
 
 describe("/pods", () => {
   test("empty", async () => {
@@ -350,6 +374,7 @@ describe("listening", () => {
         healthzPort: 0,
         syncLoopMaxAgeMs: 10,
         nodeName: "n1",
+        configz: CONFIGZ,
       },
       upcalls: { collectMetrics: () => Promise.resolve([]) },
       boardReader: { ageMs: (thread) => (thread === "main" ? age : Infinity) },

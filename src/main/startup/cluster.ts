@@ -1,0 +1,57 @@
+// Stand-alone or in a cluster: without --kubeconfig there are no API clients, which is said once. With it, this version
+// can go no further than to say what is missing.
+import { stat } from "node:fs/promises";
+import type { Logger } from "../../shared/log/logger.js";
+
+export interface ClusterFiles {
+  /** "": stand-alone. */
+  kubeconfig: string;
+  bootstrapKubeconfig: string;
+}
+
+/** The command line asks for a cluster that the agent cannot join. */
+export class ClusterError extends Error {
+  override readonly name = "ClusterError";
+  readonly code = "CLUSTER";
+}
+export const isClusterError = (error: unknown): error is ClusterError => error instanceof ClusterError;
+
+const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";
+
+/** Returns when the node is to run stand-alone. @throws ClusterError */
+export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info">): Promise<void> {
+  const { kubeconfig, bootstrapKubeconfig } = files;
+  if (kubeconfig === "") {
+    if (bootstrapKubeconfig !== "") {
+      throw new ClusterError(
+        `--bootstrap-kubeconfig is given without --kubeconfig, the file that the credentials go to: give both, or ${STAND_ALONE}`,
+      );
+    }
+    log.info("Standalone mode, no API client: without --kubeconfig pods come from files and URLs only");
+    return;
+  }
+  if (!(await isFile(kubeconfig))) {
+    if (bootstrapKubeconfig === "") {
+      throw new ClusterError(
+        `--kubeconfig ${kubeconfig} does not exist, and there is no --bootstrap-kubeconfig to ask for one with: ` +
+          `join the node to its cluster (kubeadm join), or ${STAND_ALONE}`,
+      );
+    }
+    if (!(await isFile(bootstrapKubeconfig))) {
+      throw new ClusterError(
+        `neither --kubeconfig ${kubeconfig} nor --bootstrap-kubeconfig ${bootstrapKubeconfig} exists: ` +
+          `initialise or join the cluster first (kubeadm init, kubeadm join), or ${STAND_ALONE}`,
+      );
+    }
+  }
+  throw new ClusterError(
+    `everything but the cluster is in order; joining one is not in this version of nodelet: ${STAND_ALONE}`,
+  );
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
