@@ -13,10 +13,11 @@ import { benchPodChange } from "./sections/pod-change.js";
 import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
 import { benchQueue } from "./queue.js";
 import { benchScale } from "./sections/scale.js";
+import { benchStartup } from "./sections/startup.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
-const SECTIONS = ["queue", "start", "change", "idle", "scale"] as const;
+const SECTIONS = ["queue", "startup", "start", "change", "idle", "scale"] as const;
 
 async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
   const reports: Report[] = [];
@@ -39,6 +40,19 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
         Math.round(latency.max),
         Math.round(recordsPerSecond / 10_000) / 100,
       ]),
+    });
+  }
+  if (wanted.includes("startup")) {
+    const startup = await benchStartup();
+    raw["startup"] = startup;
+    const rows = { "node, doing nothing": "bareNode", "--version": "version", "--help": "help" } as const;
+    show({
+      title: "From exec (ms)",
+      head: ["to", "p50", "p90", "max"],
+      rows: [
+        ...Object.entries(rows).map(([name, key]) => [name, startup[key].p50, startup[key].p90, startup[key].max]),
+        ["first RunPodSandbox", startup.firstSync.p50, startup.firstSync.p90, startup.firstSync.max],
+      ],
     });
   }
   if (wanted.some((section) => ["start", "change", "idle"].includes(section))) {

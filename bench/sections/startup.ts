@@ -1,0 +1,76 @@
+// From exec to something useful: --version, --help, and the first pod's sandbox asked of an in-memory CRI server. Beside
+// them the floor: a Node process that does nothing.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { removeCgroups } from "../../packaging/standalone/cgroups.js";
+import { KUBELET_ENTRY, KUBELET_NODE_FLAGS, prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
+import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
+import { markingPod } from "../lib/manifests.js";
+import { summarize, type Summary } from "../lib/stats.js";
+
+export interface StartupResult {
+  /** All: milliseconds from exec. */
+  bareNode: Summary;
+  version: Summary;
+  help: Summary;
+  firstSync: Summary;
+}
+
+const ROUNDS = 15;
+const BASE = "/run/nodelet-startup";
+const CGROUP = "/nodelet-startup";
+
+export async function benchStartup(): Promise<StartupResult> {
+  const kubelet = [...KUBELET_NODE_FLAGS, KUBELET_ENTRY];
+  return {
+    bareNode: await series(() => runToEnd(["--eval", "0"])),
+    version: await series(() => runToEnd([...kubelet, "--version"])),
+    help: await series(() => runToEnd([...kubelet, "--help"])),
+    firstSync: await series(execToFirstSync),
+  };
+}
+
+/** The first round warms the page cache and does not count. */
+async function series(one: () => Promise<number>): Promise<Summary> {
+  const times: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) times.push(await one());
+  return summarize(times.slice(1));
+}
+
+async function runToEnd(args: readonly string[]): Promise<number> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, { stdio: "ignore" });
+  const [code] = (await once(child, "exit")) as [number];
+  if (code !== 0) throw new Error(`node ${args.join(" ")} ended with ${code}`);
+  return performance.now() - startedAt;
+}
+
+async function execToFirstSync(): Promise<number> {
+  await rm(BASE, { recursive: true, force: true });
+  await mkdir(BASE, { recursive: true });
+  const socketPath = join(BASE, "cri.sock");
+  const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"] });
+  const kubelet = await prepareKubelet({
+    dir: join(BASE, "k"),
+    endpoint: `unix://${socketPath}`,
+    cgroupRoot: CGROUP,
+    readOnlyPort: 22_265,
+    healthzPort: 22_258,
+    nodeName: "startup",
+  });
+  try {
+    await writeFile(join(kubelet.manifests, "first.json"), JSON.stringify(markingPod("first", join(BASE, "marks"))));
+    const startedAt = performance.now();
+    await kubelet.start();
+    while (!fake.calls.some(({ verb }) => verb === "RunPodSandbox"))
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    return performance.now() - startedAt;
+  } finally {
+    await kubelet.end("SIGTERM");
+    await fake.stop();
+    await removeCgroups(CGROUP);
+    await rm(BASE, { recursive: true, force: true });
+  }
+}
