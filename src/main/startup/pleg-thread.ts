@@ -10,6 +10,7 @@ import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
 import type { PlegPort } from "../sync/node-sync.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
 import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
 
 /** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
 const MAX_WAITING_REQUESTS = 100_000;
@@ -20,10 +21,8 @@ export interface PlegThreadOptions {
   init: PlegInit;
   clock: Clock;
   log: Logger;
-  onRecord(record: PlegRecord): void;
-  /** The watches and open questions of the sync path, sent to a thread that has just started. */
-  snapshot(): WatchedPod[];
-  onRestarted(): void;
+  /** Answers from the moment it is there; no thread runs before. */
+  owner: Promise<Pick<ThreadOwner, "onRecord" | "watches" | "resend">>;
 }
 
 export class PlegThread implements PlegPort {
@@ -67,6 +66,7 @@ export class PlegThread implements PlegPort {
 
   private async join(thread: SupervisedThread<PlegControl>): Promise<void> {
     const { clock, log } = this.options;
+    const owner = await this.options.owner;
     this.detach();
     this.requests = new QueueWriter(
       new RingProducer(thread.inbox),
@@ -77,7 +77,7 @@ export class PlegThread implements PlegPort {
     this.records = new QueueReader(
       new RingConsumer(thread.outbox),
       plegRecordCodec,
-      (record) => this.options.onRecord(record),
+      (record) => owner.onRecord(record),
       (error) => {
         log.error({ err: error }, "a record of the pleg thread could not be read; a relist will repair it");
         if (error instanceof RingCorruptError) void thread.terminate();
@@ -85,10 +85,10 @@ export class PlegThread implements PlegPort {
       { clock },
     );
     this.records.start();
-    const sent = thread.call.setWatches(this.options.snapshot());
+    const sent = thread.call.setWatches(owner.watches());
     this.joined = true;
     await sent;
-    this.options.onRestarted();
+    owner.resend();
   }
 
   private detach(): void {

@@ -3,16 +3,13 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import type { RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
-import type { ConfigzBodies } from "../../shared/contracts/server.js";
+import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
 import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
-import type { BoardBuffers } from "../../shared/queue/board.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../shared/metrics/threads.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
@@ -26,10 +23,8 @@ import { createTasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { installFaultHook } from "./fault-hook.js";
 import { watchNode } from "./node-metrics.js";
-import { PlegThread } from "./pleg-thread.js";
+import type { NodeThreads } from "./node-threads.js";
 import type { RunOnceNode } from "./run-once.js";
-import { ServerThread } from "./server-thread.js";
-import { ThreadHouse } from "./thread-house.js";
 
 /** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
 export interface NodeSettings {
@@ -57,21 +52,12 @@ export interface NodeSettings {
   resolvConf: string;
   clusterDNS: string[];
   clusterDomain: string;
-  address: string;
-  readOnlyPort: number;
-  healthzBindAddress: string;
-  healthzPort: number;
   memoryBytes: bigint;
   cpuCount: number;
   kubernetesVersion: string;
-  configz: ConfigzBodies;
 }
 
 export interface RunningNode extends RunOnceNode {
-  /** Every thread of the house, main among them. */
-  readonly board: BoardBuffers;
-  /** Resolves when every thread has answered once. Stays pending when one never does: then the node gives up. */
-  readonly threadsRun: Promise<void>;
   /** What the runtime last said of itself; undefined until it did. */
   runtime(): RuntimeState | undefined;
   /** Orderly stop; pods are left as they are. */
@@ -81,50 +67,23 @@ export interface RunningNode extends RunOnceNode {
 /** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
 const TASKS_HEAP_MIB = 256;
 
-export async function runNode(
-  settings: NodeSettings,
-  clock: Clock,
-  log: Logger,
-  onGiveUp: (error: Error) => void,
-): Promise<RunningNode> {
-  const registry = new ThreadRegistry("main");
+export interface RunNodeDeps {
+  threads: NodeThreads;
+  /** Main's own metrics. */
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promise<RunningNode> {
+  const { threads, registry, clock, log } = deps;
   const metrics = podMetrics(registry);
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
-  const house = new ThreadHouse(clock, log, threadMetrics(registry), onGiveUp);
   const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
   const runtime = await nodeRuntime(settings, clock, log, registry, metrics);
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
-
-  const pleg: PlegThread = new PlegThread({
-    house,
-    init: plegInit(settings),
-    clock,
-    log,
-    onRecord: (record) => sync.loop.onPlegRecord(record),
-    snapshot: (): WatchedPod[] => sync.watches(),
-    onRestarted: () => sync.cache.resend(),
-  });
-  const server = new ServerThread({
-    house,
-    init: {
-      address: settings.address,
-      readOnlyPort: settings.readOnlyPort,
-      healthzBindAddress: settings.healthzBindAddress,
-      healthzPort: settings.healthzPort,
-      syncLoopMaxAgeMs: Math.max(2 * settings.syncFrequencyMs, 300_000),
-      nodeName: settings.nodeName,
-      configz: settings.configz,
-    },
-    upcalls: {
-      collectMetrics: async () => {
-        const snapshots = await Promise.allSettled([registry.exportSnapshot(), pleg.thread.call.metrics()]);
-        return snapshots.filter((snapshot) => snapshot.status === "fulfilled").map((snapshot) => snapshot.value);
-      },
-    },
-    log,
-    snapshot: () => sync.statuses.all(),
-  });
-  const sync: NodeSync = new NodeSync({
+  const { pleg, server, house } = threads;
+  const sync = new NodeSync({
     runtime,
     pleg,
     clock,
@@ -137,11 +96,17 @@ export async function runNode(
   const endLoopWatch = watchLoopDelay(registry);
 
   await Promise.all([runtime.cgroups.setUp(), sync.load()]);
-  // Neither gates the pods: the runtime may be away, and a taken port is told by the server thread.
-  const threadsRun = Promise.all([pleg.thread.start(), server.thread.start()]).then(() => undefined);
-  threadsRun.catch((error: unknown) => log.error({ err: error }, "a thread did not start"));
-  const threads = { pleg: pleg.thread, server: server.thread };
-  const removeFaultHook = installFaultHook({ rootDir: settings.rootDir, threads, log });
+  threads.attach({
+    onRecord: (record) => sync.loop.onPlegRecord(record),
+    watches: () => sync.watches(),
+    resend: () => sync.cache.resend(),
+    pods: () => sync.statuses.all(),
+  });
+  const removeFaultHook = installFaultHook({
+    rootDir: settings.rootDir,
+    threads: { pleg: pleg.thread, server: server.thread },
+    log,
+  });
   const sources: Sources = startSources({
     staticPodPath: settings.staticPodPath,
     staticPodURL: settings.staticPodURL,
@@ -156,8 +121,6 @@ export async function runNode(
     onSourcesSeen: () => sync.loop.onSourcesSeen(),
   });
   return {
-    board: house.board,
-    threadsRun,
     runtime: () => sync.cache.runtime,
     settled: () => sources.allSourcesSeen() && sync.cache.complete,
     pods: () => sync.statuses.all(),
@@ -166,23 +129,9 @@ export async function runNode(
       removeFaultHook();
       await sources.stop();
       await sync.stop();
-      await Promise.all([pleg.stop(), server.stop(), tasks.close()]);
+      await Promise.all([threads.stop(), tasks.close()]);
       runtime.cri.close();
     },
-  };
-}
-
-function plegInit(settings: NodeSettings) {
-  return {
-    endpoint: settings.containerRuntimeEndpoint,
-    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
-    inspectDeadlineMs: 5000,
-    inspectConcurrency: 16,
-    listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, 30_000),
-    relistActiveMs: 1000,
-    relistQuietMs: 10_000,
-    statusPeriodMs: 5000,
-    useEvents: true,
   };
 }
 

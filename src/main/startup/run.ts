@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { createLogger, type Logger } from "../../shared/log/logger.js";
 import type { Settings } from "../command/settings.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
@@ -9,35 +10,52 @@ import { directoriesOf, isDirectoryError, makeDirectories } from "./directories.
 import { readMachine } from "./machine.js";
 import { defaultRouteInterface, isNodeNameError, nodeIPs, nodeName } from "./node-identity.js";
 import { AGENT_NICENESS, raisePriority, setOomScoreAdj } from "./process-limits.js";
-import { runNode, type NodeSettings } from "./run-node.js";
+import { checkCluster, isClusterError } from "./cluster.js";
+import { NodeThreads } from "./node-threads.js";
+import { checkPermissions } from "./permissions.js";
+import type { NodeSettings } from "./run-node.js";
+import { plegInit, serverInit } from "./thread-inits.js";
 import { listenForStop } from "./signals.js";
 
 /** Runs until a signal or a failure that only a new process can repair. Resolves with the exit code. */
 export async function run(settings: Settings): Promise<number> {
   const log = createLogger({ thread: "main", level: settings.verbosity >= 4 ? "debug" : "info" });
   for (const notice of settings.notices) log.info(notice);
-  if (settings.kubeconfig === "") log.info("no --kubeconfig: stand-alone, pods come from files and URLs only");
   raisePriority(AGENT_NICENESS, log);
   using stop = listenForStop(process, log);
   try {
-    const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
-    const [identity] = await Promise.all([
-      nodeSettings(settings, directories.containerLogs),
-      makeDirectories(directories),
-      setOomScoreAdj(settings.oomScoreAdj, log),
-    ]);
+    checkPermissions(process.getuid?.(), log);
+    await checkCluster({ kubeconfig: settings.kubeconfig, bootstrapKubeconfig: "" }, log);
+    const name = nodeName(settings.hostnameOverride, hostname());
     let giveUp: (error: Error) => void = () => undefined;
     const gaveUp = new Promise<Error>((resolve) => {
       giveUp = resolve;
     });
-    const node = await runNode(identity, systemClock, log, (error) => giveUp(error));
+    const registry = new ThreadRegistry("main");
+    await using threads = new NodeThreads({
+      pleg: plegInit(settings),
+      server: serverInit(settings, name),
+      registry,
+      clock: systemClock,
+      log,
+      onGiveUp: (error) => giveUp(error),
+    });
+    const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
+    const [{ runNode }, nodeSettings] = await Promise.all([
+      import("./run-node.js"),
+      nodeSettingsOf(settings, name, directories.containerLogs),
+      makeDirectories(directories),
+      setOomScoreAdj(settings.oomScoreAdj, log),
+    ]);
+    const node = await runNode(nodeSettings, { threads, registry, clock: systemClock, log });
     const reason = await Promise.race([stop.requested, gaveUp]);
     await node.stop();
     if (!(reason instanceof Error)) return await ended(log, 0);
     log.error({ err: reason }, `the node can't go on: ${reason.message}`);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const known = isDirectoryError(error) || isNodeNameError(error) || hasOperatorMessage(error);
+    const known =
+      isClusterError(error) || isDirectoryError(error) || isNodeNameError(error) || hasOperatorMessage(error);
     log.error(known ? {} : { err: error }, `the kubelet can't start: ${message}`);
   }
   return await ended(log, 1);
@@ -54,12 +72,12 @@ async function ended(log: Logger, code: number): Promise<number> {
   return code;
 }
 
-async function nodeSettings(settings: Settings, containerLogsDir: string): Promise<NodeSettings> {
+async function nodeSettingsOf(settings: Settings, name: string, containerLogsDir: string): Promise<NodeSettings> {
   const routes = await readFile("/proc/net/route", "utf8").catch(() => "");
   const machine = readMachine();
   return {
     ...settings,
-    nodeName: nodeName(settings.hostnameOverride, hostname()),
+    nodeName: name,
     nodeIPs: nodeIPs(settings.nodeIPs, networkInterfaces(), defaultRouteInterface(routes)),
     containerLogsDir,
     podPidsLimit: BigInt(settings.podPidsLimit),
@@ -67,6 +85,5 @@ async function nodeSettings(settings: Settings, containerLogsDir: string): Promi
     memoryBytes: BigInt(machine.memoryBytes),
     cpuCount: machine.cpus,
     kubernetesVersion: KUBERNETES_VERSION,
-    configz: { plain: "{}", withOrigins: "{}" },
   };
 }

@@ -5,14 +5,15 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { PodDelta } from "../status/pod-statuses.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
 import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
 
 export interface ServerThreadOptions {
   house: ThreadHouse;
   init: ServerInit;
   upcalls: ServerUpcalls;
   log: Logger;
-  /** All pods with their statuses, for a thread that has just started. */
-  snapshot(): Pod[];
+  /** Answers from the moment it is there; no thread runs before. */
+  owner: Promise<Pick<ThreadOwner, "pods">>;
 }
 
 export class ServerThread {
@@ -30,8 +31,9 @@ export class ServerThread {
       init: () => options.init,
       upcalls: options.upcalls,
       onRunning: async (thread) => {
+        const owner = await options.owner;
         this.waiting = undefined;
-        await thread.call.setPods(options.snapshot());
+        await thread.call.setPods(owner.pods());
         this.joined = true;
         // What changed while the set was on its way.
         void this.send();

@@ -30,11 +30,13 @@ test("a pod that changes while the thread is given the whole set is not left out
     },
     upcalls: { collectMetrics: () => Promise.resolve([]) },
     log,
-    snapshot: () => {
-      // The set is taken and on its way: nothing changes ever after this.
-      queueMicrotask(() => server.publish({ set: [late], removed: [] }));
-      return [];
-    },
+    owner: Promise.resolve({
+      pods: () => {
+        // The set is taken and on its way: nothing changes ever after this.
+        queueMicrotask(() => server.publish({ set: [late], removed: [] }));
+        return [];
+      },
+    }),
   });
   t.after(() => server.stop());
   await server.thread.start();

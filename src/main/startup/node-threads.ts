@@ -1,0 +1,70 @@
+// The node's threads, started before main loads the sync path, so that they load beside it on another core.
+// What must hold: no thread is told to run before the sync path is there to answer it.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { PlegInit } from "../../shared/contracts/pleg.js";
+import type { ServerInit } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../shared/metrics/threads.js";
+import { isThreadStopped } from "../threads/errors.js";
+import { PlegThread } from "./pleg-thread.js";
+import { ServerThread } from "./server-thread.js";
+import { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
+
+export interface NodeThreadsOptions {
+  pleg: PlegInit;
+  server: ServerInit;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  /** A thread will not come back. */
+  onGiveUp(error: Error): void;
+}
+
+export class NodeThreads implements AsyncDisposable {
+  readonly house: ThreadHouse;
+  readonly pleg: PlegThread;
+  readonly server: ServerThread;
+  /** Resolves when every thread runs; pending until attach. */
+  readonly running: Promise<void>;
+  private giveOwner: (owner: ThreadOwner) => void = () => undefined;
+
+  constructor(options: NodeThreadsOptions) {
+    const { registry, clock, log } = options;
+    const owner = new Promise<ThreadOwner>((resolve) => {
+      this.giveOwner = resolve;
+    });
+    this.house = new ThreadHouse(clock, log, threadMetrics(registry), (error) => options.onGiveUp(error));
+    this.pleg = new PlegThread({ house: this.house, init: options.pleg, clock, log, owner });
+    this.server = new ServerThread({
+      house: this.house,
+      init: options.server,
+      upcalls: {
+        collectMetrics: async () => {
+          const snapshots = await Promise.allSettled([registry.exportSnapshot(), this.pleg.thread.call.metrics()]);
+          return snapshots.filter((snapshot) => snapshot.status === "fulfilled").map((snapshot) => snapshot.value);
+        },
+      },
+      log,
+      owner,
+    });
+    this.running = Promise.all([this.pleg.thread.start(), this.server.thread.start()]).then(() => undefined);
+    this.running.catch((error: unknown) => {
+      if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
+    });
+  }
+
+  /** The sync path is there. Call once. */
+  attach(owner: ThreadOwner): void {
+    this.giveOwner(owner);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.pleg.stop(), this.server.stop()]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}

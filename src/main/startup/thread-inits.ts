@@ -1,0 +1,34 @@
+// What each thread is started with, out of the settings.
+import type { PlegInit } from "../../shared/contracts/pleg.js";
+import type { ServerInit } from "../../shared/contracts/server.js";
+import type { Settings } from "../command/settings.js";
+
+/** Longest time for one pod's inspection, and for a whole list. */
+const INSPECT_DEADLINE_MS = 5000;
+const LIST_DEADLINE_MS = 30_000;
+
+export function plegInit(settings: Settings): PlegInit {
+  return {
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    inspectDeadlineMs: INSPECT_DEADLINE_MS,
+    inspectConcurrency: 16,
+    listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),
+    relistActiveMs: 1000,
+    relistQuietMs: 10_000,
+    statusPeriodMs: 5000,
+    useEvents: true,
+  };
+}
+
+export function serverInit(settings: Settings, nodeName: string): ServerInit {
+  return {
+    address: settings.address,
+    readOnlyPort: settings.readOnlyPort,
+    healthzBindAddress: settings.healthzBindAddress,
+    healthzPort: settings.healthzPort,
+    syncLoopMaxAgeMs: settings.syncLoopMaxAgeMs,
+    nodeName,
+    configz: { plain: "{}", withOrigins: "{}" },
+  };
+}

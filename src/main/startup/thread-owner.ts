@@ -1,0 +1,13 @@
+// What the node's threads need of the sync path.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+
+export interface ThreadOwner {
+  onRecord(record: PlegRecord): void;
+  /** The watches of all pods, for a pleg thread that has just started. */
+  watches(): WatchedPod[];
+  /** Asks anew for what the pleg thread was asked for before. */
+  resend(): void;
+  /** All pods with their statuses, for a server thread that has just started. */
+  pods(): Pod[];
+}
