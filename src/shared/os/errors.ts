@@ -1,14 +1,10 @@
 // What can go wrong in this room: the kernel refused a call, or the binding that makes calls is not there.
-import { constants } from "node:os";
-
-const NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.errno).map(([name, number]) => [number, name]),
-);
+import { getSystemErrorName } from "node:util";
 
 /** A system call that the kernel refused. */
 export class OsCallError extends Error {
   override readonly name = "OsCallError";
-  /** "EAGAIN", "EPERM", …; "ERRNO_<number>" for a number that has no name here. */
+  /** "EAGAIN", "EPERM", … as in Node's own errors. */
   readonly code: string;
 
   /**
@@ -22,7 +18,7 @@ export class OsCallError extends Error {
     readonly about: string,
     hint = "",
   ) {
-    const code = NAMES.get(errno) ?? `ERRNO_${errno}`;
+    const code = getSystemErrorName(-errno);
     super(`${call}(2) of ${about} failed: ${code}${hint === "" ? "" : `; ${hint}`}`);
     this.code = code;
   }

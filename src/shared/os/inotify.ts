@@ -1,9 +1,8 @@
 // inotify(7) with all its events: Node's fs.watch knows no IN_OPEN.
-// The descriptor is part of the event loop's own epoll set (uv_poll): no thread waits for it, nothing is polled.
+// The descriptor is part of the event loop's own epoll set: no thread waits for it, nothing is polled.
 import { endianness } from "node:os";
-import { binding } from "./binding.js";
-import { isOsCallError } from "./errors.js";
 import { libc } from "./libc.js";
+import { readDescriptor, type ReadableDescriptor } from "./readable.js";
 
 export const IN = {
   MODIFY: 0x2,
@@ -45,8 +44,6 @@ export interface InotifyListener {
 const NONBLOCK = 0o4000;
 const CLOEXEC = 0o2000000;
 const HEADER_BYTES = 16;
-/** Many events at once; one with the longest name needs 272. */
-const BUFFER_BYTES = 16 * 1024;
 
 /** Events in the order the kernel queued them. `bytes` holds whole records, as read(2) returns them. */
 export function parseInotify(bytes: Uint8Array): InotifyEvent[] {
@@ -70,54 +67,42 @@ export function parseInotify(bytes: Uint8Array): InotifyEvent[] {
   return events;
 }
 
-/** One inotify instance. Keeps the process alive until disposed or unref'd. */
+/** One inotify instance. Keeps the process alive until disposed or unref'd. @throws OsCallError: EMFILE, … */
 export class Inotify implements Disposable {
-  private readonly fd: number;
-  private readonly handle: ReturnType<ReturnType<typeof binding>["node"]["poll"]>;
-  private readonly buffer = Buffer.alloc(BUFFER_BYTES);
-  private open = true;
+  private readonly descriptor: ReadableDescriptor;
 
-  constructor(private readonly listener: InotifyListener) {
-    this.fd = libc("inotify_init1", "a new inotify instance", NONBLOCK | CLOEXEC);
-    this.handle = binding().node.poll(this.fd, { readable: true }, () => {
-      this.read();
+  constructor(listener: InotifyListener) {
+    const about = "a new inotify instance";
+    this.descriptor = readDescriptor(libc("inotify_init1", about, NONBLOCK | CLOEXEC), about);
+    const { socket } = this.descriptor;
+    // read(2) returns whole records only.
+    socket.on("data", (bytes) => {
+      if (!socket.destroyed) listener.onEvents(parseInotify(bytes));
     });
+    socket.once("error", (error) => listener.onError(error));
   }
 
   /** Begins to watch; on a path already watched the mask is replaced. Returns the watch's number. */
   watch(path: string, mask: number): number {
-    return libc("inotify_add_watch", path, this.fd, path, mask);
+    return libc("inotify_add_watch", path, this.fd(), path, mask);
   }
 
   unwatch(watch: number): void {
-    libc("inotify_rm_watch", `watch ${watch}`, this.fd, watch);
+    libc("inotify_rm_watch", `watch ${watch}`, this.fd(), watch);
   }
 
   unref(): this {
-    this.handle.unref();
+    this.descriptor.socket.unref();
     return this;
   }
 
   [Symbol.dispose](): void {
-    if (!this.open) return;
-    this.open = false;
-    // First out of the epoll set, then closed: the number may be another file's at once.
-    this.handle.close();
-    libc("close", "an inotify instance", this.fd);
+    this.descriptor.socket.destroy();
   }
 
-  /** One read per wake-up: what is left wakes us again, and nothing else in the loop starves. */
-  private read(): void {
-    if (!this.open) return;
-    let length: number;
-    try {
-      length = libc("read", "an inotify instance", this.fd, this.buffer, BUFFER_BYTES);
-    } catch (error) {
-      if (isOsCallError(error, "EAGAIN") || isOsCallError(error, "EINTR")) return;
-      this[Symbol.dispose]();
-      this.listener.onError(error);
-      return;
-    }
-    this.listener.onEvents(parseInotify(this.buffer.subarray(0, length)));
+  /** After the end the number may be another file's. */
+  private fd(): number {
+    if (this.descriptor.socket.destroyed) throw new Error("this inotify instance is closed: make a new one");
+    return this.descriptor.fd;
   }
 }

@@ -12,8 +12,10 @@ interface Libc {
   inotify_init1(flags: number): number;
   inotify_add_watch(fd: number, path: string, mask: number): number;
   inotify_rm_watch(fd: number, watch: number): number;
-  read(fd: number, into: Uint8Array, length: number): number;
   close(fd: number): number;
+  /** Fills two 32-bit words: read end, write end. */
+  pipe2(ends: Uint8Array, flags: number): number;
+  dup3(from: number, to: number, flags: number): number;
   fcntl(fd: number, command: number, argument: number): number;
   socket(domain: number, type: number, protocol: number): number;
   sendto(fd: number, bytes: Uint8Array, length: number, flags: number, to: Uint8Array, toLength: number): number;
@@ -31,8 +33,9 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   inotify_init1: "int inotify_init1(int flags)",
   inotify_add_watch: "int inotify_add_watch(int fd, const char *path, uint32_t mask)",
   inotify_rm_watch: "int inotify_rm_watch(int fd, int watch)",
-  read: "intptr_t read(int fd, void *into, size_t length)",
   close: "int close(int fd)",
+  pipe2: "int pipe2(void *ends, int flags)",
+  dup3: "int dup3(int from, int to, int flags)",
   fcntl: "int fcntl(int fd, int command, long argument)",
   socket: "int socket(int domain, int type, int protocol)",
   sendto: "intptr_t sendto(int fd, const void *bytes, size_t length, int flags, const void *to, uint32_t to_length)",
