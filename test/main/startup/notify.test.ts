@@ -97,6 +97,23 @@ describe("systemd's notify socket", { timeout: 20_000 }, () => {
     equal(clock.pending, 0);
   });
 
+  test("what is said while something waits does not overtake it", async () => {
+    const clock = new SteppedClock();
+    const sent: string[] = [];
+    let full = true;
+    const notifier = systemdNotifier({ NOTIFY_SOCKET: "@x" }, warnings().log, clock, (to, text) => {
+      if (full) throw new OsCallError("sendto", 11, to);
+      sent.push(text);
+    });
+    notifier?.ready("up");
+    full = false;
+    notifier?.stopping();
+    deepEqual(sent, []);
+    clock.step(50);
+    await notifier?.flush();
+    deepEqual(sent, ["READY=1\nSTATUS=up", "STOPPING=1"]);
+  });
+
   test("no socket, no notifier", () => {
     equal(systemdNotifier({}, warnings().log), undefined);
     equal(systemdNotifier({ NOTIFY_SOCKET: "" }, warnings().log), undefined);

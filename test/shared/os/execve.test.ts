@@ -29,7 +29,7 @@ test(
     deepEqual(await exited, [0, null]);
     await inherited.close();
     const { links, ...second } = JSON.parse(output) as { links: string[] } & Record<string, unknown>;
-    deepEqual(second, { pid: child.pid, refused: "ENOENT", LIFE: "zweites Leben", KEPT: "yes" });
+    deepEqual(second, { pid: child.pid, refused: "ENOENT", blocked: 0, LIFE: "zweites Leben", KEPT: "yes" });
     equal(links.includes(join(scratch, "inherited")), false, links.join(" "));
   },
 );

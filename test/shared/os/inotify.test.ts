@@ -1,8 +1,11 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { endianness, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { isOsCallError } from "../../../src/shared/os/errors.js";
 import { IN, Inotify, parseInotify, type InotifyEvent } from "../../../src/shared/os/inotify.js";
@@ -73,6 +76,24 @@ describe("inotify", { timeout: 20_000 }, () => {
     await heard.until((events) => events.length === 1);
     heard.inotify[Symbol.dispose]();
     equal(quiet.events.length, 0);
+  });
+
+  test("a thread that is terminated and a process that exits under events end in order", async () => {
+    const path = join(scratch, "busy");
+    await writeFile(path, "");
+    const script = fileURLToPath(new URL("./fixtures/exit-under-events.js", import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [script, path], { timeout: 15_000 });
+    deepEqual(JSON.parse(stdout), { code: 1, seen: true });
+  });
+
+  test("disposed, no descriptor is left", async () => {
+    const before = (await readdir("/proc/self/fd")).length;
+    for (let times = 0; times < 20; times++) {
+      const { inotify } = new Collected();
+      inotify.watch(scratch, IN.CREATE);
+      inotify[Symbol.dispose]();
+    }
+    equal((await readdir("/proc/self/fd")).length, before);
   });
 
   test("a missing path names call, path and code", () => {
