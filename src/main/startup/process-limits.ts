@@ -3,6 +3,8 @@
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import type { Logger } from "../../shared/log/logger.js";
+import { isOsCallError, type OsCallError } from "../../shared/os/errors.js";
+import { openFilesLimit, setOpenFilesLimit, type Rlimit } from "../../shared/os/rlimit.js";
 
 /** Sets oom_score_adj (-1000..1000); a refusal is logged, not thrown. Returns whether it was set. */
 export async function setOomScoreAdj(
@@ -40,5 +42,49 @@ export function raisePriority(niceness: number, log: Pick<Logger, "info">): bool
       `cannot set the kubelet's niceness to ${niceness}: it competes with its pods for processors`,
     );
     return false;
+  }
+}
+
+/** The calls `setMaxOpenFiles` makes; a test gives its own. */
+export interface OpenFilesCalls {
+  get(): Rlimit;
+  set(limit: Rlimit): void;
+}
+
+/**
+ * Sets how many files the agent may hold open. The hard limit is raised where that is needed, never lowered: a later
+ * start in this process could not raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and
+ * what the hard limit allows is taken. Returns the limit in force, Infinity for none; undefined when it is not known.
+ */
+export function setMaxOpenFiles(
+  limit: number,
+  log: Pick<Logger, "warn">,
+  calls: OpenFilesCalls = { get: openFilesLimit, set: setOpenFilesLimit },
+): number | undefined {
+  try {
+    const { hard } = calls.get();
+    const refusal = tryLimit(calls, { soft: limit, hard: Math.max(limit, hard) });
+    if (refusal === undefined) return limit;
+    const allowed = Math.min(limit, hard);
+    calls.set({ soft: allowed, hard });
+    log.warn(
+      { err: refusal, limit, allowed },
+      `cannot set the kubelet's limit of open files to ${limit}: it goes on with ${allowed}. ` +
+        `Give it CAP_SYS_RESOURCE, raise fs.nr_open or LimitNOFILE= of its unit, or set maxOpenFiles to ${allowed} or less`,
+    );
+    return allowed;
+  } catch (error) {
+    log.warn({ err: error, limit }, `cannot set the kubelet's limit of open files to ${limit}: it stays as it was`);
+    return undefined;
+  }
+}
+
+function tryLimit(calls: OpenFilesCalls, limit: Rlimit): OsCallError | undefined {
+  try {
+    calls.set(limit);
+    return undefined;
+  } catch (error) {
+    if (isOsCallError(error)) return error;
+    throw error;
   }
 }

@@ -1,0 +1,39 @@
+// Which threads keep the watchdog from being fed. Pure: the board's picture in, names and numbers out.
+import type { ThreadSnapshot } from "../../shared/queue/board.js";
+
+/** Longest age of a thread's stamp, ms, by thread name. Threads without a limit are not looked at. */
+export type StampLimits = Readonly<Record<string, number>>;
+
+export interface LateThread {
+  thread: string;
+  /** ms since its last stamp; Infinity when it never made one or is not on the board. */
+  ageMs: number;
+  limitMs: number;
+  state: ThreadSnapshot["state"];
+  /** Code of what it does; 0 is idle. */
+  op: number;
+  /** ms since it began that. */
+  opAgeMs: number;
+}
+
+/** In the order of the limits. */
+export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLimits): LateThread[] {
+  const late: LateThread[] = [];
+  for (const [thread, limitMs] of Object.entries(limits)) {
+    const seen = snapshot.find((slot) => slot.thread === thread);
+    const { ageMs = Infinity, state = "exited", op = 0, opAgeMs = 0 } = seen ?? {};
+    if (ageMs > limitMs) late.push({ thread, ageMs, limitMs, state, op, opAgeMs });
+  }
+  return late;
+}
+
+/** What an operation code means, where the thread's contract says so. */
+export type OpName = (thread: string, op: number) => string | undefined;
+
+/** "pleg: last stamp 12500 ms ago, limit 10000 ms, running, in relist for 12400 ms" */
+export function describeLate(late: LateThread, opName: OpName = () => undefined): string {
+  const { thread, ageMs, limitMs, state, op, opAgeMs } = late;
+  const stamp = ageMs === Infinity ? "never stamped" : `last stamp ${Math.round(ageMs)} ms ago`;
+  const doing = op === 0 ? "" : `, in ${opName(thread, op) ?? `operation ${op}`} for ${Math.round(opAgeMs)} ms`;
+  return `${thread}: ${stamp}, limit ${limitMs} ms, ${state}${doing}`;
+}

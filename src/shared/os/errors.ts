@@ -1,0 +1,44 @@
+// What can go wrong in this room: the kernel refused a call, or the binding that makes calls is not there.
+import { getSystemErrorName } from "node:util";
+
+/** A system call that the kernel refused. */
+export class OsCallError extends Error {
+  override readonly name = "OsCallError";
+  /** "EAGAIN", "EPERM", … as in Node's own errors. */
+  readonly code: string;
+
+  /**
+   * @param call Name of the call, e.g. "flock".
+   * @param about What it was about: "lock file /run/kubelet.lock".
+   * @param hint What to do, where that is known.
+   */
+  constructor(
+    readonly call: string,
+    readonly errno: number,
+    readonly about: string,
+    hint = "",
+  ) {
+    const code = getSystemErrorName(-errno);
+    super(`${call}(2) of ${about} failed: ${code}${hint === "" ? "" : `; ${hint}`}`);
+    this.code = code;
+  }
+}
+
+/** The binding could not be loaded: no system call of this room works, all of Node's own do. */
+export class NativeBindingError extends Error {
+  override readonly name = "NativeBindingError";
+  readonly code = "NATIVE_BINDING";
+  constructor(cause: unknown) {
+    super(
+      `cannot load the native binding koffi on ${process.platform}-${process.arch}: ` +
+        `${cause instanceof Error ? cause.message : String(cause)}; ` +
+        `install with optional dependencies (npm ci, without --omit=optional) on the machine's own platform`,
+      { cause },
+    );
+  }
+}
+
+/** Any refused call, or one refused with this code: `isOsCallError(error, "EPERM")`. */
+export const isOsCallError = (error: unknown, code?: string): error is OsCallError =>
+  error instanceof OsCallError && (code === undefined || error.code === code);
+export const isNativeBinding = (error: unknown): error is NativeBindingError => error instanceof NativeBindingError;
