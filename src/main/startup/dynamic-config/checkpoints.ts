@@ -106,10 +106,10 @@ async function readCheckpoint(path: string): Promise<ConfigFiles> {
   return { ...(config === undefined ? {} : { config }), dropIns };
 }
 
-/** A name to recognise the file by, short enough whatever the original is called. */
+/** A name to recognise the file by, short enough whatever the original is called, and never that of a drop-in. */
 function copyName(index: number, path: string): string {
   const plain = basename(path).replace(/[^\w.-]/g, "_");
-  return `${index}-${plain.slice(-80)}`;
+  return `${index}-${plain.slice(-80)}.copy`;
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -14,6 +14,8 @@ export const MAX_TRIAL_STARTS = 3;
 
 export interface Known {
   readonly assigned?: Pointer | undefined;
+  /** What the last agent ran with. */
+  readonly current?: Pointer | undefined;
   readonly lastKnownGood?: Pointer | undefined;
   readonly trial?: Trial | undefined;
   readonly bad: readonly BadMark[];
@@ -46,8 +48,9 @@ export function chooseConfiguration(input: ChoiceInput): Choice {
   const good = known.lastKnownGood?.digest;
   const fallback = good !== undefined && usable(input, good) ? good : undefined;
   const sourceError = "error" in offered ? offered.error : objection(input, offered.digest);
-  const candidate = "digest" in offered && sourceError === undefined ? offered.digest : keptAssignment(input);
-  const assigned = candidate ?? known.assigned?.digest;
+  const accepted = "digest" in offered && sourceError === undefined ? offered.digest : undefined;
+  const candidate = accepted ?? kept(input);
+  const assigned = accepted ?? known.assigned?.digest ?? candidate;
 
   if (candidate === undefined || candidate === good) {
     const active = candidate ?? fallback;
@@ -74,10 +77,10 @@ function failureOf(trial: Trial): string | undefined {
   return trial.starts < MAX_TRIAL_STARTS ? undefined : `was started ${trial.starts} times and never passed its trial`;
 }
 
-/** What was assigned before, where what the source offers now can't be used. */
-function keptAssignment(input: ChoiceInput): string | undefined {
-  const digest = input.known.assigned?.digest;
-  return digest !== undefined && usable(input, digest) ? digest : undefined;
+/** What to stay with where what the source offers now can't be used: what ran last, else what was assigned last. */
+function kept(input: ChoiceInput): string | undefined {
+  const { current, assigned } = input.known;
+  return [current, assigned].find((pointer) => pointer !== undefined && usable(input, pointer.digest))?.digest;
 }
 
 function usable(input: ChoiceInput, digest: string): boolean {

@@ -105,22 +105,30 @@ export class DynamicConfig {
     this.publish();
   }
 
-  /** The running configuration failed in a way that only another one can help: the next start leaves it. */
-  async trialFailed(failure: string): Promise<void> {
+  /** The configuration on trial failed in a way that only another one can help: the next start leaves it. */
+  async trialFailed(digest: string, failure: string): Promise<void> {
     const trial = this.meta.get("trial");
-    if (trial === undefined || trial.digest !== this.running?.digest) return;
+    if (trial?.digest !== digest) return;
     await this.attempt("note the failed trial", () => this.meta.set("trial", { ...trial, failure }));
   }
 
-  /** The running configuration passed its trial. */
-  async trialPassed(): Promise<void> {
-    const active = this.running;
-    if (active === undefined) return;
+  /**
+   * The start under the active configuration failed: to be called before the process ends with an error the configuration
+   * may have caused. Undone is nothing but its trial; one that passed it before is kept.
+   */
+  async startFailed(failure: string): Promise<void> {
+    if (this.running !== undefined) await this.trialFailed(this.running.digest, failure);
+    await this.flush();
+  }
+
+  /** The configuration of this digest passed its trial. */
+  async trialPassed(digest: string): Promise<void> {
+    if (this.meta.get("trial")?.digest !== digest) return;
     const noted = await this.attempt("note the last known good configuration", async () => {
-      await this.meta.point("last-known-good", active.digest);
+      await this.meta.point("last-known-good", digest);
       await this.meta.set("trial", undefined);
     });
-    if (noted) this.options.log.info({}, `configuration ${shortDigest(active.digest)} passed its trial`);
+    if (noted) this.options.log.info({}, `configuration ${shortDigest(digest)} passed its trial`);
     this.publish();
     await this.prune();
   }

@@ -48,7 +48,7 @@ class Follower implements FollowedConfig {
   private readonly abort = new AbortController();
   private watch: SourceWatch | undefined;
   private trial: TrialWatch | undefined;
-  private restarting: Promise<void> | undefined;
+  private restarting = false;
   private writes: Promise<void> = Promise.resolve();
   private refusedDigest: string | undefined;
   private unreadable = 0;
@@ -63,7 +63,7 @@ class Follower implements FollowedConfig {
       clock,
       quietMs: QUIET_MS,
       longestMs: LONGEST_WAIT_MS,
-      act: (isOld) => this.look(isOld),
+      act: (isOld) => this.guarded(() => this.look(isOld)),
     });
   }
 
@@ -78,7 +78,7 @@ class Follower implements FollowedConfig {
     trial?.stop();
     await this.watch?.stop();
     // A restart under way waits for this very call.
-    if (this.restarting === undefined) await this.settle.stop();
+    if (!this.restarting) await this.settle.stop();
     await this.writes;
     if (trial?.everHealthy === true) await this.dynamic.endedInOrder();
     await this.dynamic.flush();
@@ -88,17 +88,20 @@ class Follower implements FollowedConfig {
     const { dynamic } = this;
     this.trial?.stop();
     this.trial = undefined;
-    if (dynamic.active === undefined || dynamic.meta.get("trial")?.digest !== dynamic.active.digest) return;
+    const digest = dynamic.active?.digest;
+    if (digest === undefined || dynamic.meta.get("trial")?.digest !== digest) return;
     this.trial = new TrialWatch({
       clock: dynamic.options.clock,
       healthy: this.options.healthy,
       onPassed: () => {
         this.trial = undefined;
-        this.writes = this.writes.then(() => dynamic.trialPassed());
+        this.writes = this.writes.then(() => dynamic.trialPassed(digest));
       },
       onNeverHealthy: () => {
-        this.writes = this.writes.then(() => dynamic.trialFailed("the kubelet did not become healthy under it"));
-        void this.writes.then(() => this.leaveFailed());
+        this.writes = this.writes.then(() =>
+          dynamic.trialFailed(digest, "the kubelet did not become healthy under it"),
+        );
+        void this.writes.then(() => this.guarded(() => this.leaveFailed()));
       },
     });
   }
@@ -110,17 +113,16 @@ class Follower implements FollowedConfig {
     await this.restart(`going back to configuration ${shortDigest(good.digest)}`, () => false);
   }
 
-  private async look(isOld: () => boolean): Promise<void> {
+  private async guarded(act: () => Promise<void>): Promise<void> {
     try {
-      await this.lookOnce(isOld);
+      await act();
     } catch (error) {
       if (this.abort.signal.aborted) return;
-      this.dynamic.options.log.error({ err: error }, `the configuration's change could not be handled`);
       this.dynamic.report(`a changed configuration could not be taken over: ${textOf(error)}`);
     }
   }
 
-  private async lookOnce(isOld: () => boolean): Promise<void> {
+  private async look(isOld: () => boolean): Promise<void> {
     const { dynamic } = this;
     const files = await this.read();
     if (files === undefined || isOld()) return;
@@ -131,7 +133,9 @@ class Follower implements FollowedConfig {
     }
     const bad = knownBad(dynamic.meta.bad, digest);
     if (bad !== undefined) {
-      dynamic.report(bad);
+      // The start has told already why it left the assigned configuration.
+      const told = dynamic.status().error !== undefined && dynamic.meta.get("assigned")?.digest === digest;
+      if (!told) dynamic.report(bad);
       return;
     }
     if (digest === this.refusedDigest) return;
@@ -209,17 +213,17 @@ class Follower implements FollowedConfig {
     const { clock, log, record } = this.dynamic.options;
     const early = this.startedAt + MIN_RESTART_MS - clock.monotonic();
     if (early > 0) await clock.sleep(early, this.abort.signal);
-    if (isOld() || this.restarting !== undefined || this.abort.signal.aborted) return;
+    if (isOld() || this.restarting || this.abort.signal.aborted) return;
     const message = `the kubelet restarts, ${what}`;
     record({ type: "Normal", reason: CHANGED_REASON, message });
     log.info({}, message);
-    this.restarting = this.options.restartInPlace(message);
+    this.restarting = true;
     try {
-      await this.restarting;
+      await this.options.restartInPlace(message);
     } catch (error) {
       this.dynamic.report(`the restart failed (${what}): ${textOf(error)}; restart the kubelet by hand`);
     } finally {
-      this.restarting = undefined;
+      this.restarting = false;
     }
   }
 }

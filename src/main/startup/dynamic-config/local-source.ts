@@ -2,7 +2,7 @@
 // periodic look for what no watch can tell (network file systems, no watches left).
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorCode } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -17,11 +17,19 @@ export const RECHECK_MS = 20_000;
 export class LocalSource implements ConfigurationSource {
   readonly name = "files";
 
+  private readonly paths: LocalPaths;
+
+  /** `paths` may be relative to the working folder. */
   constructor(
-    private readonly paths: LocalPaths,
+    { config, dropIns }: LocalPaths,
     private readonly clock: Clock,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.paths = {
+      ...(config === undefined ? {} : { config: resolve(config) }),
+      ...(dropIns === undefined ? {} : { dropIns: resolve(dropIns) }),
+    };
+  }
 
   read(): Promise<ConfigFiles> {
     return readLocal(this.paths);

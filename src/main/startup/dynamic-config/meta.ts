@@ -39,6 +39,8 @@ const VERSION = 1;
 
 export class MetaStore {
   private readonly kept: Partial<Meta> = {};
+  /** Writes go one after the other, so that the disk ends with what memory has. */
+  private writes: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly folder: string,
@@ -68,8 +70,12 @@ export class MetaStore {
   /** Kept in memory even where the disk refuses it, which rejects. Undefined removes. */
   async set<K extends keyof Meta>(name: K, value: Meta[K] | undefined): Promise<void> {
     this.keep(name, value);
-    if (value === undefined) await rm(this.path(name), { force: true });
-    else await writeState(this.path(name), { version: VERSION, ...value });
+    const path = this.path(name);
+    const write = this.writes.then(() =>
+      value === undefined ? rm(path, { force: true }) : writeState(path, { version: VERSION, ...value }),
+    );
+    this.writes = write.catch(() => undefined);
+    await write;
   }
 
   /** A pointer to `digest` that begins now; one that points there already keeps its time. */

@@ -14,7 +14,7 @@ export async function prepareConfiguration(options: DynamicConfigOptions): Promi
   await dynamic.open();
   const found = new Map<string, ConfigFiles>();
   const offered = await readSource(dynamic, found);
-  for (const name of ["assigned", "last-known-good"] as const) {
+  for (const name of ["current", "assigned", "last-known-good"] as const) {
     const digest = dynamic.meta.get(name)?.digest;
     if (digest === undefined || found.has(digest)) continue;
     const files = await dynamic.checkpoints.load(digest);
@@ -47,6 +47,7 @@ async function chooseValid(
 ): Promise<Choice> {
   const known = {
     assigned: meta.get("assigned"),
+    current: meta.get("current"),
     lastKnownGood: meta.get("last-known-good"),
     trial: meta.get("trial"),
     bad: meta.bad,
