@@ -61,7 +61,10 @@ export class Checkpoints {
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = (await readdir(this.folder)).filter((name) => isDigest(name) && !keep.has(name));
     const dated = await Promise.all(
-      names.map(async (name) => ({ name, time: (await stat(join(this.folder, name))).mtimeMs })),
+      names.map(async (name) => {
+        const stats = await stat(join(this.folder, name)).catch(() => undefined);
+        return { name, time: stats?.mtimeMs ?? 0 };
+      }),
     );
     const old = dated.sort((a, b) => b.time - a.time).slice(KEPT_CHECKPOINTS);
     await Promise.all(old.map(({ name }) => rm(join(this.folder, name), { recursive: true, force: true })));

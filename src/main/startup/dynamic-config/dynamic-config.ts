@@ -114,7 +114,7 @@ export class DynamicConfig {
 
   /**
    * The start under the active configuration failed: to be called before the process ends with an error the configuration
-   * may have caused. Undone is nothing but its trial; one that passed it before is kept.
+   * may have caused. Without effect on one that passed its trial before.
    */
   async startFailed(failure: string): Promise<void> {
     if (this.running !== undefined) await this.trialFailed(this.running.digest, failure);
@@ -136,7 +136,7 @@ export class DynamicConfig {
   /** An end in order after the agent was healthy says nothing against the configuration: this start does not count. */
   async endedInOrder(): Promise<void> {
     const trial = this.meta.get("trial");
-    if (trial === undefined || trial.digest !== this.running?.digest || trial.failure !== undefined) return;
+    if (trial === undefined || trial.digest !== this.running?.digest) return;
     await this.attempt("note the orderly end", () =>
       this.meta.set("trial", { ...trial, starts: Math.max(0, trial.starts - 1) }),
     );

@@ -97,20 +97,22 @@ class Follower implements FollowedConfig {
         this.trial = undefined;
         this.writes = this.writes.then(() => dynamic.trialPassed(digest));
       },
-      onNeverHealthy: () => {
-        this.writes = this.writes.then(() =>
-          dynamic.trialFailed(digest, "the kubelet did not become healthy under it"),
-        );
-        void this.writes.then(() => this.guarded(() => this.leaveFailed()));
-      },
+      onNeverHealthy: () => this.neverHealthy(digest),
     });
   }
 
-  /** The next start goes back to the last known good configuration; without one a restart would change nothing. */
-  private async leaveFailed(): Promise<void> {
-    const good = this.dynamic.meta.get("last-known-good");
-    if (good === undefined || this.abort.signal.aborted) return;
-    await this.restart(`going back to configuration ${shortDigest(good.digest)}`, () => false);
+  /** Back to the last known good configuration by a restart; where there is none, the proof just goes on. */
+  private neverHealthy(digest: string): void {
+    const { dynamic } = this;
+    const good = dynamic.meta.get("last-known-good");
+    if (good === undefined) {
+      dynamic.options.log.warn({}, `not healthy yet under configuration ${shortDigest(digest)}, the first one here`);
+      this.beginTrial();
+      return;
+    }
+    this.writes = this.writes.then(() => dynamic.trialFailed(digest, "the kubelet did not become healthy under it"));
+    const back = `going back to configuration ${shortDigest(good.digest)}`;
+    void this.writes.then(() => this.guarded(() => this.restart(back, () => dynamic.active?.digest !== digest)));
   }
 
   private async guarded(act: () => Promise<void>): Promise<void> {

@@ -1,7 +1,7 @@
 // A running agent whose configuration changes: real store, virtual time, a source the test edits.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import type { ConfigFiles } from "../../../../src/main/startup/dynamic-config/config-files.js";
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
 import {
@@ -37,11 +37,10 @@ function changedPaths(before: ConfigFiles, after: ConfigFiles): Promise<string[]
 async function running(t: TestContext, text: string, options: Partial<FollowOptions> = {}): Promise<Running> {
   const node = await Node.make(t, text);
   const dynamic = await node.startAndProve();
-  return follow(t, node, dynamic, options);
+  return follow(node, dynamic, options);
 }
 
 function follow(
-  t: TestContext,
   node: Node & { clock: SteppedClock },
   dynamic: DynamicConfig,
   options: Partial<FollowOptions> = {},
@@ -63,7 +62,7 @@ function follow(
     },
     ...options,
   });
-  t.after(() => followed.stop());
+  node.ends.unshift(() => followed.stop());
   return { node, dynamic, followed, restarts, applied, health };
 }
 
@@ -98,7 +97,7 @@ test("a good change: checkpointed, assigned, told, and one restart", async (t) =
   assert.equal(textOfActive(await node.start()), "maxPods=2");
 });
 
-test("an edit in several writes is looked at once, also when it never gets quiet", async (t) => {
+test("an edit in several writes is looked at once", async (t) => {
   const { node, restarts } = await running(t, "a=1");
   node.clock.step(MIN_RESTART_MS);
   for (let i = 0; i < 8; i++) {
@@ -110,13 +109,6 @@ test("an edit in several writes is looked at once, also when it never gets quiet
   node.clock.step(QUIET_MS);
   await until("a restart", () => restarts.length > 0);
   assert.equal(node.source.reads, 2);
-  node.source.edit("a=3");
-  for (let i = 0; i * 400 <= LONGEST_WAIT_MS; i++) {
-    node.source.edit("a=3");
-    node.clock.step(400);
-  }
-  // The restart under way never ends here; what counts is that the wait did.
-  assert.equal(restarts.length, 1);
 });
 
 test("without a quiet moment it is looked at after the longest wait", async (t) => {
@@ -160,8 +152,12 @@ test("unreadable for a moment is nothing; unreadable twice is told", async (t) =
   assert.deepEqual(node.events, []);
   await stepUntil(node, "the report", () => node.events.length > 0);
   assert.match(dynamic.status().error ?? "", /cannot be read: it does not exist/);
+  const { reads } = node.source;
+  node.source.edit(undefined);
+  await stepUntil(node, "a look more", () => node.source.reads > reads);
   node.source.edit("a=1");
   await stepUntil(node, "the error to go", () => dynamic.status().error === undefined);
+  assert.equal(node.events.length, 1);
 });
 
 test("what is marked bad is not assigned again", async (t) => {
@@ -182,7 +178,7 @@ test("after a roll-back the start has told why; following adds nothing", async (
   await (await node.start()).startFailed("x");
   const dynamic = await node.start();
   assert.equal(node.events.length, 1);
-  const { restarts } = follow(t, node, dynamic);
+  const { restarts } = follow(node, dynamic);
   node.source.edit("a=2");
   await stepUntil(node, "a look", () => node.source.reads > 4 || node.clock.now() > 60_000);
   assert.equal(node.events.length, 1);
@@ -198,6 +194,7 @@ test("fields that allow it change in place; a comment changes nothing; both beco
   node.source.edit("a=1  logging.verbosity=4");
   await stepUntil(node, "the new text", () => textOfActive(dynamic) === "a=1  logging.verbosity=4");
   assert.equal(applied.length, 1);
+  await until("both events", () => node.events.length === 2);
   assert.deepEqual(restarts, []);
   assert.deepEqual(
     node.events.map(({ reason }) => reason),
@@ -263,7 +260,7 @@ test("stop within the restart does not wait for it, and an end in order does not
   const dynamic = await node.start();
   assert.equal(dynamic.meta.get("trial")?.starts, 1);
   const stopped: string[] = [];
-  const { followed } = follow(t, node, dynamic, {
+  const { followed } = follow(node, dynamic, {
     restartInPlace: async () => {
       await followed.stop();
       stopped.push("stopped");
@@ -294,7 +291,7 @@ test("ten healthy minutes make the configuration on trial the last known good on
   await node.startAndProve();
   node.source.text = "a=2";
   const dynamic = await node.start();
-  follow(t, node, dynamic);
+  follow(node, dynamic);
   node.clock.step(TRIAL_MS - 1);
   assert.equal(dynamic.status().lastKnownGood?.digest, await digest("a=1"));
   node.clock.step(10_000);
@@ -306,7 +303,7 @@ test("never healthy on trial: back to the last known good one by a restart", asy
   const node = await Node.make(t, "a=1");
   await node.startAndProve();
   node.source.text = "a=2";
-  const { health, restarts } = follow(t, node, await node.start());
+  const { health, restarts } = follow(node, await node.start());
   health.now = false;
   node.clock.step(NEVER_HEALTHY_MS);
   await until("a restart", () => restarts.length > 0);
@@ -315,12 +312,26 @@ test("never healthy on trial: back to the last known good one by a restart", asy
   assert.match(next.status().error ?? "", /did not become healthy/);
 });
 
-test("never healthy with nothing to go back to: it stays", async (t) => {
+test("never healthy with nothing to go back to: it stays, and is proven once it is healthy", async (t) => {
   const node = await Node.make(t, "a=1");
   const dynamic = await node.start();
-  const { health, restarts } = follow(t, node, dynamic);
+  const { health, restarts } = follow(node, dynamic);
   health.now = false;
   node.clock.step(2 * NEVER_HEALTHY_MS);
-  await until("the failure to be noted", () => dynamic.meta.get("trial")?.failure !== undefined);
+  assert.equal(node.kept.warnings().length, 2);
+  health.now = true;
+  node.clock.step(TRIAL_MS + 10_000);
+  await until("the promotion", () => dynamic.meta.get("last-known-good") !== undefined);
+  assert.deepEqual(restarts, []);
+});
+
+test("a change that cannot be saved is reported, and the old configuration stays", async (t) => {
+  const { node, dynamic, restarts } = await running(t, "a=1");
+  await rm(node.path("checkpoints"), { recursive: true });
+  await writeFile(node.path("checkpoints"), "in the way");
+  node.source.edit("a=2");
+  await stepUntil(node, "the report", () => dynamic.status().error !== undefined);
+  assert.match(dynamic.status().error ?? "", /could not be taken over: /);
+  assert.equal(dynamic.status().assigned?.digest, await digest("a=1"));
   assert.deepEqual(restarts, []);
 });

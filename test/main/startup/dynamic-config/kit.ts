@@ -73,6 +73,8 @@ export class Node {
   readonly events: ConfigEvent[] = [];
   readonly kept = keptLog();
   validations = 0;
+  /** Run before the store's folder goes. */
+  readonly ends: (() => Promise<void>)[] = [];
 
   private constructor(
     readonly directory: string,
@@ -81,12 +83,16 @@ export class Node {
   ) {}
 
   static async make(t: TestContext, text: string | undefined): Promise<Node & { clock: SteppedClock }> {
-    const node = new Node(await storeFolder(t), new EditedSource(text), new SteppedClock());
+    const node = new Node(await storeFolder(), new EditedSource(text), new SteppedClock());
+    t.after(async () => {
+      for (const end of node.ends) await end();
+      await rm(node.directory, { recursive: true, force: true });
+    });
     return node as Node & { clock: SteppedClock };
   }
 
-  start(): Promise<DynamicConfig> {
-    return prepareConfiguration({
+  async start(): Promise<DynamicConfig> {
+    const dynamic = await prepareConfiguration({
       directory: this.directory,
       source: this.source,
       validate: (files) => {
@@ -97,6 +103,8 @@ export class Node {
       clock: this.clock,
       log: this.kept.log,
     });
+    this.ends.push(() => dynamic.flush());
+    return dynamic;
   }
 
   /** Starts, and lets the agent be healthy for its whole trial. */

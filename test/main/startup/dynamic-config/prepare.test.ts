@@ -3,7 +3,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { isDynamicConfigDirError } from "../../../../src/main/startup/dynamic-config/errors.js";
-import { digest, Node, textOfActive } from "./kit.js";
+import { configOf, digest, Node, textOfActive } from "./kit.js";
 
 test("first start: the files are assigned, checkpointed and on trial", async (t) => {
   const node = await Node.make(t, "one");
@@ -90,6 +90,18 @@ test("an invalid or unreadable configuration while the agent was down: the old o
     assert.equal(dynamic.status().assigned?.digest, await digest("good"));
   }
   assert.deepEqual((await node.start()).meta.bad, []);
+});
+
+test("assigned but never run, then an invalid one: what ran last goes on", async (t) => {
+  const node = await Node.make(t, "good");
+  await node.startAndProve();
+  node.source.text = "on trial";
+  const dynamic = await node.start();
+  const skipped = await digest("skipped");
+  await dynamic.checkpoints.save(skipped, configOf("skipped"), "test");
+  await dynamic.meta.point("assigned", skipped);
+  node.source.text = "invalid";
+  assert.equal(textOfActive(await node.start()), "on trial");
 });
 
 test("an invalid configuration at the very first start: the files are left to the ordinary reading", async (t) => {

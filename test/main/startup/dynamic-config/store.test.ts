@@ -225,7 +225,10 @@ test("writes to one meta file end in the order they were asked for", async (t) =
   const meta = new MetaStore(folder, new SteppedClock(), keptLog().log);
   await meta.load();
   const digest = "a".repeat(64);
-  const writes = Array.from({ length: 30 }, (_, starts) => meta.set("trial", { digest, since: "x", starts }));
+  // Each takes longer to write than the next.
+  const writes = Array.from({ length: 10 }, (_, starts) =>
+    meta.set("trial", { digest, since: "x", starts, failure: "x".repeat(4_000_000 / (starts + 1)) }),
+  );
   await Promise.all([...writes, meta.set("trial", undefined), meta.set("trial", { digest, since: "x", starts: 99 })]);
   const again = new MetaStore(folder, new SteppedClock(), keptLog().log);
   await again.load();
