@@ -111,19 +111,20 @@ class LocalWatch implements SourceWatch {
     } catch (error) {
       this.drop(folder);
       const code = errorCode(error);
-      if (code !== "ENOENT") return `cannot watch ${folder} (${code ?? String(error)})`;
-      this.again = true;
-      await this.clock.sleep(100, this.abort.signal).catch(() => undefined);
-      return undefined;
+      // It went since it was found: its parent's watch tells when it is back.
+      return code === "ENOENT" ? undefined : `cannot watch ${folder} (${code ?? String(error)})`;
     }
   }
 
   private begin(folder: string, identity: string): void {
-    const watcher = watch(folder, (_, name) => {
+    const watcher = watch(folder, (event, name) => {
       const names = this.points.get(folder);
       const matters = name === null || names === undefined || names === "all" || names.has(name);
-      // An event about the folder itself carries its own name.
-      if (matters || name === basename(folder)) this.changed();
+      // An event about the folder itself carries its own name. It may be gone, and the next of its name may get its inode
+      // number again: only a new watch is sure to see it.
+      const own = name === basename(folder);
+      if (own && event === "rename" && this.watched.get(folder)?.watcher === watcher) this.drop(folder);
+      if (matters || own) this.changed();
     });
     watcher.on("error", () => {
       this.drop(folder);

@@ -36,6 +36,7 @@ class Model {
       const model = new Model(directory, source, await start(directory, source));
       model.check();
       for (const one of commands) await model.apply(one);
+      await model.dynamic.flush();
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

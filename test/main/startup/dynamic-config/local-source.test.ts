@@ -159,6 +159,17 @@ test("sees drop-ins come, change, go, also in folders below and in one that was 
   await sees("one in the returned folder", () => writeFile(join(dropIns, "1.conf"), "x"));
 });
 
+test("sees drop-ins in a folder that was removed and made again at once", async (t) => {
+  const { dropIns, sees } = await watching(t, plainSetup);
+  for (let i = 0; i < 10; i++) {
+    await sees("the new folder", async () => {
+      await rm(dropIns, { recursive: true });
+      await mkdir(dropIns);
+    });
+    await sees(`a drop-in, round ${i}`, () => writeFile(join(dropIns, "1.conf"), "x"));
+  }
+});
+
 test("sees the swap of a mounted ConfigMap, again and again", async (t) => {
   const generation = async (root: string, n: number): Promise<void> => {
     const mount = join(root, "mount");
