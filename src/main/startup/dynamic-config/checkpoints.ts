@@ -1,0 +1,129 @@
+// Exact copies of configurations on disk, one folder per digest: manifest.json says where each copy came from. A folder
+// appears whole or not at all (made under a temporary name, synced, renamed), and what is read back is checked against
+// its digest. One that is damaged is set aside with a warning and counts as missing.
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { basename, join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite, errorCode, isTemporaryName } from "../../../shared/fs/atomic-write.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { digestOf, isDigest, type ConfigFiles, type ConfigText } from "./config-files.js";
+import { CheckpointGarbageError } from "./errors.js";
+import { decodeManifest, type Manifest, type ManifestFile } from "./manifest.js";
+
+/** Checkpoints kept besides those in use. */
+export const KEPT_CHECKPOINTS = 5;
+const MANIFEST = "manifest.json";
+
+export class Checkpoints {
+  constructor(
+    private readonly folder: string,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  /** Makes the folder and removes what a crash left half made. Only an unusable folder rejects. */
+  async open(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const leftovers = (await readdir(this.folder)).filter(isTemporaryName);
+    await Promise.all(leftovers.map((name) => rm(join(this.folder, name), { recursive: true, force: true })));
+  }
+
+  /** Saves a configuration unless it is there already; resolves once it is on disk. `digest` is digestOf(files). */
+  async save(digest: string, files: ConfigFiles, source: string): Promise<void> {
+    if ((await this.load(digest)) !== undefined) return;
+    const temporary = join(this.folder, `.tmp-${digest}-${randomBytes(4).toString("hex")}`);
+    try {
+      await this.write(temporary, files, source);
+      await rename(temporary, join(this.folder, digest));
+      await syncFolder(this.folder);
+    } catch (error) {
+      await rm(temporary, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** The configuration, exactly as it was saved; undefined when it is missing or was set aside as damaged. */
+  async load(digest: string): Promise<ConfigFiles | undefined> {
+    const path = join(this.folder, digest);
+    try {
+      const files = await readCheckpoint(path);
+      if ((await digestOf(files)) === digest) return files;
+      throw new CheckpointGarbageError(path, "its files are not the ones that were saved");
+    } catch (error) {
+      if (errorCode(error) === "ENOENT" && !(await exists(path))) return undefined;
+      await this.setAside(path, error);
+      return undefined;
+    }
+  }
+
+  /** Deletes all but `keep` and the newest; what cannot be deleted is tried again next time. */
+  async prune(keep: ReadonlySet<string>): Promise<void> {
+    const names = (await readdir(this.folder)).filter((name) => isDigest(name) && !keep.has(name));
+    const dated = await Promise.all(
+      names.map(async (name) => {
+        const stats = await stat(join(this.folder, name)).catch(() => undefined);
+        return { name, time: stats?.mtimeMs ?? 0 };
+      }),
+    );
+    const old = dated.sort((a, b) => b.time - a.time).slice(KEPT_CHECKPOINTS);
+    await Promise.all(old.map(({ name }) => rm(join(this.folder, name), { recursive: true, force: true })));
+  }
+
+  private async write(temporary: string, files: ConfigFiles, source: string): Promise<void> {
+    await mkdir(temporary, { mode: 0o700 });
+    const entries: ManifestFile[] = [];
+    const copy = async (role: ManifestFile["role"], { path, text }: ConfigText): Promise<void> => {
+      const name = copyName(entries.length, path);
+      entries.push({ role, path, copy: name });
+      await atomicWrite(join(temporary, name), text);
+    };
+    if (files.config !== undefined) await copy("config", files.config);
+    for (const dropIn of files.dropIns) await copy("drop-in", dropIn);
+    const createdAt = new Date(this.clock.now()).toISOString();
+    const manifest: Manifest = { version: 1, source, createdAt, files: entries };
+    await atomicWrite(join(temporary, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  }
+
+  private async setAside(path: string, error: unknown): Promise<void> {
+    const aside = `${path}.corrupt-${new Date(this.clock.now()).toISOString().replaceAll(":", "")}`;
+    const fields = { path, aside, err: error };
+    try {
+      await rename(path, aside);
+      this.log.warn(fields, `checkpoint ${path} is not usable: set aside as ${aside}, going on without it`);
+    } catch (cause) {
+      this.log.warn({ ...fields, cause }, `checkpoint ${path} is not usable and cannot be set aside; going on without`);
+    }
+  }
+}
+
+async function readCheckpoint(path: string): Promise<ConfigFiles> {
+  const manifest = decodeManifest(JSON.parse(await readFile(join(path, MANIFEST), "utf8")), path);
+  let config: ConfigText | undefined;
+  const dropIns: ConfigText[] = [];
+  for (const file of manifest.files) {
+    const entry = { path: file.path, text: await readFile(join(path, file.copy), "utf8") };
+    if (file.role === "drop-in") dropIns.push(entry);
+    else config = entry;
+  }
+  return { ...(config === undefined ? {} : { config }), dropIns };
+}
+
+/** A name to recognise the file by, short enough whatever the original is called, and never that of a drop-in. */
+function copyName(index: number, path: string): string {
+  const plain = basename(path).replace(/[^\w.-]/g, "_");
+  return `${index}-${plain.slice(-80)}.copy`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

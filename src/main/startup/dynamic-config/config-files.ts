@@ -1,0 +1,44 @@
+// A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with the paths they came
+// from, since origins and relative paths inside depend on them. Two configurations are the same exactly when their
+// digests are.
+import { webcrypto } from "node:crypto";
+
+export interface ConfigText {
+  /** Absolute path the text was read from. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface ConfigFiles {
+  readonly config?: ConfigText;
+  /** In the order in which they are merged. */
+  readonly dropIns: readonly ConfigText[];
+}
+
+/** What the injected validation says; one line per problem, as SettingsError has them. */
+export type Validation = { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
+
+/** SHA-256 over paths and texts, 64 hex digits. Computed off the calling thread. */
+export async function digestOf(files: ConfigFiles): Promise<string> {
+  const plain = [pair(files.config), files.dropIns.map(pair)];
+  const bytes = new TextEncoder().encode(JSON.stringify(plain));
+  return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
+}
+
+/** For log lines and events: enough of the digest to find the checkpoint's folder. */
+export function shortDigest(digest: string): string {
+  return digest.slice(0, 12);
+}
+
+export function isDigest(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
+/** The paths of all files, the config file first. */
+export function pathsOf(files: ConfigFiles): string[] {
+  return [...(files.config === undefined ? [] : [files.config]), ...files.dropIns].map(({ path }) => path);
+}
+
+function pair(file: ConfigText | undefined): [string, string] | null {
+  return file === undefined ? null : [file.path, file.text];
+}

@@ -1,0 +1,102 @@
+// Which configuration the agent starts with. Pure: from what the store knows and what the source offers to one choice.
+//
+//   offered ──▶ assigned ──start──▶ on trial ──ran healthy──▶ last known good
+//                                      │
+//                                      └──failed, or too many starts──▶ bad ──▶ back to the last known good
+//
+// Always holds: what is marked bad is never chosen; nothing becomes bad unless there is another configuration to run; a
+// configuration that is the last known good is not on trial.
+import { shortDigest } from "./config-files.js";
+import type { BadMark, Pointer, Trial } from "./meta.js";
+
+/** This many starts may end without the trial being passed; the next one goes back to the last known good. */
+export const MAX_TRIAL_STARTS = 3;
+
+export interface Known {
+  readonly assigned?: Pointer | undefined;
+  /** What the last agent ran with. */
+  readonly current?: Pointer | undefined;
+  readonly lastKnownGood?: Pointer | undefined;
+  readonly trial?: Trial | undefined;
+  readonly bad: readonly BadMark[];
+}
+
+export interface ChoiceInput {
+  readonly known: Known;
+  /** What the source gives now. */
+  readonly offered: { readonly digest: string } | { readonly error: string };
+  /** Digests whose checkpoint was found whole. */
+  readonly whole: ReadonlySet<string>;
+  /** Digests the validation refused at this start, with the report. */
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+export interface Choice {
+  /** Digest to run. Undefined: nothing usable is known, the source's files are read as without dynamic configuration. */
+  readonly active: string | undefined;
+  /** Digest the store should name as assigned from now on. */
+  readonly assigned: string | undefined;
+  /** The trial this start counts in; undefined when none is under way. */
+  readonly trial: { readonly digest: string; readonly starts: number } | undefined;
+  readonly markBad: { readonly digest: string; readonly reason: string } | undefined;
+  /** Why it is not simply what the source offers. */
+  readonly error: string | undefined;
+}
+
+export function chooseConfiguration(input: ChoiceInput): Choice {
+  const { known, offered } = input;
+  const good = known.lastKnownGood?.digest;
+  const fallback = good !== undefined && usable(input, good) ? good : undefined;
+  const sourceError = "error" in offered ? offered.error : objection(input, offered.digest);
+  const accepted = "digest" in offered && sourceError === undefined ? offered.digest : undefined;
+  const candidate = accepted ?? kept(input);
+  const assigned = accepted ?? known.assigned?.digest ?? candidate;
+
+  if (candidate === undefined || candidate === good) {
+    const active = candidate ?? fallback;
+    return { active, assigned, trial: undefined, markBad: undefined, error: sourceError };
+  }
+  const trial = known.trial?.digest === candidate ? known.trial : undefined;
+  const failure = trial === undefined ? undefined : failureOf(trial);
+  if (failure !== undefined && fallback !== undefined) {
+    const markBad = { digest: candidate, reason: failure };
+    const error = `configuration ${shortDigest(candidate)} ${failure}; back to the last known good one, ${shortDigest(fallback)}`;
+    return { active: fallback, assigned, trial: undefined, markBad, error };
+  }
+  const error =
+    failure === undefined
+      ? sourceError
+      : `configuration ${shortDigest(candidate)} ${failure}, but there is no earlier one to go back to`;
+  const starts = (trial?.starts ?? 0) + 1;
+  return { active: candidate, assigned, trial: { digest: candidate, starts }, markBad: undefined, error };
+}
+
+/** Why a trial counts as failed, as the end of a sentence about the configuration; undefined while it does not. */
+function failureOf(trial: Trial): string | undefined {
+  if (trial.failure !== undefined) return `failed: ${trial.failure}`;
+  return trial.starts < MAX_TRIAL_STARTS ? undefined : `was started ${trial.starts} times and never passed its trial`;
+}
+
+/** What to stay with where what the source offers now can't be used: what ran last, else what was assigned last. */
+function kept(input: ChoiceInput): string | undefined {
+  const { current, assigned } = input.known;
+  return [current, assigned].find((pointer) => pointer !== undefined && usable(input, pointer.digest))?.digest;
+}
+
+function usable(input: ChoiceInput, digest: string): boolean {
+  const present = input.whole.has(digest) || ("digest" in input.offered && input.offered.digest === digest);
+  return present && objection(input, digest) === undefined;
+}
+
+function objection({ known, refused }: ChoiceInput, digest: string): string | undefined {
+  const report = refused.get(digest);
+  if (report !== undefined) return `configuration ${shortDigest(digest)} is not valid: ${report}`;
+  return knownBad(known.bad, digest);
+}
+
+/** What to say about a configuration that is marked bad; undefined for any other. */
+export function knownBad(bad: readonly BadMark[], digest: string): string | undefined {
+  const mark = bad.find((entry) => entry.digest === digest);
+  if (mark === undefined) return undefined;
+  return `configuration ${shortDigest(digest)} is refused since ${mark.since}: it ${mark.reason}; change it to have it tried again`;
+}

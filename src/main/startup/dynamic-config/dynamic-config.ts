@@ -1,0 +1,182 @@
+// What is known about the node's configurations while the agent lives: the store, what runs, what to report. Start-up
+// (prepare.ts) fills it, the running side (follow.ts) changes it.
+// Always holds: `active` is what the agent runs with, whatever the disk says; a write that fails is told, not fatal.
+import { join, resolve } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { Checkpoints } from "./checkpoints.js";
+import { shortDigest, type ConfigFiles, type Validation } from "./config-files.js";
+import { DynamicConfigDirError, textOf } from "./errors.js";
+import { MetaStore } from "./meta.js";
+import type { ConfigurationSource } from "./source.js";
+import { StatusFile, type ConfigReference, type DynamicConfigStatus } from "./status.js";
+
+/** Upstream's reason for an agent about to restart into another configuration. */
+export const CHANGED_REASON = "KubeletConfigChanged";
+/** A configuration was refused, or failed and was left again. */
+export const ERROR_REASON = "NodeConfigError";
+
+export interface ConfigEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: typeof CHANGED_REASON | typeof ERROR_REASON;
+  readonly message: string;
+}
+
+export interface DynamicConfigOptions {
+  /** Value of --dynamic-config-dir. */
+  readonly directory: string;
+  readonly source: ConfigurationSource;
+  /** Everything the start would complain about. May be slow, must not block the thread. */
+  readonly validate: (files: ConfigFiles) => Promise<Validation>;
+  /** An event about the node. */
+  readonly record: (event: ConfigEvent) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Active {
+  readonly digest: string;
+  readonly files: ConfigFiles;
+}
+
+export class DynamicConfig {
+  readonly meta: MetaStore;
+  readonly checkpoints: Checkpoints;
+  private readonly statusFile: StatusFile;
+  private running: Active | undefined;
+  private error: string | undefined;
+
+  constructor(readonly options: DynamicConfigOptions) {
+    const store = join(resolve(options.directory), "store");
+    const { clock, log } = options;
+    this.meta = new MetaStore(join(store, "meta"), clock, log);
+    this.checkpoints = new Checkpoints(join(store, "checkpoints"), clock, log);
+    this.statusFile = new StatusFile(join(store, "meta", "status.json"), log);
+  }
+
+  /** What the agent runs with; undefined when it reads the source's files as without dynamic configuration. */
+  get active(): Active | undefined {
+    return this.running;
+  }
+
+  /** The texts to read settings from; undefined: read them from where the command line says. */
+  get files(): ConfigFiles | undefined {
+    return this.running?.files;
+  }
+
+  /** Rejects with DynamicConfigDirError. */
+  async open(): Promise<void> {
+    try {
+      await this.meta.load();
+      await this.checkpoints.open();
+    } catch (error) {
+      throw new DynamicConfigDirError(this.options.directory, error);
+    }
+  }
+
+  status(): DynamicConfigStatus {
+    const assigned = this.meta.get("assigned");
+    const good = this.meta.get("last-known-good");
+    return {
+      ...(assigned === undefined ? {} : { assigned: reference(assigned) }),
+      ...(this.running === undefined ? {} : { active: this.activeReference(this.running) }),
+      ...(good === undefined ? {} : { lastKnownGood: reference(good) }),
+      ...(this.error === undefined ? {} : { error: this.error }),
+    };
+  }
+
+  /** The agent runs with this from now on. */
+  async activate(active: Active | undefined): Promise<void> {
+    this.running = active;
+    await this.attempt("note what runs", () =>
+      active === undefined ? this.meta.set("current", undefined) : this.meta.point("current", active.digest),
+    );
+    this.publish();
+  }
+
+  /** Sets or clears what the status reports as wrong. An error that is news is logged and recorded as an event. */
+  report(error: string | undefined): void {
+    const isNews = error !== undefined && error !== this.error;
+    this.error = error;
+    if (isNews) {
+      this.options.log.error({}, error);
+      this.options.record({ type: "Warning", reason: ERROR_REASON, message: error });
+    }
+    this.publish();
+  }
+
+  /** The configuration on trial failed in a way that only another one can help: the next start leaves it. */
+  async trialFailed(digest: string, failure: string): Promise<void> {
+    const trial = this.meta.get("trial");
+    if (trial?.digest !== digest) return;
+    await this.attempt("note the failed trial", () => this.meta.set("trial", { ...trial, failure }));
+  }
+
+  /**
+   * The start under the active configuration failed: to be called before the process ends with an error the configuration
+   * may have caused. Without effect on one that passed its trial before.
+   */
+  async startFailed(failure: string): Promise<void> {
+    if (this.running !== undefined) await this.trialFailed(this.running.digest, failure);
+    await this.flush();
+  }
+
+  /** The configuration of this digest passed its trial. */
+  async trialPassed(digest: string): Promise<void> {
+    if (this.meta.get("trial")?.digest !== digest) return;
+    const noted = await this.attempt("note the last known good configuration", async () => {
+      await this.meta.point("last-known-good", digest);
+      await this.meta.set("trial", undefined);
+    });
+    if (noted) this.options.log.info({}, `configuration ${shortDigest(digest)} passed its trial`);
+    this.publish();
+    await this.prune();
+  }
+
+  /** An end in order after the agent was healthy says nothing against the configuration: this start does not count. */
+  async endedInOrder(): Promise<void> {
+    const trial = this.meta.get("trial");
+    if (trial === undefined || trial.digest !== this.running?.digest) return;
+    await this.attempt("note the orderly end", () =>
+      this.meta.set("trial", { ...trial, starts: Math.max(0, trial.starts - 1) }),
+    );
+  }
+
+  /** Deletes checkpoints nobody needs. */
+  async prune(): Promise<void> {
+    const { meta } = this;
+    const used = [meta.get("assigned"), meta.get("last-known-good"), meta.get("current")];
+    const keep = new Set(used.flatMap((pointer) => (pointer === undefined ? [] : [pointer.digest])));
+    if (this.running !== undefined) keep.add(this.running.digest);
+    await this.attempt("delete old checkpoints", () => this.checkpoints.prune(keep));
+  }
+
+  /** Runs a write whose failure is told and survived; says whether it worked. */
+  async attempt(what: string, write: () => Promise<void>): Promise<boolean> {
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      this.options.log.error({ err: error }, `dynamic configuration could not ${what}: ${textOf(error)}`);
+      return false;
+    }
+  }
+
+  publish(): void {
+    this.statusFile.put(this.status());
+  }
+
+  /** Resolves when the status file is as it should be. */
+  async flush(): Promise<void> {
+    await this.statusFile.flush();
+  }
+
+  private activeReference({ digest }: Active): ConfigReference {
+    const current = this.meta.get("current");
+    return current?.digest === digest ? reference(current) : { digest, since: this.meta.time() };
+  }
+}
+
+function reference({ digest, since }: ConfigReference): ConfigReference {
+  return { digest, since };
+}

@@ -1,0 +1,54 @@
+// What can go wrong with dynamic configuration itself, one class per cause.
+
+/** The folder of --dynamic-config-dir cannot be used. */
+export class DynamicConfigDirError extends Error {
+  override readonly name = "DynamicConfigDirError";
+  readonly code = "DYNAMIC_CONFIG_DIR";
+  constructor(
+    readonly path: string,
+    cause: unknown,
+  ) {
+    super(
+      `--dynamic-config-dir: ${path} cannot be made or used: ${textOf(cause)}; choose a folder the kubelet may write to`,
+      { cause },
+    );
+  }
+}
+export function isDynamicConfigDirError(error: unknown): error is DynamicConfigDirError {
+  return error instanceof DynamicConfigDirError;
+}
+
+/** The source of the assigned configuration did not give one. It may in a moment: editors replace files in steps. */
+export class SourceReadError extends Error {
+  override readonly name = "SourceReadError";
+  readonly code = "CONFIG_SOURCE_READ";
+  constructor(
+    readonly path: string,
+    why: string,
+    cause?: unknown,
+  ) {
+    super(`the configuration at ${path} cannot be read: ${why}`, { cause });
+  }
+}
+export function isSourceReadError(error: unknown): error is SourceReadError {
+  return error instanceof SourceReadError;
+}
+
+/** A checkpoint whose content is not what was saved. */
+export class CheckpointGarbageError extends Error {
+  override readonly name = "CheckpointGarbageError";
+  readonly code = "CHECKPOINT_GARBAGE";
+  constructor(
+    readonly path: string,
+    why: string,
+  ) {
+    super(`the checkpoint ${path} is not whole: ${why}`);
+  }
+}
+export function isCheckpointGarbageError(error: unknown): error is CheckpointGarbageError {
+  return error instanceof CheckpointGarbageError;
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,147 @@
+// The assigned configuration as files: --config and --config-dir, watched by inotify on the folders that matter, with a
+// periodic look for what no watch can tell (network file systems, no watches left).
+import { watch, type FSWatcher } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ConfigFiles } from "./config-files.js";
+import { readLocal, type LocalPaths } from "./read-local.js";
+import type { ConfigurationSource, SourceWatch } from "./source.js";
+import { watchPointsOf, type WatchPoints } from "./watch-points.js";
+
+/** Changes that no watch told are seen within this time. */
+export const RECHECK_MS = 20_000;
+
+export class LocalSource implements ConfigurationSource {
+  readonly name = "files";
+
+  private readonly paths: LocalPaths;
+
+  /** `paths` may be relative to the working folder. */
+  constructor(
+    { config, dropIns }: LocalPaths,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.paths = {
+      ...(config === undefined ? {} : { config: resolve(config) }),
+      ...(dropIns === undefined ? {} : { dropIns: resolve(dropIns) }),
+    };
+  }
+
+  read(): Promise<ConfigFiles> {
+    return readLocal(this.paths);
+  }
+
+  watch(onChange: () => void): SourceWatch {
+    const watches = new LocalWatch(this.paths, this.clock, this.log, onChange);
+    watches.start();
+    return watches;
+  }
+}
+
+interface Watched {
+  watcher: FSWatcher;
+  identity: string;
+}
+
+/** Keeps one watch per folder that matters; after every event it looks anew which folders those are. */
+class LocalWatch implements SourceWatch {
+  private readonly watched = new Map<string, Watched>();
+  private points: WatchPoints = new Map();
+  private readonly abort = new AbortController();
+  private recheck: { cancel(): void } | undefined;
+  private refreshing: Promise<void> | undefined;
+  private again = false;
+  private complaint: string | undefined;
+
+  constructor(
+    private readonly paths: LocalPaths,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    private readonly onChange: () => void,
+  ) {}
+
+  start(): void {
+    this.changed();
+    this.recheck = this.clock.every(RECHECK_MS, () => this.changed());
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    this.recheck?.cancel();
+    await this.refreshing;
+    for (const folder of [...this.watched.keys()]) this.drop(folder);
+  }
+
+  private changed(): void {
+    if (this.abort.signal.aborted) return;
+    this.onChange();
+    this.again = true;
+    this.refreshing ??= this.refresh().finally(() => {
+      this.refreshing = undefined;
+    });
+  }
+
+  private async refresh(): Promise<void> {
+    while (this.again && !this.abort.signal.aborted) {
+      this.again = false;
+      this.points = await watchPointsOf(this.paths);
+      let complaint: string | undefined;
+      for (const folder of this.points.keys()) complaint = (await this.keep(folder)) ?? complaint;
+      for (const folder of [...this.watched.keys()]) if (!this.points.has(folder)) this.drop(folder);
+      this.complain(complaint);
+    }
+  }
+
+  /** Watches the folder, anew when another took its name. Returns what to complain about. */
+  private async keep(folder: string): Promise<string | undefined> {
+    try {
+      const { dev, ino } = await stat(folder, { bigint: true });
+      const identity = `${dev}:${ino}`;
+      if (this.watched.get(folder)?.identity === identity || this.abort.signal.aborted) return undefined;
+      this.drop(folder);
+      this.begin(folder, identity);
+      // What happened between the look and the watch was not seen.
+      this.onChange();
+      this.again = true;
+      return undefined;
+    } catch (error) {
+      this.drop(folder);
+      const code = errorCode(error);
+      // It went since it was found: its parent's watch tells when it is back.
+      return code === "ENOENT" ? undefined : `cannot watch ${folder} (${code ?? String(error)})`;
+    }
+  }
+
+  private begin(folder: string, identity: string): void {
+    const watcher = watch(folder, (event, name) => {
+      const names = this.points.get(folder);
+      const matters = name === null || names === undefined || names === "all" || names.has(name);
+      // An event about the folder itself carries its own name. It may be gone, and the next of its name may get its inode
+      // number again: only a new watch is sure to see it.
+      const own = name === basename(folder);
+      if (own && event === "rename" && this.watched.get(folder)?.watcher === watcher) this.drop(folder);
+      if (matters || own) this.changed();
+    });
+    watcher.on("error", () => {
+      this.drop(folder);
+      this.changed();
+    });
+    this.watched.set(folder, { watcher, identity });
+  }
+
+  private drop(folder: string): void {
+    this.watched.get(folder)?.watcher.close();
+    this.watched.delete(folder);
+  }
+
+  private complain(complaint: string | undefined): void {
+    if (complaint !== undefined && complaint !== this.complaint) {
+      this.log.warn({}, `${complaint}: changes of the configuration are seen within ${RECHECK_MS / 1000} s only`);
+    }
+    this.complaint = complaint;
+  }
+}

@@ -1,0 +1,167 @@
+// What the store remembers about configurations: which is assigned, runs, is trusted, is on trial, is bad. One small
+// versioned file each, so that one that is damaged costs only itself: it is set aside and counts as missing.
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { readState, removeLeftovers, writeState } from "../../../shared/fs/state-file.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { isDigest } from "./config-files.js";
+
+export interface Pointer {
+  readonly digest: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+export interface Trial extends Pointer {
+  /** Starts so far that did not end in order after having been healthy. */
+  readonly starts: number;
+  /** Why a start under it failed, as the end of "failed: …". */
+  readonly failure?: string;
+}
+
+export interface BadMark extends Pointer {
+  /** As the end of "the configuration …". */
+  readonly reason: string;
+}
+
+export interface Meta {
+  assigned: Pointer;
+  "last-known-good": Pointer;
+  current: Pointer;
+  trial: Trial;
+  bad: { marks: readonly BadMark[] };
+}
+
+/** Marks beyond this are forgotten, the oldest first. */
+export const MAX_BAD_MARKS = 50;
+const VERSION = 1;
+
+export class MetaStore {
+  private readonly kept: Partial<Meta> = {};
+  /** Writes go one after the other, so that the disk ends with what memory has. */
+  private writes: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly folder: string,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  /** Reads all files; makes the folder. Only an unusable folder rejects. */
+  async load(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await removeLeftovers(this.path("assigned"));
+    this.keep("assigned", await this.read("assigned", pointer));
+    this.keep("last-known-good", await this.read("last-known-good", pointer));
+    this.keep("current", await this.read("current", pointer));
+    this.keep("trial", await this.read("trial", trial));
+    this.keep("bad", await this.read("bad", badMarks));
+  }
+
+  get<K extends keyof Meta>(name: K): Meta[K] | undefined {
+    return this.kept[name];
+  }
+
+  get bad(): readonly BadMark[] {
+    return this.kept.bad?.marks ?? [];
+  }
+
+  /** Kept in memory even where the disk refuses it, which rejects. Undefined removes. */
+  async set<K extends keyof Meta>(name: K, value: Meta[K] | undefined): Promise<void> {
+    this.keep(name, value);
+    const path = this.path(name);
+    const write = this.writes.then(() =>
+      value === undefined ? rm(path, { force: true }) : writeState(path, { version: VERSION, ...value }),
+    );
+    this.writes = write.catch(() => undefined);
+    await write;
+  }
+
+  /** A pointer to `digest` that begins now; one that points there already keeps its time. */
+  async point(name: "assigned" | "last-known-good" | "current", digest: string): Promise<void> {
+    if (this.kept[name]?.digest !== digest) await this.set(name, { digest, since: this.time() });
+  }
+
+  async markBad(digest: string, reason: string): Promise<void> {
+    const others = this.bad.filter((mark) => mark.digest !== digest);
+    const marks = [...others, { digest, reason, since: this.time() }].slice(-MAX_BAD_MARKS);
+    await this.set("bad", { marks });
+  }
+
+  time(): string {
+    return new Date(this.clock.now()).toISOString();
+  }
+
+  private keep<K extends keyof Meta>(name: K, value: Meta[K] | undefined): void {
+    if (value === undefined) Reflect.deleteProperty(this.kept, name);
+    else this.kept[name] = value;
+  }
+
+  private path(name: keyof Meta): string {
+    return join(this.folder, name);
+  }
+
+  /** What readState can't read at all (a folder of that name, say) is set aside as well. */
+  private async read<T>(name: keyof Meta, decode: (value: unknown) => T): Promise<T | undefined> {
+    const path = this.path(name);
+    const { clock, log } = this;
+    try {
+      return await readState(path, decode, { clock, log });
+    } catch (error) {
+      const aside = `${path}.corrupt-${this.time().replaceAll(":", "")}`;
+      log.warn(
+        { path, aside, err: error },
+        `${path} cannot be read: setting it aside as ${aside}, starting without it`,
+      );
+      await rename(path, aside).catch((cause: unknown) => {
+        log.warn({ path, err: cause }, `${path} cannot be set aside`);
+      });
+      return undefined;
+    }
+  }
+}
+
+function members(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new Error("not an object");
+  return value as Record<string, unknown>;
+}
+
+function versioned(value: unknown): Record<string, unknown> {
+  const found = members(value);
+  if (found["version"] !== VERSION) throw new Error(`version ${JSON.stringify(found["version"])} is not known`);
+  return found;
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== "string") throw new Error(`${name} is not a string`);
+  return value;
+}
+
+function plainPointer(found: Record<string, unknown>): Pointer {
+  const digest = text(found["digest"], "digest");
+  if (!isDigest(digest)) throw new Error("digest is not a SHA-256");
+  return { digest, since: text(found["since"], "since") };
+}
+
+function pointer(value: unknown): Pointer {
+  return plainPointer(versioned(value));
+}
+
+function trial(value: unknown): Trial {
+  const found = versioned(value);
+  const { starts, failure } = found;
+  if (typeof starts !== "number" || !Number.isSafeInteger(starts) || starts < 0) throw new Error("starts is no count");
+  return { ...plainPointer(found), starts, ...(failure === undefined ? {} : { failure: text(failure, "failure") }) };
+}
+
+function badMarks(value: unknown): Meta["bad"] {
+  const { marks } = versioned(value);
+  if (!Array.isArray(marks)) throw new Error("marks is not a list");
+  return {
+    marks: marks.map((mark: unknown) => {
+      const found = members(mark);
+      return { ...plainPointer(found), reason: text(found["reason"], "reason") };
+    }),
+  };
+}

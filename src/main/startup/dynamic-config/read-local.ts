@@ -1,0 +1,76 @@
+// Reads the config file and the drop-ins (*.conf below the folder, recursively, in lexical order folder by folder, as
+// upstream walks them) without blocking the thread. Bounded: a device, a pipe or a huge file is refused, not read.
+// Folders named ..something hold the generations of a mounted ConfigMap, whose files show again as links beside them.
+import { open, readdir, type FileHandle } from "node:fs/promises";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import type { ConfigFiles, ConfigText } from "./config-files.js";
+import { SourceReadError } from "./errors.js";
+
+export interface LocalPaths {
+  /** Of --config; absolute. */
+  readonly config?: string;
+  /** Of --config-dir; absolute. */
+  readonly dropIns?: string;
+}
+
+export const MAX_FILE_BYTES = 1024 * 1024;
+export const MAX_DROP_INS = 1000;
+
+/** Rejects with SourceReadError. */
+export async function readLocal(paths: LocalPaths): Promise<ConfigFiles> {
+  const config = paths.config === undefined ? undefined : await readText(paths.config);
+  const names = paths.dropIns === undefined ? [] : (await listDropIns(paths.dropIns)).files;
+  const dropIns: ConfigText[] = [];
+  for (const name of names) dropIns.push(await readText(name));
+  return { ...(config === undefined ? {} : { config }), dropIns };
+}
+
+/** The drop-ins in merge order, and every folder that was looked into. Rejects with SourceReadError. */
+export async function listDropIns(folder: string): Promise<{ files: string[]; folders: string[] }> {
+  const found = { files: [] as string[], folders: [folder] };
+  const walk = async (at: string): Promise<void> => {
+    const entries = await readdir(at, { withFileTypes: true }).catch((error: unknown) => {
+      throw new SourceReadError(at, reasonOf(error), error);
+    });
+    for (const entry of entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))) {
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) {
+        if (entry.name.startsWith("..")) continue;
+        found.folders.push(path);
+        await walk(path);
+      } else if (entry.name.endsWith(".conf")) found.files.push(path);
+      if (found.files.length + found.folders.length > MAX_DROP_INS) {
+        throw new SourceReadError(folder, `more than ${MAX_DROP_INS} drop-ins and folders`);
+      }
+    }
+  };
+  await walk(folder);
+  return found;
+}
+
+async function readText(path: string): Promise<ConfigText> {
+  let handle: FileHandle | undefined;
+  try {
+    // A pipe nobody writes to would hold a plain open for ever.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new SourceReadError(path, "not a regular file");
+    if (stats.size > MAX_FILE_BYTES) throw new SourceReadError(path, `larger than ${MAX_FILE_BYTES} bytes`);
+    const bytes = await handle.readFile();
+    if (bytes.length > MAX_FILE_BYTES) throw new SourceReadError(path, `larger than ${MAX_FILE_BYTES} bytes`);
+    return { path, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (error) {
+    throw error instanceof SourceReadError ? error : new SourceReadError(path, reasonOf(error), error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = errorCode(error);
+  if (code === "ENOENT") return "it does not exist";
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "it is not UTF-8";
+  return code ?? String(error);
+}

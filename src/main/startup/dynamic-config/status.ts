@@ -1,0 +1,61 @@
+// What an operator wants to know about dynamic configuration, in the shape of the Node object's status.config: what is
+// assigned, what runs, where a failure leads back to, and what is wrong. Also on disk, as meta/status.json.
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { textOf } from "./errors.js";
+
+export interface ConfigReference {
+  /** SHA-256 of paths and texts; also the name of the checkpoint's folder. */
+  readonly digest: string;
+  /** RFC 3339: since when it has been that. */
+  readonly since: string;
+}
+
+/** Member names as in Node.status.config; absent ones are not known (yet). */
+export interface DynamicConfigStatus {
+  readonly assigned?: ConfigReference;
+  readonly active?: ConfigReference;
+  readonly lastKnownGood?: ConfigReference;
+  /** Present while the agent does not run what the source asks for, or could not record it. */
+  readonly error?: string;
+}
+
+/** Writes the status whenever it is told of a new one; only the newest waits while a write is under way. */
+export class StatusFile {
+  private written = "";
+  private next: string | undefined;
+  private writing: Promise<void> | undefined;
+  private failing = false;
+
+  constructor(
+    private readonly path: string,
+    private readonly log: Logger,
+  ) {}
+
+  put(status: DynamicConfigStatus): void {
+    this.next = `${JSON.stringify({ version: 1, ...status }, undefined, 2)}\n`;
+    this.writing ??= this.writeAll().finally(() => {
+      this.writing = undefined;
+    });
+  }
+
+  /** Resolves when all that was put is written, or was given up. */
+  async flush(): Promise<void> {
+    await this.writing;
+  }
+
+  private async writeAll(): Promise<void> {
+    for (let text = this.next; text !== undefined; text = this.next) {
+      this.next = undefined;
+      if (text === this.written) continue;
+      try {
+        await atomicWrite(this.path, text, { durable: false, mode: 0o644 });
+        this.written = text;
+        this.failing = false;
+      } catch (error) {
+        if (!this.failing) this.log.warn({ err: error }, `${this.path} is out of date: ${textOf(error)}`);
+        this.failing = true;
+      }
+    }
+  }
+}
