@@ -49,7 +49,7 @@ export class EffectiveConfig implements ConfigView {
    * not there, of what it would be in. Of an object of fields: of its first field that somebody gave.
    */
   origin(path: string): Origin {
-    let node: Tree = this.tree;
+    let node = this.tree as Tree;
     let inField = false;
     let walked = "";
     for (const [, name, index] of path.matchAll(/(?:^|\.)([^.[\]]+)|\[([^\]]*)\]/g)) {

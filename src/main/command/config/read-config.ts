@@ -7,10 +7,11 @@ import { isTooDeepError, readKubernetesYaml, type KubernetesYaml } from "../../.
 import { nearest } from "../nearest.js";
 import { ACCEPTED, fromConfig } from "../values.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
+import { mergeMaps } from "./merge.js";
 import type { Origin } from "./origin.js";
 import { REMOVED_FIELDS } from "./removed-fields.js";
 import { isSecret } from "./secrets.js";
-import { CONFIG_MEMBERS, type Member, type Shape } from "./shape.js";
+import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
 import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
 
 export interface ReadConfig {
@@ -60,11 +61,11 @@ class ConfigReader {
     }
     const root: unknown = doc.contents;
     if (this.problems.length > 0) return { tree: NOTHING, problems: this.problems };
-    if (root === null || (isScalar(root) && root.value === null)) {
+    if (isNothing(root)) {
       this.problem(0, "", `the file is empty; it must hold apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`);
       return { tree: NOTHING, problems: this.problems };
     }
-    if (second !== undefined && (second.contents as unknown) !== null) {
+    if (second !== undefined && !isNothing(second.contents)) {
       this.problem(second.range[0], "", "a second document; one file holds one KubeletConfiguration");
     }
     const origin = this.origin(0);
@@ -110,9 +111,8 @@ class ConfigReader {
   /** null stands for "not given" in a file, and removes in a drop-in. */
   private nullable(node: Node | null, shape: Shape, path: string, offset: number): Tree | undefined {
     const target = this.target(node, path);
-    const isNull = target === null || (isScalar(target) && target.value === null);
-    if (isNull) return { kind: "scalar", value: null, origin: this.origin(offsetOf(node) || offset) };
-    return target === undefined ? undefined : this.value(target, shape, path, offsetOf(node) || offset);
+    if (isNothing(target)) return { kind: "scalar", value: null, origin: this.origin(offsetOf(node) || offset) };
+    return target == null ? undefined : this.value(target, shape, path, offsetOf(node) || offset);
   }
 
   private value(node: Node, shape: Shape, path: string, offset: number): Tree | undefined {
@@ -128,13 +128,15 @@ class ConfigReader {
         if (isSeq(node)) return { kind: "list", items: this.items(node.items as Node[], shape.of, path), origin };
         break;
       case "scalar":
-        if (isScalar(node) && fromConfig(shape.type, node.value) !== undefined) {
+        if (isScalar(node) && fits(shape.type, node.value)) {
           return { kind: "scalar", value: node.value as Scalar, origin };
         }
     }
-    const quotes = shape.kind === "scalar" && shape.type === "string" && isScalar(node) ? ": put it in quotes" : "";
-    const found = isSecret(path) && isScalar(node) ? "something else" : `${foundText(node)}${quotes}`;
-    this.problem(offset, path, `expected ${acceptedText(shape)}, found ${found}`);
+    const secret = isSecret(path) && isScalar(node);
+    const bare = isScalar(node) && (typeof node.value === "number" || typeof node.value === "boolean");
+    const quotes = bare && shape.kind === "scalar" && shape.type === "string" ? ": put it in quotes" : "";
+    const found = secret ? "a value that is not shown" : foundText(node);
+    this.problem(offset, path, `expected ${acceptedText(shape)}, found ${found}${quotes}`);
     return undefined;
   }
 
@@ -154,7 +156,8 @@ class ConfigReader {
       const target = this.target(item, inner);
       const tree = target == null ? undefined : this.value(target, of, inner, offsetOf(item));
       if (target === null) this.problem(offsetOf(item), inner, `expected ${acceptedText(of)}, found null`);
-      if (tree !== undefined) items.push(tree);
+      // Nothing can be removed inside a list: null is "not given" there.
+      if (tree !== undefined) items.push(tree.kind === "map" ? mergeMaps(undefined, tree) : tree);
     }
     return items;
   }
@@ -223,6 +226,10 @@ interface KeyedValue {
   offset: number;
 }
 
+function isNothing(node: unknown): boolean {
+  return node === null || (isScalar(node) && node.value === null);
+}
+
 function keyText(key: unknown): string | undefined {
   if (!isScalar(key)) return undefined;
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
@@ -241,6 +248,15 @@ function unknownField(name: string, path: string, known: ReadonlyMap<string, Mem
   return `unknown field${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
+/** YAML has numbers that JSON has not: .inf, .nan, and nanoseconds beyond 64 bits. */
+function fits(type: ScalarType, value: unknown): boolean {
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) return false;
+    if (type === "durationOrNanos") return fromConfig("int64", value) !== undefined;
+  }
+  return fromConfig(type, value) !== undefined;
+}
+
 function acceptedText(shape: Shape): string {
   switch (shape.kind) {
     case "scalar":
@@ -257,8 +273,10 @@ function acceptedText(shape: Shape): string {
 function foundText(node: Node | null | undefined): string {
   if (isMap(node)) return "a map";
   if (isSeq(node)) return "a list";
-  const text = isScalar(node) ? (JSON.stringify(node.value) as string | undefined) : undefined;
-  if (text === undefined) return "nothing";
+  if (!isScalar(node)) return "nothing";
+  const { value, source } = node;
+  const plain = typeof value === "string" || typeof value === "boolean" || value === null || Number.isFinite(value);
+  const text = plain ? JSON.stringify(value) : (source ?? String(value));
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 

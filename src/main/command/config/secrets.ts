@@ -1,7 +1,7 @@
 // Values that no log, print or HTTP answer may show.
 import { isFieldPath } from "./shape.js";
 import type { FieldPath } from "./fields.js";
-import { treeOf, type Tree } from "./tree.js";
+import { treeOf, type MapNode, type Tree } from "./tree.js";
 
 /** What stands in a secret's place, as upstream writes it. */
 export const MASK = "<masked>";
@@ -15,8 +15,7 @@ export function isSecret(path: string): boolean {
 }
 
 /** The tree with the entries of secret fields masked; names of headers are no secret. */
-export function masked(tree: Tree): Tree {
-  if (tree.kind !== "map") return tree;
+export function masked(tree: MapNode): MapNode {
   const entries = new Map(tree.entries);
   for (const path of SECRETS) {
     const secret = entries.get(path);
