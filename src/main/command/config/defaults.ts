@@ -6,7 +6,7 @@ import { decode, encode, isZero } from "./field-values.js";
 import { FIELDS, type Field, type FieldPath, type FieldValue } from "./fields.js";
 import type { Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import { at, treeOf, withNode, type MapNode, type Tree } from "./tree.js";
+import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
 
 export interface DefaultsFor {
   /** Started without --config: some fields have other defaults then. */
@@ -16,13 +16,13 @@ export interface DefaultsFor {
 
 /** `tree` with a value for every field that has a default; zero stands for "not given" where upstream has it so. */
 export function withDefaults(tree: MapNode, how: DefaultsFor): MapNode {
-  let filled = tree;
+  const missing: [FieldPath, Tree][] = [];
   for (const [path, field] of FIELD_ROWS) {
     if (givenNode(tree, path) !== undefined) continue;
     const node = derivedDefault(path, tree, how) ?? plainDefault(field, how);
-    if (node !== undefined) filled = withNode(filled, path, node);
+    if (node !== undefined) missing.push([path, node]);
   }
-  return withEvictionDefaults(filled);
+  return withEvictionDefaults(withNodes(tree, missing));
 }
 
 /** A field's node unless it counts as not given. */

@@ -8,11 +8,12 @@ import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { type Origin } from "./origin.js";
 import { masked } from "./secrets.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import { at, plain, withNode, type MapNode, type Tree } from "./tree.js";
+import { at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
 
 const DEFAULT: Origin = { kind: "default" };
 
 export class EffectiveConfig implements ConfigView {
+  /** Fields in the order of their table, with every value written one way. */
   readonly tree: MapNode;
   private readonly values = new Map<FieldPath, unknown>();
 
@@ -21,12 +22,12 @@ export class EffectiveConfig implements ConfigView {
     tree: MapNode,
     readonly gate: (name: GateName) => boolean,
   ) {
-    let written = tree;
+    const nodes: [FieldPath, Tree][] = [];
     for (const [path, shape] of FIELD_SHAPES) {
       const node = at(tree, path);
-      if (node !== undefined) written = withNode(written, path, canonical(shape, node));
+      if (node !== undefined) nodes.push([path, canonical(shape, node)]);
     }
-    this.tree = written;
+    this.tree = withNodes(NOTHING, nodes);
   }
 
   get<P extends FieldPath>(path: P): FieldValue<P> | undefined {
@@ -83,19 +84,8 @@ export class EffectiveConfig implements ConfigView {
   }
 }
 
-/** Fields in the table's order, whatever order they were given in. */
 function objectOf(tree: MapNode): Record<string, unknown> {
-  const object: Record<string, unknown> = { kind: CONFIG_KIND, apiVersion: CONFIG_API_VERSION };
-  for (const [path] of FIELD_ROWS) {
-    const node = at(tree, path);
-    if (node === undefined) continue;
-    const names = path.split(".");
-    const last = names.pop() ?? path;
-    let parent = object;
-    for (const name of names) parent = (parent[name] ??= {}) as Record<string, unknown>;
-    parent[last] = plain(node);
-  }
-  return object;
+  return { kind: CONFIG_KIND, apiVersion: CONFIG_API_VERSION, ...(plain(tree) as Record<string, unknown>) };
 }
 
 function isGiven(origin: Origin): boolean {

@@ -4,8 +4,7 @@ import type { EffectiveConfig } from "./effective.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { originText } from "./origin.js";
 import { masked } from "./secrets.js";
-import { FIELD_ROWS } from "./shape.js";
-import { at, NOTHING, withNode, type Scalar, type Tree } from "./tree.js";
+import type { Scalar, Tree } from "./tree.js";
 
 /** `{config, origins}`; origins are texts by path. */
 export function printJson(config: EffectiveConfig): string {
@@ -16,13 +15,7 @@ export function printJson(config: EffectiveConfig): string {
 /** The origin follows each value as a comment. */
 export function printYaml(config: EffectiveConfig): string {
   const lines = [`apiVersion: ${CONFIG_API_VERSION}`, `kind: ${CONFIG_KIND}`];
-  const shown = masked(config.tree);
-  let ordered = NOTHING;
-  for (const [path] of FIELD_ROWS) {
-    const node = at(shown, path);
-    if (node !== undefined) ordered = withNode(ordered, path, node);
-  }
-  for (const [name, node] of ordered.entries) lines.push(...entryLines(word(name), node, ""));
+  for (const [name, node] of masked(config.tree).entries) lines.push(...entryLines(word(name), node, ""));
   return `${lines.join("\n")}\n`;
 }
 

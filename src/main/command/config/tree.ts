@@ -59,15 +59,33 @@ export function at(tree: Tree, path: string): Tree | undefined {
 
 /** The tree with `node` at a dotted path; maps on the way are made as needed. */
 export function withNode(tree: MapNode, path: string, node: Tree): MapNode {
-  const dot = path.indexOf(".");
-  const key = dot < 0 ? path : path.slice(0, dot);
+  return withNodes(tree, [[path, node]]);
+}
+
+/** `withNode` for many: what lies on their ways is copied once. */
+export function withNodes(tree: MapNode, nodes: Iterable<readonly [path: string, node: Tree]>): MapNode {
   const entries = new Map(tree.entries);
-  if (dot < 0) {
-    entries.set(key, node);
-  } else {
-    const child = tree.entries.get(key);
-    const map: MapNode = child?.kind === "map" ? child : { kind: "map", entries: new Map(), origin: node.origin };
-    entries.set(key, withNode(map, path.slice(dot + 1), node));
+  const copies = new Map<string, Map<string, Tree>>();
+  const copyOf = (path: string, origin: Origin): Map<string, Tree> => {
+    if (path === "") return entries;
+    const made = copies.get(path);
+    if (made !== undefined) return made;
+    const [parent, key] = split(path);
+    const siblings = copyOf(parent, origin);
+    const before = siblings.get(key);
+    const copy = new Map(before?.kind === "map" ? before.entries : []);
+    siblings.set(key, { kind: "map", entries: copy, origin: before?.kind === "map" ? before.origin : origin });
+    copies.set(path, copy);
+    return copy;
+  };
+  for (const [path, node] of nodes) {
+    const [parent, key] = split(path);
+    copyOf(parent, node.origin).set(key, node);
   }
   return { ...tree, entries };
+}
+
+function split(path: string): [parent: string, key: string] {
+  const dot = path.lastIndexOf(".");
+  return dot < 0 ? ["", path] : [path.slice(0, dot), path.slice(dot + 1)];
 }
