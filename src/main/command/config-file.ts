@@ -4,7 +4,7 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type YAMLMap } from "yaml";
 import { CONFIG_FIELDS, type ConfigField } from "./config-fields.js";
-import type { Given } from "./command-line.js";
+import type { Given } from "./legacy-command-line.js";
 import { nearest } from "./nearest.js";
 import { ACCEPTED, fromConfig } from "./values.js";
 

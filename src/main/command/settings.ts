@@ -1,7 +1,7 @@
 // From the words somebody typed to the settings the agent runs with: defaults, then the config file, then flags.
 // Everything wrong with either is reported in one SettingsError. Pure but for reading the config file.
 import { CONFIG_FIELDS } from "./config-fields.js";
-import { readCommandLine, type Given } from "./command-line.js";
+import { readCommandLine, type Given } from "./legacy-command-line.js";
 import type { ConfigFile } from "./config-file.js";
 import { SettingsError } from "./errors.js";
 import { OPTION_ROWS, type OPTIONS, type SettingName } from "./options.js";
