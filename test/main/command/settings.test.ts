@@ -86,15 +86,15 @@ describe("problems", () => {
   test("of flags and file together, each with its place", async () => {
     deepEqual(await problemsOf(["--maxpods=1", "--address=here"], "maxPods: -1\ncgroupDriver: x\nfoo: 1"), [
       "unknown flag --maxpods; did you mean --max-pods?",
-      "/etc/k/c.yaml:5:1: foo: unknown field",
       '--address: "here" is not an IP address',
+      "/etc/k/c.yaml:5:1: foo: unknown field",
       '/etc/k/c.yaml:4:15: cgroupDriver: "x" is not cgroupfs or systemd',
       "/etc/k/c.yaml:3:10: maxPods: -1 is not a number of at least 0",
     ]);
   });
   const refused: [string, RegExp][] = [
     ["--kubeconfig=/x", /cluster mode is not in this version/],
-    ["--read-only-port=65536", /65536 is not a port from 1 to 65535, or 0 for off/],
+    ["--read-only-port=65536", /"65536" is not a port from 0 to 65535/],
     ["--node-ip=10.0.0.1,10.0.0.2", /is not one IP address, or an IPv4 and an IPv6/],
     ["--node-ip=x", /is not one IP address/],
     ["--cluster-dns=x", /is not IP addresses/],
@@ -136,6 +136,6 @@ describe("print", () => {
     const text = request.action === "print" ? request.text : "";
     for (const [, { flag }] of OPTION_ROWS)
       if (flag !== undefined && flag !== "v") match(text, new RegExp(`--${flag}\\b`));
-    match(text, /--sync-frequency <duration>.*1m0s/);
+    match(text, /--sync-frequency <duration>\n.*1m0s/);
   });
 });
