@@ -1,10 +1,14 @@
 // The flags that mirror no field of the configuration, with their defaults. Source of names and defaults: flags/table.ts.
 import type { FlagValue } from "./config/flag-fields.js";
 
-export interface AgentFlags {
+/** Answers that are asked for in place of a run. */
+export interface Questions {
   readonly checkConfig: boolean;
   /** "": not asked for. */
   readonly printConfig: "" | "yaml" | "json";
+}
+
+export interface AgentFlags {
   readonly kubeconfig: string;
   readonly bootstrapKubeconfig: string;
   /** Where client and serving certificates are kept. */
@@ -25,13 +29,17 @@ export interface AgentFlags {
   readonly dynamicConfigDir: string;
 }
 
+export function readQuestions(given: ReadonlyMap<string, FlagValue>): Questions {
+  return {
+    checkConfig: valueOf(given, "check-config", false),
+    printConfig: valueOf<Questions["printConfig"]>(given, "print-config", ""),
+  };
+}
+
 export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlags {
-  /** A flag's value has its fallback's type: the table of flags saw to that. */
-  const flag = <T>(name: string, fallback: T): T => (given.get(name)?.value ?? fallback) as T;
+  const flag = <T>(name: string, fallback: T): T => valueOf(given, name, fallback);
   const text = (name: string, fallback = ""): string => flag(name, fallback);
   return {
-    checkConfig: flag("check-config", false),
-    printConfig: flag<AgentFlags["printConfig"]>("print-config", ""),
     kubeconfig: text("kubeconfig"),
     bootstrapKubeconfig: text("bootstrap-kubeconfig"),
     certDir: text("cert-dir", "/var/lib/kubelet/pki"),
@@ -48,4 +56,9 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     imageCredentialProviderBinDir: text("image-credential-provider-bin-dir"),
     dynamicConfigDir: text("dynamic-config-dir"),
   };
+}
+
+/** A flag's value has its fallback's type: the table of flags saw to that. */
+function valueOf<T>(given: ReadonlyMap<string, FlagValue>, name: string, fallback: T): T {
+  return (given.get(name)?.value ?? fallback) as T;
 }

@@ -9,16 +9,19 @@ import type { FieldPath, FieldValue } from "./config/fields.js";
 import type { ResolvedConfig } from "./config/resolve-config.js";
 import { splitNodeIPs } from "./rules/flags.js";
 import type { ModuleVerbosity, Taint, MemoryReservation } from "./value-types.js";
+import { KUBERNETES_VERSION } from "./version.js";
 
 type StringMap = Readonly<Record<string, string>>;
 
-export interface Settings extends Omit<AgentFlags, "checkConfig" | "printConfig" | "nodeIP"> {
+export interface Settings extends AgentFlags {
   /** The whole configuration, every value with its origin. */
   readonly config: EffectiveConfig;
   /** The files it was read from: that of --config first, then drop-ins in the order of merging. */
   readonly configFiles: readonly string[];
   /** Every flag with its value, secrets masked, for the start-up log. */
   readonly flags: readonly { readonly name: string; readonly value: string }[];
+  /** The version to report: ours, or what --version=v… puts in its place. */
+  readonly kubernetesVersion: string;
   /** Lines for the log, once there is one: deprecated flags and fields, what is accepted but does nothing yet. */
   readonly notices: readonly string[];
 
@@ -110,18 +113,18 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
   const map = (path: PathOf<StringMap>): StringMap => config.get(path) ?? {};
   /** A time between two rounds: a flag's 0 would never rest, so it stands for the default as a file's does. */
   const rest = (path: PathOf<number>, standard: number): number => (number(path) > 0 ? number(path) : standard);
-  const { checkConfig, printConfig, nodeIP, ...flags } = agent;
   const runtime = withScheme(text("containerRuntimeEndpoint"));
   const imageService = text("imageServiceEndpoint");
   const syncFrequencyMs = rest("syncFrequency", 60 * SECOND);
   return {
-    ...flags,
+    ...agent,
     config,
     configFiles: files,
     flags: flagValues(line),
+    kubernetesVersion: line.reportedVersion ?? KUBERNETES_VERSION,
     notices: [...line.deprecations, ...notices, ...notActedOn(config)],
 
-    nodeIPs: splitNodeIPs(nodeIP),
+    nodeIPs: splitNodeIPs(agent.nodeIP),
     containerRuntimeEndpoint: runtime,
     imageServiceEndpoint: imageService === "" ? runtime : withScheme(imageService),
     runtimeRequestTimeoutMs: rest("runtimeRequestTimeout", 120 * SECOND),

@@ -1,13 +1,14 @@
 // From the words somebody typed to the settings the agent runs with. Everything wrong with the command line, the files
 // and their values is reported in one SettingsError. Pure but for `io`, which is called before the agent runs.
-import { readCommandLine, type CommandLine } from "./command-line.js";
+import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
+import { readCommandLine } from "./command-line.js";
 import { resolveConfig, type ConfigIo, type ResolvedConfig } from "./config/resolve-config.js";
 import { rootDirProblem } from "./config/usable.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
 import type { HostFacts, Violation } from "./rules/rule.js";
-import { readAgentFlags, type AgentFlags } from "./agent-flags.js";
 import { settingsOf, type Settings } from "./settings-of.js";
+import { versionText } from "./version.js";
 
 export type { Settings };
 
@@ -27,12 +28,13 @@ export type CommandRequest =
 export async function loadSettings(argv: readonly string[], io: CommandIo): Promise<CommandRequest> {
   const line = readCommandLine(argv);
   if (line.help) return print((await import("./help.js")).helpText());
-  if (line.version !== undefined) return print(`${(await import("./version.js")).versionText(line.version)}\n`);
+  if (line.version !== undefined) return print(`${versionText(line.version, line.reportedVersion)}\n`);
   const flags = readAgentFlags(line.given);
-  const offline = flags.checkConfig || flags.printConfig !== "";
+  const questions = readQuestions(line.given);
+  const offline = questions.checkConfig || questions.printConfig !== "";
   const resolved = await resolveConfig(line.given, io, offline ? {} : io.host(), flagViolations(flags));
   const problems = [...line.problems, ...resolved.problems];
-  if (offline) return await answerOffline(flags, resolved, problems);
+  if (offline) return await answerOffline(questions, resolved, problems);
   if (problems.length > 0) throw new SettingsError(problems);
   return { action: "run", settings: settingsOf(line, flags, resolved) };
 }
@@ -43,18 +45,16 @@ function flagViolations(flags: AgentFlags): Violation[] {
 }
 
 async function answerOffline(
-  flags: AgentFlags,
+  { printConfig }: Questions,
   { config, files }: ResolvedConfig,
   problems: readonly string[],
 ): Promise<CommandRequest> {
   if (problems.length > 0) return { action: "print", text: `${problems.join("\n")}\n`, exitCode: 1 };
-  if (flags.printConfig === "") return print(["ok", ...files, ""].join("\n"));
+  if (printConfig === "") return print(["ok", ...files, ""].join("\n"));
   const { printJson, printYaml } = await import("./config/print.js");
-  return print(flags.printConfig === "json" ? printJson(config) : printYaml(config));
+  return print(printConfig === "json" ? printJson(config) : printYaml(config));
 }
 
 function print(text: string): CommandRequest {
   return { action: "print", text, exitCode: 0 };
 }
-
-export type { CommandLine };

@@ -11,7 +11,7 @@ import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree
 export interface DefaultsFor {
   /** Started without --config: some fields have other defaults then. */
   readonly flagOnly: boolean;
-  gate(name: GateName): boolean;
+  readonly gate: (name: GateName) => boolean;
 }
 
 /** `tree` with a value for every field that has a default; zero stands for "not given" where upstream has it so. */
@@ -72,7 +72,10 @@ function withEvictionDefaults(tree: MapNode): MapNode {
   if (given(tree, "mergeDefaultEvictionSettings") !== true || thresholds?.kind !== "map") return tree;
   const defaults = treeOf(FIELDS.evictionHard.default, { kind: "default" });
   if (defaults.kind !== "map") return tree;
-  const entries = new Map([...thresholds.entries, ...[...defaults.entries].filter(([key]) => !thresholds.entries.has(key))]);
+  const entries = new Map([
+    ...thresholds.entries,
+    ...[...defaults.entries].filter(([key]) => !thresholds.entries.has(key)),
+  ]);
   return withNode(tree, "evictionHard", { ...thresholds, entries });
 }
 

@@ -22,7 +22,9 @@ export function printYaml(config: EffectiveConfig): string {
 /** "name: value", or "name:" with what it holds below it. */
 function entryLines(name: string, node: Tree, indent: string): string[] {
   const value = inline(node);
-  return value === undefined ? [`${indent}${name}:`, ...blockLines(node, `${indent}  `)] : [`${indent}${name}: ${value}`];
+  return value === undefined
+    ? [`${indent}${name}:`, ...blockLines(node, `${indent}  `)]
+    : [`${indent}${name}: ${value}`];
 }
 
 function blockLines(node: Tree, indent: string): string[] {

@@ -10,6 +10,7 @@ import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { mergeMaps } from "./merge.js";
 import type { Origin } from "./origin.js";
 import { REMOVED_FIELDS } from "./removed-fields.js";
+import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
 import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
@@ -17,8 +18,7 @@ import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
 export interface ReadConfig {
   /** Null nodes are kept: in a drop-in they remove. apiVersion and kind are checked and left out. */
   tree: MapNode;
-  /** "file:line:column: path: message" */
-  problems: string[];
+  problems: Problem[];
 }
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
@@ -29,7 +29,10 @@ const MAX_SYNTAX_PROBLEMS = 5;
 
 /** `file` names the source in messages and origins; relative paths in it are relative to its folder. */
 export function readConfig(text: string, file: string, kind: "file" | "drop-in" = "file"): ReadConfig {
-  const refuse = (message: string): ReadConfig => ({ tree: NOTHING, problems: [`${file}:1:1: ${message}`] });
+  const refuse = (message: string): ReadConfig => ({
+    tree: NOTHING,
+    problems: [{ origin: { kind, file, line: 1, column: 1 }, path: "", message }],
+  });
   if (text.length > SIZE_LIMIT) return refuse(`larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);
   try {
     return new ConfigReader(readKubernetesYaml(text.replace(/^\uFEFF/, ""), false), file, kind).read();
@@ -43,7 +46,7 @@ export function readConfig(text: string, file: string, kind: "file" | "drop-in" 
 
 class ConfigReader {
   private readonly lines: LineCounter;
-  private readonly problems: string[] = [];
+  private readonly problems: Problem[] = [];
   private aliases = 0;
 
   constructor(
@@ -197,7 +200,8 @@ class ConfigReader {
   private target(node: Node | null, path: string): Node | null | undefined {
     if (!isAlias(node)) return node;
     this.aliases += 1;
-    if (this.aliases === MAX_ALIASES + 1) this.problem(offsetOf(node), path, `more than ${MAX_ALIASES} uses of aliases`);
+    if (this.aliases === MAX_ALIASES + 1)
+      this.problem(offsetOf(node), path, `more than ${MAX_ALIASES} uses of aliases`);
     if (this.aliases > MAX_ALIASES) return undefined;
     const target = node.resolve(this.yaml.doc);
     if (target === undefined) this.problem(offsetOf(node), path, `*${node.source} stands for nothing`);
@@ -215,8 +219,7 @@ class ConfigReader {
   }
 
   private problem(offset: number, path: string, message: string): void {
-    const { file, line, column } = this.origin(offset);
-    this.problems.push(`${file}:${line}:${column}: ${path === "" ? "" : `${path}: `}${message}`);
+    this.problems.push({ origin: this.origin(offset), path, message });
   }
 }
 
@@ -276,7 +279,7 @@ function foundText(node: Node | null | undefined): string {
   if (!isScalar(node)) return "nothing";
   const { value, source } = node;
   const plain = typeof value === "string" || typeof value === "boolean" || value === null || Number.isFinite(value);
-  const text = plain ? JSON.stringify(value) : (source ?? String(value));
+  const text = plain ? JSON.stringify(value) : (source ?? "a number");
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 

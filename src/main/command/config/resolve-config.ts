@@ -8,7 +8,7 @@ import { dropInOrder } from "./drop-ins.js";
 import { EffectiveConfig } from "./effective.js";
 import { withFlags, type FlagValue } from "./flag-fields.js";
 import { mergeMaps } from "./merge.js";
-import { isWritten, reportLine } from "./report.js";
+import { isWritten, problemOf, reportLines, type Problem } from "./report.js";
 import { at, NOTHING, plain, type MapNode } from "./tree.js";
 import { usable } from "./usable.js";
 
@@ -23,7 +23,7 @@ export interface ResolvedConfig {
   config: EffectiveConfig;
   /** Read, in this order. */
   files: string[];
-  /** A line each, with its place. */
+  /** A line each, with its place, in the order of reading. */
   problems: string[];
   /** Lines for the log. */
   notices: string[];
@@ -46,12 +46,13 @@ export async function resolveConfig(
   const tree = withFlags(withDefaults(merged, { flagOnly: false, gate }), flags);
   const validated = new EffectiveConfig(tree, gate);
 
-  const found = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];
-  const told = sources.problems.length === 0 ? found : found.filter((violation) => isWritten(violation, validated));
+  const violations = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];
+  const found = violations.map((violation) => problemOf(violation, validated));
+  const told = sources.problems.length === 0 ? found : found.filter(isWritten);
   return {
     config: new EffectiveConfig(withDerived(tree), gate),
     files: sources.files,
-    problems: [...sources.problems, ...told.map((violation) => reportLine(violation, validated))],
+    problems: reportLines([...sources.problems, ...told], sources.files),
     notices: [...gates.notices, ...configWarnings(validated)],
   };
 }
@@ -60,7 +61,7 @@ interface Sources {
   base: MapNode;
   dropIns: MapNode[];
   files: string[];
-  problems: string[];
+  problems: Problem[];
 }
 
 /** The YAML reader is loaded only when there is something to read. */
@@ -69,7 +70,7 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
   if (configPath === "" && configDir === "") return sources;
   const { readConfig } = await import("./read-config.js");
   const read = (path: string, flag: string, kind: "file" | "drop-in"): MapNode => {
-    const text = attempt(() => io.readFile(path), `--${flag}: ${JSON.stringify(path)} cannot be read`, sources.problems);
+    const text = attempt(() => io.readFile(path), flag, `${JSON.stringify(path)} cannot be read`, sources.problems);
     if (text === undefined) return NOTHING;
     const { tree, problems } = readConfig(text, path, kind);
     sources.files.push(path);
@@ -78,19 +79,20 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
   };
   if (configPath !== "") sources.base = read(configPath, "config", "file");
   if (configDir !== "") {
-    const missing = `--config-dir: ${JSON.stringify(configDir)} cannot be listed`;
-    const files = attempt(() => io.listFiles(configDir), missing, sources.problems) ?? [];
+    const missing = `${JSON.stringify(configDir)} cannot be listed`;
+    const files = attempt(() => io.listFiles(configDir), "config-dir", missing, sources.problems) ?? [];
     const dir = configDir.endsWith("/") ? configDir : `${configDir}/`;
     sources.dropIns = dropInOrder(files).map((file) => read(`${dir}${file}`, "config-dir", "drop-in"));
   }
   return sources;
 }
 
-function attempt<T>(action: () => T, what: string, problems: string[]): T | undefined {
+function attempt<T>(action: () => T, flag: string, what: string, problems: Problem[]): T | undefined {
   try {
     return action();
   } catch (error) {
-    problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    const message = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    problems.push({ origin: { kind: "flag", flag }, path: `--${flag}`, message });
     return undefined;
   }
 }

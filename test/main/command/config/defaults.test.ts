@@ -50,7 +50,10 @@ describe("derived", () => {
     equal(config.get("nodeStatusReportFrequency"), 7_000);
     equal(originText(config.origin("nodeStatusReportFrequency")), "derived from nodeStatusUpdateFrequency");
     equal(config.isSet("nodeStatusReportFrequency"), false);
-    equal((await of("nodeStatusUpdateFrequency: 7s\nnodeStatusReportFrequency: 9s")).get("nodeStatusReportFrequency"), 9_000);
+    equal(
+      (await of("nodeStatusUpdateFrequency: 7s\nnodeStatusReportFrequency: 9s")).get("nodeStatusReportFrequency"),
+      9_000,
+    );
     equal((await of("", { "node-status-update-frequency": 7_000 })).get("nodeStatusReportFrequency"), 300_000);
   });
   test("serializeImagePulls is off when several pulls at once are allowed", async () => {
@@ -89,7 +92,8 @@ describe("defaults that wait for a gate", () => {
 describe("evictionHard", () => {
   test("replaces the default wholly", async () =>
     deepEqual((await of("evictionHard: {memory.available: 5%}")).get("evictionHard"), { "memory.available": "5%" }));
-  test("an empty map turns the default off", async () => deepEqual((await of("evictionHard: {}")).get("evictionHard"), {}));
+  test("an empty map turns the default off", async () =>
+    deepEqual((await of("evictionHard: {}")).get("evictionHard"), {}));
   test("is filled up when mergeDefaultEvictionSettings says so", async () => {
     const config = await of("evictionHard: {memory.available: 5%}\nmergeDefaultEvictionSettings: true");
     deepEqual(config.get("evictionHard"), {
@@ -103,5 +107,7 @@ describe("evictionHard", () => {
     equal(originText(config.origin("evictionHard[nodefs.available]")), "default");
   });
   test("a flag replaces it wholly", async () =>
-    deepEqual((await of("", { "eviction-hard": { "pid.available": "1%" } })).get("evictionHard"), { "pid.available": "1%" }));
+    deepEqual((await of("", { "eviction-hard": { "pid.available": "1%" } })).get("evictionHard"), {
+      "pid.available": "1%",
+    }));
 });

@@ -7,12 +7,24 @@ import { CONFIG_DIR, HEAD, HOST, ioOf, resolveSources } from "../../../support/c
 
 describe("which files, in which order", () => {
   const table: [string[], string[]][] = [
-    [["20-b.conf", "10-a.conf"], ["10-a.conf", "20-b.conf"]],
+    [
+      ["20-b.conf", "10-a.conf"],
+      ["10-a.conf", "20-b.conf"],
+    ],
     [["a.yaml", "a.conf.bak", "conf", "README"], []],
     // A folder's files come where the folder's name stands among its neighbours.
-    [["a.conf", "a/z.conf", "b/a.conf", "a-b.conf"], ["a/z.conf", "a-b.conf", "a.conf", "b/a.conf"]],
-    [["Z.conf", "a.conf", "é.conf", "10.conf", "9.conf"], ["10.conf", "9.conf", "Z.conf", "a.conf", "é.conf"]],
-    [[".conf", "..data/x.conf"], ["..data/x.conf", ".conf"]],
+    [
+      ["a.conf", "a/z.conf", "b/a.conf", "a-b.conf"],
+      ["a/z.conf", "a-b.conf", "a.conf", "b/a.conf"],
+    ],
+    [
+      ["Z.conf", "a.conf", "é.conf", "10.conf", "9.conf"],
+      ["10.conf", "9.conf", "Z.conf", "a.conf", "é.conf"],
+    ],
+    [
+      [".conf", "..data/x.conf"],
+      ["..data/x.conf", ".conf"],
+    ],
   ];
   for (const [files, expected] of table) test(files.join(" "), () => deepEqual(dropInOrder(files), expected));
 });

@@ -37,11 +37,11 @@ describe("origins", () => {
     ["port", "default"],
     ["evictionHard[memory.available]", "/etc/k/c.yaml:9:34"],
     ["evictionHard[nodefs.available]", "/etc/k/c.yaml:9:15"],
-    ["registerWithTaints[1].value", "/etc/k/c.yaml:12:18"],
+    ["registerWithTaints[1].value", "/etc/k/c.yaml:12:19"],
     ["registerWithTaints[0].value", "/etc/k/c.yaml:11:3"],
     ["registerWithTaints[7].key", "/etc/k/c.yaml:11:1"],
     ["reservedMemory[0].limits[memory]", "/etc/k/c.yaml:14:34"],
-    ["logging.vmodule[0].verbosity", "/etc/k/c.yaml:16:93"],
+    ["logging.vmodule[0].verbosity", "/etc/k/c.yaml:16:95"],
     // Of an object of fields: the first that somebody gave.
     ["logging", "/etc/k/c.yaml:16:27"],
     ["userNamespaces", "default"],
@@ -69,8 +69,8 @@ test("values are decoded by type", async () => {
 test("isSet tells what somebody gave from what follows", async () => {
   const config = await rich();
   deepEqual(
-    (["maxPods", "clusterDNS", "enforceNodeAllocatable", "port", "cgroupRoot", "tracing.endpoint"] as const).map((path) =>
-      config.isSet(path),
+    (["maxPods", "clusterDNS", "enforceNodeAllocatable", "port", "cgroupRoot", "tracing.endpoint"] as const).map(
+      (path) => config.isSet(path),
     ),
     [true, true, true, false, false, false],
   );
@@ -108,7 +108,9 @@ describe("print", () => {
     deepEqual(again.settings.config.toObject(), config.toObject());
   });
   test("every value has its origin beside it", async () => {
-    const lines = printYaml(await rich()).trimEnd().split("\n");
+    const lines = printYaml(await rich())
+      .trimEnd()
+      .split("\n");
     ok(lines.includes("maxPods: 8  # --max-pods"));
     ok(lines.includes('  memory.available: "5%"  # /etc/k/c.yaml:9:34'));
     ok(lines.includes('clusterDomain: "off"  # /etc/k/c.yaml:17:16'));

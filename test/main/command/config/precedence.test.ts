@@ -34,11 +34,13 @@ interface Given {
   flag?: unknown;
 }
 
-const given: fc.Arbitrary<Given> = fc.constantFrom(...ROWS).chain(([path, field]) =>
-  fc
-    .record({ file: valueOf(field), dropIn: valueOf(field), flag: valueOf(field) }, { requiredKeys: [] })
-    .map((values) => ({ path, field, ...values })),
-);
+const given: fc.Arbitrary<Given> = fc
+  .constantFrom(...ROWS)
+  .chain(([path, field]) =>
+    fc
+      .record({ file: valueOf(field), dropIn: valueOf(field), flag: valueOf(field) }, { requiredKeys: [] })
+      .map((values) => ({ path, field, ...values })),
+  );
 const givens = fc.uniqueArray(given, { selector: ({ path }) => path, maxLength: 12 });
 
 function bodyOf(all: readonly Given[], source: "file" | "dropIn"): string {
@@ -93,7 +95,9 @@ test("feature gates merge gate by gate", async () => {
   });
   deepEqual(problems, []);
   deepEqual(config.get("featureGates"), { AllAlpha: false, AllBeta: true, NodeLogQuery: true, MemoryQoS: false });
-  const kinds = ["AllAlpha", "AllBeta", "NodeLogQuery", "MemoryQoS"].map((name) => config.origin(`featureGates[${name}]`).kind);
+  const kinds = ["AllAlpha", "AllBeta", "NodeLogQuery", "MemoryQoS"].map(
+    (name) => config.origin(`featureGates[${name}]`).kind,
+  );
   deepEqual(kinds, ["file", "drop-in", "flag", "flag"]);
 });
 

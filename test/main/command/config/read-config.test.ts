@@ -1,10 +1,12 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readConfig } from "../../../../src/main/command/config/read-config.js";
+import { problemText } from "../../../../src/main/command/config/report.js";
 import { at, plain } from "../../../../src/main/command/config/tree.js";
 import { HEAD } from "../../../support/config-kit.js";
 
-const problems = (body: string): string[] => readConfig(HEAD + body, "f").problems;
+const problemsIn = (text: string): string[] => readConfig(text, "f").problems.map(problemText);
+const problems = (body: string): string[] => problemsIn(HEAD + body);
 function read(body: string): unknown {
   const { tree, problems } = readConfig(HEAD + body, "f");
   deepEqual(problems, []);
@@ -17,20 +19,32 @@ describe("what is read", () => {
     ["failSwapOn: off\nenableServer: yes", { failSwapOn: false, enableServer: true }],
     ["maxPods: 0o17\nport: 0x10", { maxPods: 15, port: 16 }],
     ["staticPodURL: &p http://x\nclusterDomain: *p", { staticPodURL: "http://x", clusterDomain: "http://x" }],
-    ["evictionHard: &e {a: '1', b: '2'}\nevictionSoft: {<<: *e, b: '3'}", {
-      evictionHard: { a: "1", b: "2" },
-      evictionSoft: { b: "3", a: "1" },
-    }],
+    [
+      "evictionHard: &e {a: '1', b: '2'}\nevictionSoft: {<<: *e, b: '3'}",
+      {
+        evictionHard: { a: "1", b: "2" },
+        evictionSoft: { b: "3", a: "1" },
+      },
+    ],
     ["maxPods: null\nlogging:\n", { maxPods: null, logging: null }],
-    ["registerWithTaints: [{key: a, value: null, effect: NoSchedule}]", {
-      registerWithTaints: [{ key: "a", effect: "NoSchedule" }],
-    }],
-    ["reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 4}}]", {
-      reservedMemory: [{ numaNode: 0, limits: { memory: "1Gi", "hugepages-2Mi": 4 } }],
-    }],
-    ["logging: {flushFrequency: 5000000000, vmodule: [{filePattern: a, verbosity: 3}]}", {
-      logging: { flushFrequency: 5e9, vmodule: [{ filePattern: "a", verbosity: 3 }] },
-    }],
+    [
+      "registerWithTaints: [{key: a, value: null, effect: NoSchedule}]",
+      {
+        registerWithTaints: [{ key: "a", effect: "NoSchedule" }],
+      },
+    ],
+    [
+      "reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 4}}]",
+      {
+        reservedMemory: [{ numaNode: 0, limits: { memory: "1Gi", "hugepages-2Mi": 4 } }],
+      },
+    ],
+    [
+      "logging: {flushFrequency: 5000000000, vmodule: [{filePattern: a, verbosity: 3}]}",
+      {
+        logging: { flushFrequency: 5e9, vmodule: [{ filePattern: "a", verbosity: 3 }] },
+      },
+    ],
     ["evictionHard: {__proto__: '1'}", { evictionHard: Object.fromEntries([["__proto__", "1"]]) }],
   ];
   for (const [body, expected] of table) test(body, () => deepEqual(read(body), expected));
@@ -53,10 +67,11 @@ test("every node knows its place", () => {
   const { tree } = readConfig(`${HEAD}evictionHard:\n  a: "1"\nclusterDNS: [10.0.0.1,\n  10.0.0.2]\n`, "f", "drop-in");
   const place = (line: number, column: number): object => ({ kind: "drop-in", file: "f", line, column });
   const map = at(tree, "evictionHard");
-  deepEqual(map?.origin, place(4, 3));
-  deepEqual(map?.kind === "map" && map.entries.get("a")?.origin, place(4, 6));
+  ok(map?.kind === "map");
+  deepEqual([map.origin, map.entries.get("a")?.origin], [place(4, 3), place(4, 6)]);
   const list = at(tree, "clusterDNS");
-  deepEqual(list?.kind === "list" && list.items[1]?.origin, place(6, 3));
+  ok(list?.kind === "list");
+  deepEqual(list.items[1]?.origin, place(6, 3));
 });
 
 test("relative paths are beside the file", () => {
@@ -108,7 +123,11 @@ describe("mistakes say where they stand", () => {
   for (const [body, expected] of table) test(body, () => deepEqual(problems(body), expected));
 
   test("a secret is not shown", () => {
-    for (const body of ["staticPodURLHeader: hunter2", "staticPodURLHeader: {a: hunter2}", "staticPodURLHeader: {a: [7]}"]) {
+    for (const body of [
+      "staticPodURLHeader: hunter2",
+      "staticPodURLHeader: {a: hunter2}",
+      "staticPodURLHeader: {a: [7]}",
+    ]) {
       const [problem = ""] = problems(body);
       match(problem, /found a value that is not shown/);
       ok(!/hunter2|found 7/.test(problem), problem);
@@ -116,14 +135,14 @@ describe("mistakes say where they stand", () => {
   });
 
   test("apiVersion and kind", () => {
-    deepEqual(readConfig("kind: Pod\n", "f").problems, [
+    deepEqual(problemsIn("kind: Pod\n"), [
       "f:1:1: apiVersion: is missing; must be kubelet.config.k8s.io/v1beta1",
       'f:1:7: kind: is "Pod"; must be KubeletConfiguration',
     ]);
     for (const empty of ["", "# nothing\n", "null\n", "---\n"]) {
-      match(readConfig(empty, "f").problems.join("\n"), /^f:1:1: the file is empty; it must hold apiVersion: .*$/);
+      match(problemsIn(empty).join("\n"), /^f:1:1: the file is empty; it must hold apiVersion: .*$/);
     }
-    deepEqual(readConfig("[]", "f").problems, ["f:1:1: expected a map of fields, found a list"]);
+    deepEqual(problemsIn("[]"), ["f:1:1: expected a map of fields, found a list"]);
   });
 
   test("broken YAML is told with its place, and nothing else is", () => {
