@@ -93,7 +93,7 @@ interface Reading {
 function takeLong(reading: Reading, arg: string): void {
   const { name, text } = split(arg.slice(2));
   if (name === "" || name.startsWith("-")) {
-    problem(reading, `${JSON.stringify(arg)} is not a flag; flags look like --name or --name=value`);
+    problem(reading, `${quoted(arg)} is not a flag; flags look like --name or --name=value`);
     return;
   }
   const flag = reading.known.byName.get(name);
@@ -112,7 +112,7 @@ function takeShort(reading: Reading, arg: string): void {
   // One dash too few: the letters could only be read as nonsense.
   const { name: whole } = split(arg.slice(1));
   if (whole.length > 1 && reading.known.byName.has(whole)) {
-    problem(reading, unknownFlag(reading, arg, whole));
+    problem(reading, unknownFlag(reading, `-${whole}`, whole));
     return;
   }
   let letters = arg.slice(1);
@@ -120,7 +120,7 @@ function takeShort(reading: Reading, arg: string): void {
     const name = reading.known.byLetter.get(letters.charAt(0));
     const flag = name === undefined ? undefined : reading.known.byName.get(name);
     if (name === undefined || flag === undefined) {
-      problem(reading, unknownFlag(reading, arg, whole));
+      problem(reading, unknownFlag(reading, `-${whole}`, whole));
       return;
     }
     letters = letters.slice(1);
@@ -150,7 +150,7 @@ function takeValue(reading: Reading, name: string, flag: Flag, text: string | un
   if (flag.kind === "ip" && value === "") return;
   const decoded = readValue(flag.kind, value);
   if (decoded === undefined) {
-    const what = flag.secret === true ? "the value" : JSON.stringify(value);
+    const what = flag.secret === true ? "the value" : quoted(value);
     problem(reading, `${shown}: ${what} is not ${accepted(flag.kind)}`);
   } else if (name === "help") {
     line.help = decoded === true;
@@ -196,6 +196,11 @@ function noteDeprecated(line: CommandLine, text: string): void {
   if (!line.deprecations.includes(text)) line.deprecations.push(text);
 }
 
+/** Cut where it would bury the message. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 100)}…` : text);
+}
+
 function unknownFlag({ known }: Reading, shown: string, name: string): string {
   const near = known.byName.has(name) ? name : nearest(name, known.byName.keys());
   return `unknown flag ${shown}${near === undefined ? "; --help lists the known ones" : `; did you mean ${dashed(near)}?`}`;
@@ -206,5 +211,5 @@ function unknownCommand({ argv, known }: Reading, at: number): string {
   const before = /^--([^=]+)$/.exec(argv[at - 1] ?? "")?.[1]?.replaceAll("_", "-") ?? "";
   const meant = known.byName.get(before)?.kind === "bool" && readValue("bool", word) !== undefined;
   const advice = meant ? `write --${before}=${word}` : "the kubelet takes flags only, see --help";
-  return `unknown command ${JSON.stringify(word)}: ${advice}`;
+  return `unknown command ${quoted(word)}: ${advice}`;
 }
