@@ -36,9 +36,21 @@ describe("refused at start", () => {
       "cpuManagerPolicyOptions",
       /exclude each other/,
     ],
+    [
+      {
+        cpuManagerPolicy: "static",
+        reservedSystemCPUs: "0",
+        cpuManagerPolicyOptions: { "align-by-socket": "true" },
+        topologyManagerPolicy: "single-numa-node",
+        gates: { CPUManagerPolicyAlphaOptions: true },
+      },
+      "cpuManagerPolicyOptions",
+      /single-numa-node exclude each other/,
+    ],
+    [{ qosReserved: { memory: "1.5%" } }, "qosReserved[memory]", /whole percentage/],
     [{ qosReserved: { cpu: "50%" } }, "qosReserved[cpu]", /"cpu" is not memory/],
-    [{ qosReserved: { memory: "101%" } }, "qosReserved[memory]", /"101%" is not a percentage from 0% to 100%/],
-    [{ qosReserved: { memory: "1Gi" } }, "qosReserved[memory]", /"1Gi" is not a percentage/],
+    [{ qosReserved: { memory: "101%" } }, "qosReserved[memory]", /"101%" is not a whole percentage from 0% to 100%/],
+    [{ qosReserved: { memory: "1Gi" } }, "qosReserved[memory]", /"1Gi" is not a whole percentage/],
     [{ imageServiceEndpoint: "http://x" }, "imageServiceEndpoint", /unsupported scheme "http"/],
     [{ reservedMemory: [{ numaNode: -1, limits: {} }] }, "reservedMemory[0].numaNode", /-1 is not a NUMA node/],
   ];
