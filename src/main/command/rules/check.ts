@@ -58,9 +58,3 @@ export function quote(value: string): string {
 export function needsGate(path: string, gate: string): Violation {
   return { path, message: `needs the feature gate ${gate}, which is off; turn it on or remove this value` };
 }
-
-/** Quantities "0", durations of 0, empty lists and maps: as good as not given. */
-export function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
-  return typeof value === "object" && Object.keys(value).length === 0;
-}

@@ -1,7 +1,7 @@
 // The agent's own log.
 import { formatDuration } from "../duration.js";
 import type { ConfigView, Violation } from "./rule.js";
-import { isEmpty, isInt32, needsGate, quote } from "./check.js";
+import { isInt32, needsGate, quote } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 
 const VERBOSITY = "is not a verbosity from 0 to 2147483647";
@@ -46,8 +46,7 @@ function* options(config: ConfigView, format: (typeof OPTIONS)[number]): Iterabl
   const buffer = `logging.options.${format}.infoBufferSize` as const;
   const alpha = config.gate("LoggingAlphaOptions");
   if (config.get(split) === true && !alpha) yield needsGate(split, "LoggingAlphaOptions");
-  const text = config.get(buffer);
-  if (isEmpty(text) || text === undefined) return;
+  const text = config.get(buffer) ?? "0";
   const size = readQuantity(text);
   if (size === undefined) yield { path: buffer, message: `${quote(text)} is not a quantity such as 64Ki` };
   else if (size.nanos !== 0n && !alpha) yield needsGate(buffer, "LoggingAlphaOptions");

@@ -69,8 +69,8 @@ function* qosReserved(config: ConfigView): Iterable<Violation> {
     const percent = parsePercentage(text);
     if (resource !== "memory")
       yield { path, message: `${quote(resource)} is not memory, the only one that can be reserved` };
-    else if (percent === undefined || percent < 0 || percent > 100) {
-      yield { path, message: `${quote(text)} is not a percentage from 0% to 100%` };
+    else if (percent === undefined || !Number.isInteger(percent) || percent < 0 || percent > 100) {
+      yield { path, message: `${quote(text)} is not a whole percentage from 0% to 100%` };
     }
   }
 }

@@ -48,6 +48,9 @@ function* cpuOptions(config: ConfigView): Iterable<Violation> {
   for (const [one, other] of EXCLUDE_EACH_OTHER) {
     if (isOn(options[one]) && isOn(options[other])) yield { path, message: `${one} and ${other} exclude each other` };
   }
+  if (isOn(options["align-by-socket"]) && config.get("topologyManagerPolicy") === "single-numa-node") {
+    yield { path, message: "align-by-socket and topologyManagerPolicy: single-numa-node exclude each other" };
+  }
 }
 
 /** Static policies share out what is left after the reserved part: without one they refuse to start. */

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import type { FieldPath } from "../config/fields.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
 import type { ConfigView } from "./rule.js";
-import { isEmpty, quote } from "./check.js";
+import { quote } from "./check.js";
 
 /** Fields that are still accepted and do nothing, or soon will not. */
 const OLD_FIELDS: readonly (readonly [FieldPath, string])[] = [
@@ -56,7 +56,7 @@ function* unusableTls(config: ConfigView): Iterable<string> {
 }
 
 function* withoutEffect(config: ConfigView): Iterable<string> {
-  if (!isEmpty(config.get("qosReserved")) && !config.gate("QOSReserved")) {
+  if (Object.keys(config.get("qosReserved") ?? {}).length > 0 && !config.gate("QOSReserved")) {
     yield "qosReserved has no effect while the feature gate QOSReserved is off";
   }
   for (const address of config.get("clusterDNS") ?? []) {
