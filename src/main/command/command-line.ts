@@ -1,104 +1,215 @@
 // Reads argv as Go's pflag does, which upstream's users rely on: --x=v and --x v, booleans without a value, --a_b for
 // --a-b, repeated list flags, -v2. (commander reads options differently; it lays out --help, see help.ts.)
 // Never stops at the first mistake: all problems come back together.
+import type { Flag } from "./flags/flag.js";
+import { accepted, readValue, together, typeOf, writeValue } from "./flags/kinds.js";
+import { REMOVED_FLAGS, removedMessage } from "./flags/removed.js";
+import { flagsOf, type KnownFlags } from "./flags/table.js";
 import { nearest } from "./nearest.js";
-import { OPTION_ROWS, OPTIONS, type AnyOption, type SettingName } from "./options.js";
-import { ACCEPTED, accumulate, fromText } from "./values.js";
+import { isReportable, KUBERNETES_VERSION } from "./version.js";
 
-/** A value somebody gave, and where: "--max-pods" or "/etc/kubelet.yaml:7:3: maxPods". */
-export interface Given {
-  value: unknown;
-  origin: string;
+export interface GivenFlag {
+  /** Long name without dashes. */
+  readonly name: string;
+  /** Decoded: of the value type that the flag's kind has (kinds.ts, typeOf). */
+  readonly value: unknown;
 }
 
 export interface CommandLine {
-  /** --help and --version win over everything else; `version` holds the flag's value ("true" when bare). */
+  /** --help wins over everything else, then --version: "true" or "raw", undefined when it is not asked for. */
   help: boolean;
   version: string | undefined;
-  given: Map<SettingName, Given>;
+  /** The version to report in place of our own (--version=v1.36.0-name). */
+  reportedVersion: string | undefined;
+  /** By name; without help and version. */
+  given: Map<string, GivenFlag>;
   problems: string[];
+  /** One line for the log per deprecated flag that is used. */
+  deprecations: string[];
 }
 
-const BY_FLAG = new Map<string, SettingName>();
-const BY_SHORT = new Map<string, string>([["h", "help"]]);
-for (const [name, { flag, short }] of OPTION_ROWS) {
-  if (flag !== undefined) BY_FLAG.set(flag, name);
-  if (flag !== undefined && short !== undefined) BY_SHORT.set(short, flag);
+export interface FlagValue {
+  /** Without dashes. */
+  readonly name: string;
+  /** As upstream's log shows it: lists stand in brackets. */
+  readonly value: string;
 }
-const KNOWN_FLAGS = [...BY_FLAG.keys(), "help", "version"];
 
-/** `argv` without the program's own words. */
-export function readCommandLine(argv: readonly string[]): CommandLine {
-  const line: CommandLine = { help: false, version: undefined, given: new Map(), problems: [] };
-  const rest = [...argv];
-  let positional: string | undefined;
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+const MASK = "<masked>";
+
+/** `argv` without the program's own words. Flags of other platforms than `platform` are unknown. */
+export function readCommandLine(argv: readonly string[], platform: NodeJS.Platform = process.platform): CommandLine {
+  const line: CommandLine = {
+    help: false,
+    version: undefined,
+    reportedVersion: undefined,
+    given: new Map(),
+    problems: [],
+    deprecations: [],
+  };
+  const reading: Reading = { argv, at: 0, line, known: flagsOf(platform) };
+  let positional: number | undefined;
+  for (let arg = argv[0]; arg !== undefined; arg = argv[reading.at]) {
+    reading.at++;
     if (arg === "--") {
-      positional ??= rest.shift();
+      if (reading.at < argv.length) positional ??= reading.at;
       break;
     }
-    if (arg.startsWith("--")) {
-      const equals = arg.indexOf("=");
-      const flag = (equals < 0 ? arg.slice(2) : arg.slice(2, equals)).replaceAll("_", "-");
-      take(line, flag, equals < 0 ? undefined : arg.slice(equals + 1), rest);
-    } else if (arg.length > 1 && arg.startsWith("-")) {
-      const flag = BY_SHORT.get(arg.charAt(1));
-      const text = arg.slice(2).replace(/^=/, "");
-      if (flag === undefined || (flag === "help" && arg.length > 2)) line.problems.push(unknownFlag(arg, arg.slice(1)));
-      else take(line, flag, text === "" ? undefined : text, rest);
-    } else {
-      positional ??= arg;
-    }
+    if (arg.startsWith("--")) takeLong(reading, arg);
+    else if (arg.length > 1 && arg.startsWith("-")) takeShort(reading, arg);
+    else positional ??= reading.at - 1;
   }
-  if (positional !== undefined) {
-    line.problems.push(`unknown command ${JSON.stringify(positional)}: the kubelet takes flags only, see --help`);
-  }
+  if (positional !== undefined) problem(reading, unknownCommand(reading, positional));
   return line;
 }
 
-/** One flag; its value is `text`, or the next argument unless the flag is a boolean. */
-function take(line: CommandLine, flag: string, text: string | undefined, rest: string[]): void {
-  if (flag === "help") {
-    line.help = true;
+/** Every flag with its value, given or default, in the order of the names, for the start-up log. Secrets are masked. */
+export function flagValues(line: CommandLine, platform: NodeJS.Platform = process.platform): FlagValue[] {
+  const values: FlagValue[] = [];
+  for (const [name, flag] of flagsOf(platform).byName) {
+    const given = line.given.get(name)?.value;
+    const text = given === undefined ? (asked(line, name) ?? flag.default) : writeValue(flag.kind, given);
+    const shown = typeOf(flag.kind) === "strings" ? `[${text}]` : text;
+    values.push({ name, value: flag.secret === true && given !== undefined ? MASK : shown });
+  }
+  return values.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Help and version are not among the given flags. */
+function asked(line: CommandLine, name: string): string | undefined {
+  if (name === "help") return String(line.help);
+  return name === "version" ? (line.version ?? line.reportedVersion) : undefined;
+}
+
+/** How far argv is read. */
+interface Reading {
+  readonly argv: readonly string[];
+  /** Index of the next argument. */
+  at: number;
+  readonly line: CommandLine;
+  readonly known: KnownFlags;
+}
+
+function takeLong(reading: Reading, arg: string): void {
+  const { name, text } = split(arg.slice(2));
+  if (name === "" || name.startsWith("-")) {
+    problem(reading, `${quoted(arg)} is not a flag; flags look like --name or --name=value`);
     return;
   }
-  if (flag === "version") {
-    if (text === undefined || text === "true" || text === "raw" || /^v\d+\.\d+\.\d+/.test(text)) {
-      line.version = text ?? "true";
-    } else if (text !== "false") {
-      line.problems.push(`--version: ${JSON.stringify(text)} is not true, false, raw or a version such as v1.36.0`);
-    }
-    return;
-  }
-  const name = BY_FLAG.get(flag);
-  if (name === undefined) {
-    line.problems.push(unknownFlag(`--${flag}`, flag));
+  const flag = reading.known.byName.get(name);
+  if (flag === undefined) {
+    problem(reading, removedMessage(name) ?? unknownFlag(reading, `--${name}`, name));
     // What follows is most likely the unknown flag's value: one mistake, one message.
-    if (text === undefined && rest[0]?.startsWith("-") === false) rest.shift();
+    const mayHaveValue = text === undefined && REMOVED_FLAGS[name]?.bool !== true;
+    if (mayHaveValue && reading.argv[reading.at]?.startsWith("-") === false) reading.at++;
     return;
   }
-  const option: AnyOption = OPTIONS[name];
-  const value = text ?? (option.type === "bool" ? "true" : rest.shift());
+  takeValue(reading, name, flag, text ?? flag.bare);
+}
+
+/** "-v2", "-v=2", "-v 2", and several letters in one as long as they take no value. */
+function takeShort(reading: Reading, arg: string): void {
+  // One dash too few: the letters could only be read as nonsense.
+  const { name: whole } = split(arg.slice(1));
+  if (whole.length > 1 && reading.known.byName.has(whole)) {
+    problem(reading, unknownFlag(reading, `-${whole}`, whole));
+    return;
+  }
+  let letters = arg.slice(1);
+  while (letters !== "") {
+    const name = reading.known.byLetter.get(letters.charAt(0));
+    const flag = name === undefined ? undefined : reading.known.byName.get(name);
+    if (name === undefined || flag === undefined) {
+      problem(reading, unknownFlag(reading, `-${whole}`, whole));
+      return;
+    }
+    letters = letters.slice(1);
+    if (letters.length > 1 && letters.startsWith("=")) {
+      takeValue(reading, name, flag, letters.slice(1));
+      return;
+    }
+    if (flag.bare === undefined) {
+      takeValue(reading, name, flag, letters === "" ? undefined : letters);
+      return;
+    }
+    takeValue(reading, name, flag, flag.bare);
+  }
+}
+
+/** One known flag; without `text` the next argument is its value. */
+function takeValue(reading: Reading, name: string, flag: Flag, text: string | undefined): void {
+  const { line } = reading;
+  const value = text ?? reading.argv[reading.at++];
+  const shown = dashed(name);
   if (value === undefined) {
-    line.problems.push(`--${flag} needs a value: ${acceptedBy(option)}`);
+    problem(reading, `${shown} needs a value: ${accepted(flag.kind)}`);
     return;
   }
-  const decoded = fromText(option.type, value);
+  if (flag.deprecated !== undefined) noteDeprecated(line, `${shown} is deprecated: ${flag.deprecated}`);
+  // As upstream: an empty address leaves things as they are.
+  if (flag.kind === "ip" && value === "") return;
+  const decoded = readValue(flag.kind, value);
   if (decoded === undefined) {
-    line.problems.push(`--${flag}: ${JSON.stringify(value)} is not ${acceptedBy(option)}`);
-    return;
+    const what = flag.secret === true ? "the value" : quoted(value);
+    problem(reading, `${shown}: ${what} is not ${accepted(flag.kind)}`);
+  } else if (name === "help") {
+    line.help = decoded === true;
+  } else if (name === "version") {
+    takeVersion(reading, decoded as string);
+  } else {
+    const before = line.given.get(name);
+    const all = before === undefined ? decoded : together(flag.kind, before.value, decoded);
+    line.given.set(name, { name, value: all });
   }
-  const before = line.given.get(name);
-  const all = before === undefined ? decoded : accumulate(option.type, before.value, decoded);
-  line.given.set(name, { value: all, origin: `--${flag}` });
 }
 
-function acceptedBy(option: AnyOption): string {
-  if (option.type === "strings") return "a list separated by commas";
-  return option.type === "headerMap" ? "name:value, separated by commas" : ACCEPTED[option.type];
+function takeVersion(reading: Reading, value: string): void {
+  const { line } = reading;
+  line.version = value === "true" || value === "raw" ? value : undefined;
+  if (!value.startsWith("v")) return;
+  if (isReportable(value)) line.reportedVersion = value;
+  else {
+    const example = `${KUBERNETES_VERSION}-name`;
+    problem(
+      reading,
+      `--version: "${value}" cannot be reported: it must be ${KUBERNETES_VERSION}, or more, as ${example}`,
+    );
+  }
 }
 
-function unknownFlag(shown: string, name: string): string {
-  const near = nearest(name, KNOWN_FLAGS);
-  return `unknown flag ${shown}${near === undefined ? "; --help lists the known ones" : `; did you mean --${near}?`}`;
+function split(body: string): { name: string; text: string | undefined } {
+  const equals = body.indexOf("=");
+  const name = (equals < 0 ? body : body.slice(0, equals)).replaceAll("_", "-");
+  return { name, text: equals < 0 ? undefined : body.slice(equals + 1) };
+}
+
+function dashed(name: string): string {
+  return name.length === 1 ? `-${name}` : `--${name}`;
+}
+
+/** A mistake that is made twice is reported once. */
+function problem({ line }: Reading, text: string): void {
+  if (!line.problems.includes(text)) line.problems.push(text);
+}
+
+function noteDeprecated(line: CommandLine, text: string): void {
+  if (!line.deprecations.includes(text)) line.deprecations.push(text);
+}
+
+/** Cut where it would bury the message. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 100)}…` : text);
+}
+
+function unknownFlag({ known }: Reading, shown: string, name: string): string {
+  const near = known.byName.has(name) ? name : nearest(name, known.byName.keys());
+  return `unknown flag ${shown}${near === undefined ? "; --help lists the known ones" : `; did you mean ${dashed(near)}?`}`;
+}
+
+function unknownCommand({ argv, known }: Reading, at: number): string {
+  const word = argv[at] ?? "";
+  const before = /^--([^=]+)$/.exec(argv[at - 1] ?? "")?.[1]?.replaceAll("_", "-") ?? "";
+  const meant = known.byName.get(before)?.kind === "bool" && readValue("bool", word) !== undefined;
+  const advice = meant ? `write --${before}=${word}` : "the kubelet takes flags only, see --help";
+  return `unknown command ${quoted(word)}: ${advice}`;
 }

@@ -1,39 +1,79 @@
-// The text of --help, made of the table of options; commander lays it out.
+// The text of --help, made of the tables of flags; commander lays it out: by subject, wrapped to the terminal.
 import { Command, Option as HelpOption } from "commander";
-import { formatDuration } from "./duration.js";
-import { OPTION_ROWS, type AnyOption } from "./options.js";
+import type { Flag } from "./flags/flag.js";
+import { GROUPS } from "./flags/flag.js";
+import { typeOf, type FlagKind } from "./flags/kinds.js";
+import { FLAGS_BY_GROUP, flagsOf } from "./flags/table.js";
+import type { ValueType } from "./value-types.js";
 
-const PLACEHOLDER: Partial<Record<AnyOption["type"], string>> = {
+const OF_KIND: Partial<Record<FlagKind, string>> = {
+  ip: "ip",
+  port: "port",
+  nodeIPs: "ip[,ip]",
+  level: "level",
+  thresholds: "signal<value,…",
+  onePair: "key=value",
+};
+const OF_TYPE: Partial<Record<ValueType, string>> = {
   string: "text",
   int32: "number",
   int64: "number",
-  duration: "duration",
+  uint32: "number",
   strings: "list",
-  headerMap: "name:value",
+  stringMap: "key=value,…",
+  boolMap: "name=bool,…",
+  headerMap: "name:value,…",
+  taints: "taint,…",
+  reservedMemory: "node:memory=size,…",
+  vmodule: "pattern=N,…",
 };
 
-export function helpText(columns = 100): string {
+/** Zero values say nothing. */
+const NO_DEFAULT = ["", "false", "0", "0s"];
+const INDENT = 6;
+const FALLBACK_COLUMNS = 100;
+
+/** `columns`: width to wrap to; what cannot be broken (a path) may stick out. */
+export function helpText(
+  columns: number = process.stdout.columns || FALLBACK_COLUMNS,
+  platform: NodeJS.Platform = process.platform,
+): string {
   const command = new Command("kubelet")
     .usage("[flags]")
     .description("The node agent: runs the pods of this node. Without --kubeconfig it runs static pods, stand-alone.")
-    .helpOption("-h, --help", "show this help")
-    .configureHelp({ sortOptions: true, helpWidth: columns })
-    .option("--version", "print the Kubernetes version and exit");
-  for (const [, option] of OPTION_ROWS) {
-    if (option.flag === undefined) continue;
-    const short = option.short === undefined || option.short === option.flag ? "" : `-${option.short}, `;
-    const dashes = option.short === option.flag ? "-" : "--";
-    const value = option.type === "bool" ? "" : ` <${PLACEHOLDER[option.type] ?? option.type}>`;
-    const shown = defaultText(option);
-    const help = shown === "" ? option.help : `${option.help} (default ${shown})`;
-    command.addOption(new HelpOption(`${short}${dashes}${option.flag}${value}`, help));
+    .helpOption(false)
+    .configureHelp({
+      helpWidth: columns,
+      minWidthToWrap: 20,
+      padWidth: () => 0,
+      // The flag on a line of its own: names are too long for two columns.
+      formatItem: (term, _width, text, helper) => {
+        const lines = helper.boxWrap(text, Math.max(columns - INDENT, 20)).split("\n");
+        return [`  ${term}`, ...lines.map((line) => `${" ".repeat(INDENT)}${line}`)].join("\n");
+      },
+    });
+  const known = flagsOf(platform).byName;
+  for (const group of GROUPS) {
+    // Sorted here: commander would load the tables of a locale for it, which takes longer than all the rest.
+    for (const name of Object.keys(FLAGS_BY_GROUP[group]).sort()) {
+      const flag = known.get(name);
+      if (flag !== undefined)
+        command.addOption(new HelpOption(term(name, flag), describe(flag)).helpGroup(`${group}:`));
+    }
   }
   return command.helpInformation();
 }
 
-function defaultText(option: AnyOption): string {
-  const value: unknown = option.default;
-  if (option.type === "duration") return formatDuration(value as number);
-  if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+function term(name: string, flag: Flag): string {
+  const value = OF_KIND[flag.kind] ?? OF_TYPE[typeOf(flag.kind)] ?? flag.kind;
+  const names = flag.short === name ? `-${name}` : flag.short === undefined ? `--${name}` : `-${flag.short}, --${name}`;
+  if (flag.kind === "bool") return names;
+  if (flag.kind === "format") return `${names} [yaml|json]`;
+  return flag.kind === "version" ? `${names} [raw]` : `${names} <${value}>`;
+}
+
+function describe(flag: Flag): string {
+  const value = NO_DEFAULT.includes(flag.default) ? "" : ` (default ${flag.default})`;
+  const instead = flag.deprecated === undefined ? "" : `. DEPRECATED: ${flag.deprecated}`;
+  return `${flag.help}${value}${instead}`;
 }

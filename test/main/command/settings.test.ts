@@ -1,22 +1,34 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CONFIG_FIELDS } from "../../../src/main/command/config-fields.js";
 import { isSettingsError } from "../../../src/main/command/errors.js";
-import { OPTION_ROWS } from "../../../src/main/command/options.js";
-import { loadSettings, type Settings } from "../../../src/main/command/settings.js";
+import type { HostFacts } from "../../../src/main/command/rules/rule.js";
+import { loadSettings, type CommandRequest, type Settings } from "../../../src/main/command/settings.js";
+import { CONFIG_DIR, CONFIG_FILE, filesOf, HOST, ioOf } from "../../support/config-kit.js";
 
-const HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+interface Bodies {
+  file?: string;
+  dropIns?: Record<string, string>;
+  host?: HostFacts;
+}
 
-async function load(argv: string[], body?: string): Promise<Settings> {
-  const args = body === undefined ? argv : [...argv, "--config=/etc/k/c.yaml"];
-  const request = await loadSettings(args, () => HEAD + (body ?? ""));
-  if (request.action !== "run") throw new Error("expected to run");
+async function ask(argv: string[], { file, dropIns, host = HOST }: Bodies = {}): Promise<CommandRequest> {
+  const args = [
+    ...(file === undefined ? [] : [`--config=${CONFIG_FILE}`]),
+    ...(dropIns === undefined ? [] : [`--config-dir=${CONFIG_DIR}`]),
+    ...argv,
+  ];
+  return await loadSettings(args, ioOf(filesOf({ file, dropIns }), host));
+}
+
+async function load(argv: string[], bodies?: Bodies): Promise<Settings> {
+  const request = await ask(argv, bodies);
+  if (request.action !== "run") throw new Error(`expected to run, not: ${request.text}`);
   return request.settings;
 }
 
-async function problemsOf(argv: string[], body?: string): Promise<readonly string[]> {
+async function problemsOf(argv: string[], bodies?: Bodies): Promise<readonly string[]> {
   try {
-    await load(argv, body);
+    await load(argv, bodies);
   } catch (error) {
     if (isSettingsError(error)) return error.problems;
     throw error;
@@ -24,46 +36,26 @@ async function problemsOf(argv: string[], body?: string): Promise<readonly strin
   return [];
 }
 
-test("a row's config field is a known one, of the row's type", () => {
-  for (const [name, row] of OPTION_ROWS) {
-    if (row.field === undefined) continue;
-    const field = CONFIG_FIELDS.find(({ path }) => path === row.field);
-    ok(field !== undefined, name);
-    // logging.verbosity is uint32 in the file and int32 as a flag.
-    if (row.field !== "logging.verbosity") equal(field.type, row.type, name);
-  }
-});
-
 describe("precedence", () => {
   test("default", async () => equal((await load([])).maxPods, 110));
-  test("file over default", async () => equal((await load([], "maxPods: 5")).maxPods, 5));
-  test("flag over file", async () => equal((await load(["--max-pods=6"], "maxPods: 5")).maxPods, 6));
-  test("an empty value is the default", async () => {
-    const settings = await load(["--sync-frequency=0"], "maxPods: 0\naddress: ''\n");
-    deepEqual([settings.maxPods, settings.address, settings.syncFrequencyMs], [110, "127.0.0.1", 60_000]);
-  });
+  test("file over default", async () => equal((await load([], { file: "maxPods: 5" })).maxPods, 5));
+  test("drop-in over file", async () =>
+    equal((await load([], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).maxPods, 6));
+  test("flag over all", async () =>
+    equal((await load(["--max-pods=7"], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).maxPods, 7));
   test("a flag repairs the file's value", async () =>
-    deepEqual(await problemsOf(["--read-only-port=0"], "readOnlyPort: 70000"), []));
+    deepEqual(await problemsOf(["--read-only-port=0"], { file: "readOnlyPort: 70000" }), []));
 });
 
-describe("stand-alone defaults", () => {
-  test("read-only port on loopback", async () => {
+describe("the read-only port is upstream's", () => {
+  test("flags alone: 10255 on every address", async () => {
     const { address, readOnlyPort } = await load([]);
-    deepEqual([address, readOnlyPort], ["127.0.0.1", 10255]);
+    deepEqual([address, readOnlyPort], ["0.0.0.0", 10255]);
   });
-  test("0 turns it off, by flag and by file", async () => {
-    equal((await load(["--read-only-port=0"])).readOnlyPort, 0);
-    equal((await load([], "readOnlyPort: 0")).readOnlyPort, 0);
-  });
+  test("with a file: off", async () => equal((await load([], { file: "" })).readOnlyPort, 0));
 });
 
-describe("derived", () => {
-  test("paths of the file are relative to it, a flag's are not", async () => {
-    const file = "staticPodPath: m\nresolvConf: ''\npodLogsDir: logs\n";
-    const settings = await load([], file);
-    deepEqual([settings.staticPodPath, settings.resolvConf, settings.podLogsDir], ["/etc/k/m", "", "/etc/k/logs"]);
-    equal((await load(["--pod-manifest-path=m"])).staticPodPath, "m");
-  });
+describe("members", () => {
   test("endpoints", async () => {
     const settings = await load(["--container-runtime-endpoint=/run/x.sock"]);
     deepEqual(
@@ -75,67 +67,156 @@ describe("derived", () => {
     equal((await load([])).syncLoopMaxAgeMs, 300_000);
     equal((await load(["--sync-frequency=10m"])).syncLoopMaxAgeMs, 1_200_000);
   });
-  test("cgroup root", async () => {
+  test("a flag's zero never makes a loop without rest", async () => {
+    const zero = ["sync-frequency", "file-check-frequency", "http-check-frequency", "runtime-request-timeout"];
+    const { syncFrequencyMs, fileCheckFrequencyMs, httpCheckFrequencyMs, runtimeRequestTimeoutMs } = await load(
+      zero.map((flag) => `--${flag}=0`),
+    );
+    deepEqual(
+      [syncFrequencyMs, fileCheckFrequencyMs, httpCheckFrequencyMs, runtimeRequestTimeoutMs],
+      [60_000, 20_000, 20_000, 120_000],
+    );
+  });
+  test("cgroups", async () => {
     equal((await load([])).cgroupRoot, "/");
-    equal((await load(["--cgroups-per-qos=false"])).cgroupRoot, "");
     equal((await load(["--pod-max-pids=-5"])).podPidsLimit, -1);
+  });
+  test("flags that mirror no field", async () => {
+    const settings = await load([
+      "--kubeconfig=/k",
+      "--bootstrap-kubeconfig=/b",
+      "--node-labels=a=b",
+      "--node-ip=10.0.0.1,fd00::1",
+      "--lock-file=/l",
+      "--exit-on-lock-contention",
+      "--runonce",
+      "--dynamic-config-dir=/d",
+    ]);
+    deepEqual(
+      [settings.kubeconfig, settings.bootstrapKubeconfig, settings.certDir, settings.rootDir],
+      ["/k", "/b", "/var/lib/kubelet/pki", "/var/lib/kubelet"],
+    );
+    deepEqual([settings.nodeLabels, settings.nodeIPs], [{ a: "b" }, ["10.0.0.1", "fd00::1"]]);
+    deepEqual(
+      [settings.lockFile, settings.exitOnLockContention, settings.runOnce, settings.dynamicConfigDir],
+      ["/l", true, true, "/d"],
+    );
+  });
+  test("values that leave no way to be used are left out and named", async () => {
+    const settings = await load([], { file: "clusterDNS: [10.0.0.10, nonsense]" });
+    deepEqual(settings.clusterDNS, ["10.0.0.10"]);
+    match(settings.notices.join("\n"), /nonsense/);
+  });
+  test("every flag with its value, secrets masked", async () => {
+    const flags = new Map(
+      (await load(["--manifest-url-header=a:hunter2"])).flags.map(({ name, value }) => [name, value]),
+    );
+    equal(flags.get("max-pods"), "110");
+    equal(flags.get("manifest-url-header"), "<masked>");
+  });
+  test("the version to report", async () => {
+    equal((await load([])).kubernetesVersion, "v1.36.0");
+    equal((await load(["--version=v1.36.0-vendor"])).kubernetesVersion, "v1.36.0-vendor");
   });
 });
 
 describe("problems", () => {
-  test("of flags and file together, each with its place", async () => {
-    deepEqual(await problemsOf(["--maxpods=1", "--address=here"], "maxPods: -1\ncgroupDriver: x\nfoo: 1"), [
-      "unknown flag --maxpods; did you mean --max-pods?",
-      "/etc/k/c.yaml:5:1: foo: unknown field",
-      '--address: "here" is not an IP address',
-      '/etc/k/c.yaml:4:15: cgroupDriver: "x" is not cgroupfs or systemd',
-      "/etc/k/c.yaml:3:10: maxPods: -1 is not a number of at least 0",
-    ]);
+  test("of flags, file, drop-ins and values together, each with its place", async () => {
+    deepEqual(
+      await problemsOf(["--maxpods=1", "--address=here", "--kube-api-qps=-1"], {
+        file: "maxPods: -1\ncgroupDriver: x\nfoo: 1",
+        dropIns: { "a.conf": "oomScoreAdj: 2000" },
+      }),
+      [
+        "unknown flag --maxpods; did you mean --max-pods?",
+        '--address: "here" is not an IP address',
+        "--kube-api-qps: -1 is not 0 or more",
+        "/etc/k/c.yaml:3:10: maxPods: -1 is not 0 or more",
+        '/etc/k/c.yaml:4:15: cgroupDriver: "x" is not cgroupfs or systemd',
+        "/etc/k/c.yaml:5:1: foo: unknown field",
+        "/etc/k/d/a.conf:3:14: oomScoreAdj: 2000 is not a number from -1000 to 1000",
+      ],
+    );
   });
   const refused: [string, RegExp][] = [
-    ["--kubeconfig=/x", /cluster mode is not in this version/],
-    ["--read-only-port=65536", /65536 is not a port from 1 to 65535, or 0 for off/],
-    ["--node-ip=10.0.0.1,10.0.0.2", /is not one IP address, or an IPv4 and an IPv6/],
-    ["--node-ip=x", /is not one IP address/],
-    ["--cluster-dns=x", /is not IP addresses/],
-    ["--root-dir=relative", /is not an absolute path/],
+    ["--read-only-port=65536", /^--read-only-port: "65536" is not a port from 0 to 65535/],
+    ["--node-ip=10.0.0.1,10.0.0.2", /^--node-ip: .*an IPv4 and an IPv6/],
+    ["--node-labels=kubernetes.io/x=y", /^--node-labels: a node may not give itself the label/],
+    ["--exit-on-lock-contention", /^--exit-on-lock-contention: needs --lock-file/],
+    ["--root-dir=relative", /^--root-dir: "relative" is not an absolute path/],
     ["--root-dir=/a/../b", /is not an absolute path/],
-    ["--container-runtime-endpoint=tcp://1.2.3.4:5", /is not a socket such as/],
-    ["--manifest-url=ftp://x", /is not an http:\/\/ or https:\/\/ URL/],
-    ["--file-check-frequency=-1s", /is not a duration of 0 or more/],
+    ["--container-runtime-endpoint=tcp://1.2.3.4:5", /^--container-runtime-endpoint: /],
+    ["--manifest-url=ftp://x", /^--manifest-url: "ftp:\/\/x" is not an http:\/\/ or https:\/\/ URL/],
+    ["--file-check-frequency=-1s", /^--file-check-frequency: a time can't be negative/],
+    ["--eviction-hard=memory.available<200%", /^--eviction-hard: evictionHard\[memory.available\]: /],
+    ["--feature-gates=Nonsense=true", /^--feature-gates: featureGates\[Nonsense\]: /],
+    ["--system-cgroups=/x", /^(--system-cgroups|cgroupRoot \(default\)): /],
+    ["--container-runtime=docker", /--container-runtime/],
   ];
   for (const [flag, expected] of refused) {
     test(flag, async () => {
       const found = await problemsOf([flag]);
-      equal(found.length, 1);
+      equal(found.length, 1, found.join("\n"));
       match(found[0] ?? "", expected);
     });
   }
-  test("an unreadable file", async () => {
-    const missing = loadSettings(["--config=/none"], () => {
-      throw new Error("ENOENT");
-    });
-    await rejects(missing, /--config: "\/none" cannot be read: ENOENT/);
+  test("an unreadable file is the only problem: no rule speaks of the defaults in its place", async () => {
+    const host: HostFacts = { cgroupVersion: 1 };
+    const missing = loadSettings(["--config=/none"], ioOf({}, host));
+    await rejects(
+      missing,
+      (error) => isSettingsError(error) && /^--config: "\/none" cannot be read: ENOENT[^\n]*$/.test(error.message),
+    );
+  });
+  test("a default that this machine can't have is told as one", async () => {
+    const found = await problemsOf([], { host: { cgroupVersion: 1 } });
+    match(found.join("\n"), /^failCgroupV1 \(default\): /);
+    deepEqual(await problemsOf(["--fail-cgroupv1=false"], { host: { cgroupVersion: 1 } }), []);
   });
 });
 
-test("fields without effect yet are named when they differ from their default", async () => {
-  const { notices } = await load([], "failSwapOn: false\nport: 10250\nmaxPods: 9\nevictionHard: {a: 5%}\n");
-  deepEqual(notices, ["/etc/k/c.yaml: accepted but not acted on yet: failSwapOn, evictionHard"]);
+describe("notices", () => {
+  test("deprecated flags and fields without effect yet", async () => {
+    const { notices } = await load(["--max-pods=9"], { file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\n" });
+    deepEqual(notices, [
+      "--max-pods is deprecated: set maxPods in the file given by --config",
+      "/etc/k/c.yaml:3:13: kubeAPIQPS is accepted but not acted on yet",
+    ]);
+  });
 });
 
-describe("print", () => {
-  const read = (): string => "";
-  test("version", async () =>
-    deepEqual(await loadSettings(["--version", "--nonsense"], read), {
+describe("questions that are answered without a machine", () => {
+  const host: HostFacts = { cgroupVersion: 1 };
+  test("--check-config says ok and what it read", async () => {
+    deepEqual(await ask(["--check-config"], { file: "", dropIns: { "a.conf": "" }, host }), {
+      action: "print",
+      text: "ok\n/etc/k/c.yaml\n/etc/k/d/a.conf\n",
+      exitCode: 0,
+    });
+  });
+  test("--check-config reports everything", async () => {
+    const request = await ask(["--check-config", "--nonsense"], { file: "maxPods: -1\n", host });
+    ok(request.action === "print" && request.exitCode === 1);
+    match(request.text, /^unknown flag --nonsense.*\n\/etc\/k\/c.yaml:3:10: maxPods: .*\n$/);
+  });
+  test("--print-config", async () => {
+    const yaml = await ask(["--print-config"], { file: "maxPods: 3\n", host });
+    ok(yaml.action === "print" && yaml.exitCode === 0);
+    match(yaml.text, /^maxPods: 3 {2}# \/etc\/k\/c.yaml:3:10$/m);
+    const json = await ask(["--print-config=json"], { file: "maxPods: 3\n", host });
+    ok(json.action === "print" && json.exitCode === 0);
+    equal((JSON.parse(json.text) as { config: { maxPods: number } }).config.maxPods, 3);
+    const bad = await ask(["--print-config"], { file: "maxPods: x\n", host });
+    ok(bad.action === "print" && bad.exitCode === 1);
+  });
+  test("--help and --version win over every mistake", async () => {
+    deepEqual(await ask(["--version", "--nonsense", "--config=/none"]), {
       action: "print",
       text: "Kubernetes v1.36.0\n",
-    }));
-  test("help names every flag with its default", async () => {
-    const request = await loadSettings(["--help"], read);
-    const text = request.action === "print" ? request.text : "";
-    for (const [, { flag }] of OPTION_ROWS)
-      if (flag !== undefined && flag !== "v") match(text, new RegExp(`--${flag}\\b`));
-    match(text, /--sync-frequency <duration>.*1m0s/);
+      exitCode: 0,
+    });
+    const help = await ask(["--nonsense", "--help"]);
+    ok(help.action === "print" && help.exitCode === 0);
+    match(help.text, /--max-pods/);
   });
 });

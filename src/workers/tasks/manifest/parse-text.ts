@@ -1,25 +1,12 @@
 // Text of a manifest → plain values, read as Kubernetes reads YAML, with hard limits on what a hostile file can cost.
 //
-// Kubernetes' YAML is YAML 1.1 as its Go library resolves it: yes/no/on/off/y/n are booleans, 0644 is octal, "<<" merges
-// keys, base-60 numbers and dates stay text, the last of two equal keys wins. So this is the 1.1 schema without its time
-// types, plus 0o644. Only the first document of a file counts, as upstream has it.
-import {
-  Composer,
-  LineCounter,
-  Parser,
-  YAMLParseError,
-  type CST,
-  type Document,
-  type ScalarTag,
-  type Tags,
-} from "yaml";
+// The YAML itself is read by shared/yaml; the last of two equal keys wins.
+import { YAMLParseError, type Document, type LineCounter } from "yaml";
+import { DEPTH_LIMIT, isTooDeepError, readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 
 export const SIZE_LIMIT = 10 * 1024 * 1024;
 /** More than enough for hand-made anchors, too few for a bomb. */
 const MAX_ALIASES = 100;
-/** Far above what a Pod needs; the walkers and the YAML composer recurse. */
-export const DEPTH_LIMIT = 200;
-
 /** A text that is broken once is often broken all the way down. */
 const MAX_FAULTS = 5;
 
@@ -39,33 +26,6 @@ export interface TextFault {
 }
 export type ParseOutcome = { ok: true; parsed: ParsedText } | { ok: false; faults: TextFault[] };
 
-const octal: ScalarTag = {
-  tag: "tag:yaml.org,2002:int",
-  identify: () => false,
-  default: true,
-  format: "OCT12",
-  test: /^[-+]?0o[0-7]+$/,
-  resolve: (text) => {
-    const digits = Number.parseInt(text.replace(/^[-+]?0o/, ""), 8);
-    return text.startsWith("-") ? -digits : digits;
-  },
-};
-const TIME_TAGS = [
-  "tag:yaml.org,2002:timestamp",
-  "tag:yaml.org,2002:omap",
-  "tag:yaml.org,2002:pairs",
-  "tag:yaml.org,2002:set",
-];
-
-function kubernetesTags(tags: Tags): Tags {
-  const kept = tags.filter((tag) => {
-    if (typeof tag === "string") return true;
-    const base60 = "format" in tag && tag.format === "TIME";
-    return !base60 && !TIME_TAGS.includes(tag.tag);
-  });
-  return [octal, ...kept];
-}
-
 export function parseText(input: string | Uint8Array): ParseOutcome {
   if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
   const text = decodeUtf8(input);
@@ -74,7 +34,7 @@ export function parseText(input: string | Uint8Array): ParseOutcome {
   try {
     return parseJson(text) ?? parseYaml(text);
   } catch (error) {
-    if (error instanceof TooDeepError || error instanceof RangeError) return tooDeep();
+    if (isTooDeepError(error) || error instanceof RangeError) return tooDeep();
     throw error;
   }
 }
@@ -109,54 +69,14 @@ function parseJson(text: string): ParseOutcome | undefined {
   return { ok: true, parsed: { value, warnings: [], document: () => readDocument(text) } };
 }
 
-/** Nested beyond the limit. Told before the composer, which recurses: near the end of its stack V8 ends the process. */
-class TooDeepError extends Error {}
-
-/** parseDocument of the yaml package, with a look at the depth between its parser and its composer. */
+/** The document, with an error for a second one. */
 function readDocument(text: string): { doc: Document; lines: LineCounter } {
-  const lines = new LineCounter();
-  const composer = new Composer({
-    version: "1.1",
-    schema: "yaml-1.1",
-    customTags: kubernetesTags,
-    prettyErrors: false,
-    logLevel: "error",
-  });
-  let doc: Document.Parsed | undefined;
-  const tokens = shallow(new Parser(lines.addNewLine).parse(text));
-  for (const next of composer.compose(tokens, true, text.length)) {
-    if (doc !== undefined) {
-      const [from, to] = next.range;
-      doc.errors.push(new YAMLParseError([from, to], "MULTIPLE_DOCS", "more than one document"));
-      break;
-    }
-    doc = next;
+  const { doc, lines, second } = readKubernetesYaml(text);
+  if (second !== undefined) {
+    const [from, to] = second.range;
+    doc.errors.push(new YAMLParseError([from, to], "MULTIPLE_DOCS", "more than one document"));
   }
-  if (doc === undefined) throw new Error("the YAML composer gave no document");
   return { doc, lines };
-}
-
-function* shallow(tokens: Iterable<CST.Token>): Generator<CST.Token> {
-  for (const token of tokens) {
-    if (isDeepToken(token)) throw new TooDeepError();
-    yield token;
-  }
-}
-
-/** Depth by an explicit stack. A mapping's value nests one level, and so does a collection in a collection. */
-function isDeepToken(root: CST.Token): boolean {
-  const stack: [CST.Token, number][] = [[root, 0]];
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const [token, depth] = top;
-    if (depth > DEPTH_LIMIT) return true;
-    if (token.type === "document" && token.value !== undefined) stack.push([token.value, depth]);
-    if (!("items" in token)) continue;
-    for (const { key, value } of token.items) {
-      if (key !== undefined && key !== null) stack.push([key, depth + 1]);
-      if (value !== undefined) stack.push([value, depth + 1]);
-    }
-  }
-  return false;
 }
 
 function parseYaml(text: string): ParseOutcome {

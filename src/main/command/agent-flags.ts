@@ -1,0 +1,64 @@
+// The flags that mirror no field of the configuration, with their defaults. Source of names and defaults: flags/table.ts.
+import type { FlagValue } from "./config/flag-fields.js";
+
+/** Answers that are asked for in place of a run. */
+export interface Questions {
+  readonly checkConfig: boolean;
+  /** "": not asked for. */
+  readonly printConfig: "" | "yaml" | "json";
+}
+
+export interface AgentFlags {
+  readonly kubeconfig: string;
+  readonly bootstrapKubeconfig: string;
+  /** Where client and serving certificates are kept. */
+  readonly certDir: string;
+  readonly rootDir: string;
+  readonly hostnameOverride: string;
+  /** As given: one address, or two separated by a comma. */
+  readonly nodeIP: string;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  readonly cloudProvider: string;
+  readonly lockFile: string;
+  readonly exitOnLockContention: boolean;
+  readonly runOnce: boolean;
+  readonly runtimeCgroups: string;
+  readonly imageCredentialProviderConfig: string;
+  readonly imageCredentialProviderBinDir: string;
+  /** "": dynamic configuration is off. */
+  readonly dynamicConfigDir: string;
+}
+
+export function readQuestions(given: ReadonlyMap<string, FlagValue>): Questions {
+  return {
+    checkConfig: valueOf(given, "check-config", false),
+    printConfig: valueOf<Questions["printConfig"]>(given, "print-config", ""),
+  };
+}
+
+export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlags {
+  const flag = <T>(name: string, fallback: T): T => valueOf(given, name, fallback);
+  const text = (name: string, fallback = ""): string => flag(name, fallback);
+  return {
+    kubeconfig: text("kubeconfig"),
+    bootstrapKubeconfig: text("bootstrap-kubeconfig"),
+    certDir: text("cert-dir", "/var/lib/kubelet/pki"),
+    rootDir: text("root-dir", "/var/lib/kubelet"),
+    hostnameOverride: text("hostname-override"),
+    nodeIP: text("node-ip"),
+    nodeLabels: flag("node-labels", {}),
+    cloudProvider: text("cloud-provider"),
+    lockFile: text("lock-file"),
+    exitOnLockContention: flag("exit-on-lock-contention", false),
+    runOnce: flag("runonce", false),
+    runtimeCgroups: text("runtime-cgroups"),
+    imageCredentialProviderConfig: text("image-credential-provider-config"),
+    imageCredentialProviderBinDir: text("image-credential-provider-bin-dir"),
+    dynamicConfigDir: text("dynamic-config-dir"),
+  };
+}
+
+/** A flag's value has its fallback's type: the table of flags saw to that. */
+function valueOf<T>(given: ReadonlyMap<string, FlagValue>, name: string, fallback: T): T {
+  return (given.get(name)?.value ?? fallback) as T;
+}

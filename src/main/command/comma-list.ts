@@ -1,0 +1,41 @@
+// Lists in a flag's text: one line of comma-separated values as Go's encoding/csv reads and writes it, which is what
+// upstream's list flags use. `"a,b",c` holds two items.
+
+/** The items; undefined when quotes do not fit. Empty text is an empty list. */
+export function readCommaList(text: string): string[] | undefined {
+  if (text === "") return [];
+  const items: string[] = [];
+  for (let at = 0; ; at++) {
+    const start = at;
+    if (text[at] === '"') {
+      const end = closingQuote(text, at);
+      if (end === undefined) return undefined;
+      items.push(text.slice(start + 1, end).replaceAll('""', '"'));
+      at = end + 1;
+    } else {
+      const comma = text.indexOf(",", at);
+      at = comma < 0 ? text.length : comma;
+      const item = text.slice(start, at);
+      if (item.includes('"')) return undefined;
+      items.push(item);
+    }
+    if (at >= text.length) return items;
+    if (text[at] !== ",") return undefined;
+  }
+}
+
+/** Where the quote opened at `open` ends; a doubled quote is part of the text. */
+function closingQuote(text: string, open: number): number | undefined {
+  for (let at = open + 1; ; at += 2) {
+    at = text.indexOf('"', at);
+    if (at < 0) return undefined;
+    if (text[at + 1] !== '"') return at;
+  }
+}
+
+/** Text that reads back as `items`. */
+export function writeCommaList(items: readonly string[]): string {
+  // A list of one empty item would otherwise be the empty list.
+  if (items.length === 1 && items[0] === "") return '""';
+  return items.map((item) => (/[",\r\n]|^\s/.test(item) ? `"${item.replaceAll('"', '""')}"` : item)).join(",");
+}

@@ -1,0 +1,53 @@
+// Fields that are read, checked and shown, but that nothing in this version acts on: an operator who sets one is told so.
+// A field leaves the list of silence when something reads it: add it here.
+import type { EffectiveConfig } from "./effective.js";
+import { originText } from "./origin.js";
+import type { FieldPath } from "./fields.js";
+import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { at, plain, treeOf } from "./tree.js";
+import { canonical } from "./field-values.js";
+
+const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
+  "staticPodPath",
+  "podLogsDir",
+  "syncFrequency",
+  "fileCheckFrequency",
+  "httpCheckFrequency",
+  "staticPodURL",
+  "staticPodURLHeader",
+  "address",
+  "readOnlyPort",
+  "healthzPort",
+  "healthzBindAddress",
+  "oomScoreAdj",
+  "clusterDomain",
+  "clusterDNS",
+  "cgroupRoot",
+  "cgroupsPerQOS",
+  "cgroupDriver",
+  "runtimeRequestTimeout",
+  "maxPods",
+  "podPidsLimit",
+  "resolvConf",
+  "cpuCFSQuota",
+  "featureGates",
+  "failCgroupV1",
+  "logging.verbosity",
+  "seccompDefault",
+  "containerRuntimeEndpoint",
+  "imageServiceEndpoint",
+]);
+
+/** A line for each such field that was given another value than its default. */
+export function notActedOn(config: EffectiveConfig): string[] {
+  const lines: string[] = [];
+  for (const [path, field] of FIELD_ROWS) {
+    const node = at(config.tree, path);
+    const shape = FIELD_SHAPES.get(path);
+    if (ACTED_ON.has(path) || !config.isSet(path) || node === undefined || shape === undefined) continue;
+    const standard = field.default === undefined ? undefined : canonical(shape, treeOf(field.default, node.origin));
+    if (standard !== undefined && JSON.stringify(plain(standard)) === JSON.stringify(plain(node))) continue;
+    lines.push(`${originText(node.origin)}: ${path} is accepted but not acted on yet`);
+  }
+  return lines;
+}

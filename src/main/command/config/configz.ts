@@ -1,0 +1,23 @@
+// What /configz answers: the effective configuration in upstream's shape, and on request where every value comes from.
+// Upstream shows staticPodURLHeader; here secrets are masked.
+import type { EffectiveConfig } from "./effective.js";
+import type { Origin } from "./origin.js";
+
+export interface Configz {
+  readonly kubeletconfig: Record<string, unknown>;
+}
+
+export interface ConfigzWithOrigins extends Configz {
+  /** By path: "maxPods", "evictionHard[memory.available]", "registerWithTaints[0].effect". */
+  readonly origins: Record<string, Origin>;
+}
+
+export function configzBody(config: EffectiveConfig): Configz {
+  return { kubeletconfig: config.toMaskedObject() };
+}
+
+/** GET /configz?origin=1 */
+export function configzBodyWithOrigins(config: EffectiveConfig): ConfigzWithOrigins {
+  const origins = Object.fromEntries([...config.leaves()].map(({ path, node }) => [path, node.origin]));
+  return { ...configzBody(config), origins };
+}

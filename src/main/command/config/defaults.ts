@@ -1,0 +1,93 @@
+// Fills in what nobody gave. As upstream has it, the file of --config gets its defaults before drop-ins are merged over
+// it, and the whole gets them again afterwards: a drop-in's evictionHard merges with the default thresholds, and null in a
+// drop-in brings a default back. Flags come later and see no defaulting any more.
+import type { GateName } from "../gates/table.js";
+import { decode, encode, isZero } from "./field-values.js";
+import { FIELDS, type Field, type FieldPath, type FieldValue } from "./fields.js";
+import type { Origin } from "./origin.js";
+import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
+
+export interface DefaultsFor {
+  /** Started without --config: some fields have other defaults then. */
+  readonly flagOnly: boolean;
+  readonly gate: (name: GateName) => boolean;
+}
+
+/** `tree` with a value for every field that has a default; zero stands for "not given" where upstream has it so. */
+export function withDefaults(tree: MapNode, how: DefaultsFor): MapNode {
+  const missing: [FieldPath, Tree][] = [];
+  for (const [path, field] of FIELD_ROWS) {
+    if (givenNode(tree, path) !== undefined) continue;
+    const node = derivedDefault(path, tree, how) ?? plainDefault(field, how);
+    if (node !== undefined) missing.push([path, node]);
+  }
+  return withEvictionDefaults(withNodes(tree, missing));
+}
+
+/** A field's node unless it counts as not given. */
+function givenNode(tree: MapNode, path: FieldPath): Tree | undefined {
+  const field: Field = FIELDS[path];
+  const node = at(tree, path);
+  const shape = FIELD_SHAPES.get(path);
+  if (node === undefined || shape === undefined || (node.kind === "scalar" && node.value === null)) return undefined;
+  return field.zeroIsDefault === true && isZero(shape, node) ? undefined : node;
+}
+
+function given<P extends FieldPath>(tree: MapNode, path: P): FieldValue<P> | undefined {
+  const node = givenNode(tree, path);
+  const shape = FIELD_SHAPES.get(path);
+  return node === undefined || shape === undefined ? undefined : (decode(shape, node) as FieldValue<P>);
+}
+
+function plainDefault(field: Field, { flagOnly }: DefaultsFor): Tree | undefined {
+  const value = flagOnly && field.flagOnlyDefault !== undefined ? field.flagOnlyDefault : field.default;
+  return value === undefined ? undefined : treeOf(value, { kind: "default" });
+}
+
+/** Defaults that depend on something else. */
+function derivedDefault(path: FieldPath, tree: MapNode, { gate }: DefaultsFor): Tree | undefined {
+  switch (path) {
+    case "nodeStatusReportFrequency": {
+      const update = givenNode(tree, "nodeStatusUpdateFrequency");
+      const from: Origin = { kind: "derived", from: "nodeStatusUpdateFrequency" };
+      return update === undefined || update.origin.kind === "default" ? undefined : { ...update, origin: from };
+    }
+    case "serializeImagePulls":
+      if ((given(tree, "maxParallelImagePulls") ?? 0) < 2) return undefined;
+      return treeOf(false, { kind: "derived", from: "maxParallelImagePulls" });
+    case "crashLoopBackOff.maxContainerRestartPeriod":
+      return gate("KubeletCrashLoopBackOffMax") ? treeOf("5m0s", { kind: "default" }) : undefined;
+    case "imagePullCredentialsVerificationPolicy":
+      if (!gate("KubeletEnsureSecretPulledImages")) return undefined;
+      return treeOf("NeverVerifyPreloadedImages", { kind: "default" });
+    default:
+      return undefined;
+  }
+}
+
+/** evictionHard as given replaces the default wholly, unless mergeDefaultEvictionSettings asks for the missing signals. */
+function withEvictionDefaults(tree: MapNode): MapNode {
+  const thresholds = at(tree, "evictionHard");
+  if (given(tree, "mergeDefaultEvictionSettings") !== true || thresholds?.kind !== "map") return tree;
+  const defaults = treeOf(FIELDS.evictionHard.default, { kind: "default" });
+  if (defaults.kind !== "map") return tree;
+  const entries = new Map([
+    ...thresholds.entries,
+    ...[...defaults.entries].filter(([key]) => !thresholds.entries.has(key)),
+  ]);
+  return withNode(tree, "evictionHard", { ...thresholds, entries });
+}
+
+/** What the start-up makes of the validated configuration: the last step, after flags and rules. */
+export function withDerived(tree: MapNode): MapNode {
+  let derived = tree;
+  if (given(tree, "cgroupsPerQOS") === true && given(tree, "cgroupRoot") === "") {
+    derived = withNode(derived, "cgroupRoot", treeOf("/", { kind: "derived", from: "cgroupsPerQOS" }));
+  }
+  const pids = at(tree, "podPidsLimit");
+  if (pids !== undefined && (given(tree, "podPidsLimit") ?? 0) < 0) {
+    derived = withNode(derived, "podPidsLimit", encode({ kind: "scalar", type: "int64" }, -1, pids.origin));
+  }
+  return derived;
+}

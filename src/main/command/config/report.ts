@@ -1,0 +1,49 @@
+// What is wrong, where it stands, and in which order an operator reads it: the command line first, then file by file from
+// top to bottom, then defaults that don't fit.
+import type { Violation } from "../rules/rule.js";
+import type { EffectiveConfig } from "./effective.js";
+import { originText, type Origin } from "./origin.js";
+
+export interface Problem extends Violation {
+  readonly origin: Origin;
+}
+
+/** A violation with the origin of what it speaks of. */
+export function problemOf(violation: Violation, config: EffectiveConfig): Problem {
+  const { path } = violation;
+  const origin: Origin = path.startsWith("--") ? { kind: "flag", flag: path.slice(2) } : config.origin(path);
+  return { ...violation, origin };
+}
+
+/** Somebody wrote the value: not so of a default that stands in for a value that could not be read. */
+export function isWritten({ origin }: Problem): boolean {
+  return origin.kind !== "default" && origin.kind !== "derived";
+}
+
+/** `files` in the order they were read. */
+export function reportLines(problems: readonly Problem[], files: readonly string[]): string[] {
+  const rank = ({ origin }: Problem): [number, number, number] => {
+    if (origin.kind === "file" || origin.kind === "drop-in") {
+      return [files.indexOf(origin.file), origin.line, origin.column];
+    }
+    return [origin.kind === "flag" ? -1 : files.length, 0, 0];
+  };
+  return problems
+    .map((problem) => ({ problem, rank: rank(problem) }))
+    .sort(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+    .map(({ problem }) => problemText(problem));
+}
+
+/** "/etc/k.yaml:7:3: maxPods: …", "--max-pods: …", "port (default): …". */
+export function problemText({ path, message, origin }: Problem): string {
+  switch (origin.kind) {
+    case "file":
+    case "drop-in":
+      return `${originText(origin)}: ${path === "" ? "" : `${path}: `}${message}`;
+    case "flag":
+      return path.includes("[") ? `--${origin.flag}: ${path}: ${message}` : `--${origin.flag}: ${message}`;
+    case "default":
+    case "derived":
+      return `${path} (${originText(origin)}): ${message}`;
+  }
+}

@@ -1,0 +1,108 @@
+// From the flags somebody gave to the configuration in force: the file of --config, the drop-ins of --config-dir, gates,
+// defaults, flags, rules, in upstream's order. Everything wrong comes back together. Pure but for `io`.
+import { resolveGates } from "../gates/feature-gates.js";
+import { configWarnings, validateConfig } from "../rules/index.js";
+import type { HostFacts, Violation } from "../rules/rule.js";
+import { withDefaults, withDerived } from "./defaults.js";
+import { dropInOrder } from "./drop-ins.js";
+import { EffectiveConfig } from "./effective.js";
+import { withFlags, type FlagValue } from "./flag-fields.js";
+import { mergeMaps } from "./merge.js";
+import { isWritten, problemOf, reportLines, type Problem } from "./report.js";
+import { at, NOTHING, plain, type MapNode } from "./tree.js";
+import { usable } from "./usable.js";
+
+export interface ConfigIo {
+  /** A file's text (UTF-8), or throws. */
+  readFile(path: string): string;
+  /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
+  listFiles(dir: string): string[];
+}
+
+export interface ResolvedConfig {
+  config: EffectiveConfig;
+  /** Read, in this order. */
+  files: string[];
+  /** A line each, with its place, in the order of reading. */
+  problems: string[];
+  /** Lines for the log. */
+  notices: string[];
+}
+
+export async function resolveConfig(
+  flags: ReadonlyMap<string, FlagValue>,
+  io: ConfigIo,
+  host: HostFacts,
+  flagViolations: readonly Violation[] = [],
+): Promise<ResolvedConfig> {
+  const configPath = textOf(flags, "config");
+  const sources = await readSources(configPath, textOf(flags, "config-dir"), io);
+  const raw = [sources.base, ...sources.dropIns].reduce((merged, patch) => mergeMaps(merged, patch), NOTHING);
+  const gates = resolveGates(gatesOf(withFlags(raw, flags)));
+  const gate: EffectiveConfig["gate"] = (name) => gates.gates.enabled(name);
+
+  const base = withDefaults(mergeMaps(undefined, sources.base), { flagOnly: configPath === "", gate });
+  const merged = sources.dropIns.reduce((below, patch) => mergeMaps(below, patch), base);
+  const tree = withFlags(withDefaults(merged, { flagOnly: false, gate }), flags);
+  const validated = new EffectiveConfig(tree, gate);
+
+  const violations = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];
+  const found = violations.map((violation) => problemOf(violation, validated));
+  const told = sources.problems.length === 0 ? found : found.filter(isWritten);
+  return {
+    config: new EffectiveConfig(withDerived(tree), gate),
+    files: sources.files,
+    problems: reportLines([...sources.problems, ...told], sources.files),
+    notices: [...gates.notices, ...configWarnings(validated)],
+  };
+}
+
+interface Sources {
+  base: MapNode;
+  dropIns: MapNode[];
+  files: string[];
+  problems: Problem[];
+}
+
+/** The YAML reader is loaded only when there is something to read. */
+async function readSources(configPath: string, configDir: string, io: ConfigIo): Promise<Sources> {
+  const sources: Sources = { base: NOTHING, dropIns: [], files: [], problems: [] };
+  if (configPath === "" && configDir === "") return sources;
+  const { readConfig } = await import("./read-config.js");
+  const read = (path: string, flag: string, kind: "file" | "drop-in"): MapNode => {
+    const text = attempt(() => io.readFile(path), flag, `${JSON.stringify(path)} cannot be read`, sources.problems);
+    if (text === undefined) return NOTHING;
+    const { tree, problems } = readConfig(text, path, kind);
+    sources.files.push(path);
+    sources.problems.push(...problems);
+    return tree;
+  };
+  if (configPath !== "") sources.base = read(configPath, "config", "file");
+  if (configDir !== "") {
+    const missing = `${JSON.stringify(configDir)} cannot be listed`;
+    const files = attempt(() => io.listFiles(configDir), "config-dir", missing, sources.problems) ?? [];
+    const dir = configDir.endsWith("/") ? configDir : `${configDir}/`;
+    sources.dropIns = dropInOrder(files).map((file) => read(`${dir}${file}`, "config-dir", "drop-in"));
+  }
+  return sources;
+}
+
+function attempt<T>(action: () => T, flag: string, what: string, problems: Problem[]): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    const message = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    problems.push({ origin: { kind: "flag", flag }, path: `--${flag}`, message });
+    return undefined;
+  }
+}
+
+function textOf(flags: ReadonlyMap<string, FlagValue>, name: string): string {
+  const value = flags.get(name)?.value;
+  return typeof value === "string" ? value : "";
+}
+
+function gatesOf(tree: MapNode): Record<string, boolean> {
+  const gates = at(tree, "featureGates");
+  return gates === undefined ? {} : (plain(gates) as Record<string, boolean>);
+}

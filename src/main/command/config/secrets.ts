@@ -1,0 +1,31 @@
+// Values that no log, print or HTTP answer may show.
+import { isFieldPath } from "./shape.js";
+import type { FieldPath } from "./fields.js";
+import { treeOf, type MapNode, type Tree } from "./tree.js";
+
+/** What stands in a secret's place, as upstream writes it. */
+export const MASK = "<masked>";
+
+const SECRETS: ReadonlySet<FieldPath> = new Set<FieldPath>(["staticPodURLHeader"]);
+
+/** A field's path, or one of something inside it ("staticPodURLHeader[Authorization]"). */
+export function isSecret(path: string): boolean {
+  const field = path.replace(/\[.*$/s, "");
+  return isFieldPath(field) && SECRETS.has(field);
+}
+
+/** The tree with the entries of secret fields masked; names of headers are no secret. */
+export function masked(tree: MapNode): MapNode {
+  const entries = new Map(tree.entries);
+  for (const path of SECRETS) {
+    const secret = entries.get(path);
+    if (secret !== undefined) entries.set(path, maskEntries(secret));
+  }
+  return { ...tree, entries };
+}
+
+function maskEntries(tree: Tree): Tree {
+  if (tree.kind !== "map") return treeOf(MASK, tree.origin);
+  const entries = [...tree.entries].map(([key, item]): [string, Tree] => [key, treeOf([MASK], item.origin)]);
+  return { ...tree, entries: new Map(entries) };
+}

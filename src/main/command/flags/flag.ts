@@ -1,0 +1,58 @@
+// What the tables of flags say about one flag. Rows are plain data; defaults stand as text, as --help shows them.
+import type { FieldPath } from "../config/fields.js";
+import type { FlagKind } from "./kinds.js";
+
+/** Subjects, in the order of --help. */
+export const GROUPS = [
+  "Start and configuration",
+  "API server and credentials",
+  "Node",
+  "Sources of static pods",
+  "HTTP servers and who may ask them",
+  "Container runtime and images",
+  "Network of pods",
+  "CPU, memory and cgroups",
+  "Eviction and dead containers",
+  "Volumes",
+  "Logs of the agent",
+  "Windows",
+  "Accepted, without effect",
+] as const;
+
+export type Group = (typeof GROUPS)[number];
+
+export interface Flag {
+  readonly kind: FlagKind;
+  /** As text; "" where there is none. */
+  readonly default: string;
+  readonly help: string;
+  /** The KubeletConfiguration field it writes. */
+  readonly field?: FieldPath;
+  /** One letter, without its dash. */
+  readonly short?: string;
+  /** The value a bare --name stands for; such a flag never takes the next argument. */
+  readonly bare?: string;
+  /** What to do instead of using it. */
+  readonly deprecated?: string;
+  /** Its value never shows in a message or a log. */
+  readonly secret?: true;
+  /** Known on this platform only. */
+  readonly platform?: NodeJS.Platform;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** A flag without a config field. */
+export function flag(kind: FlagKind, value: string, help: string, more: Partial<Flag> = {}): Flag {
+  return { kind, default: value, help, ...(kind === "bool" ? { bare: "true" } : {}), ...more };
+}
+
+/** A flag that writes a config field, which is where the value belongs today. */
+export function mirror(kind: FlagKind, value: string, field: FieldPath, help: string, more: Partial<Flag> = {}): Flag {
+  return flag(kind, value, help, { field, deprecated: `set ${field} in the file given by --config`, ...more });
+}
+
+/** A flag that writes a config field and is as good a place for the value as the file. */
+export function equalOf(kind: FlagKind, value: string, field: FieldPath, help: string, more: Partial<Flag> = {}): Flag {
+  return flag(kind, value, help, { field, ...more });
+}

@@ -1,0 +1,133 @@
+// How flags write their values: the value types of config fields, and what only flags have. Each kind decodes to a value
+// type, so that a flag's value fits the field it mirrors.
+import { isIP, isIPv4 } from "node:net";
+import type { ValueType } from "../value-types.js";
+import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from "../values.js";
+
+export type OwnKind =
+  | "ip"
+  | "port"
+  /** One IP address, or one of each family. */
+  | "nodeIPs"
+  /** Log level: decimal digits only. */
+  | "level"
+  /** "signal<value,signal<value". */
+  | "thresholds"
+  /** One key=value per use: the value may hold commas. */
+  | "onePair"
+  /** true, false, raw or v1.2.3. */
+  | "version"
+  /** yaml or json. */
+  | "format";
+
+export type FlagKind = ValueType | OwnKind;
+
+interface OwnRules {
+  /** What the text decodes to. */
+  readonly type: ValueType;
+  readonly accepted: string;
+  readonly read: (text: string) => unknown;
+}
+
+const OWN: Readonly<Record<OwnKind, OwnRules>> = {
+  ip: { type: "string", accepted: "an IP address", read: plainIP },
+  port: {
+    type: "int32",
+    accepted: "a port from 0 to 65535",
+    read: (text) => {
+      const port = fromText("int32", text);
+      return typeof port === "number" && port >= 0 && port <= 65535 ? port : undefined;
+    },
+  },
+  nodeIPs: {
+    type: "string",
+    accepted: "one IP address, or an IPv4 and an IPv6 address separated by a comma",
+    read: nodeIPs,
+  },
+  level: {
+    type: "uint32",
+    accepted: "a whole number from 0 to 2147483647",
+    read: (text) => (/^\d{1,10}$/.test(text) && Number(text) <= 2147483647 ? Number(text) : undefined),
+  },
+  thresholds: {
+    type: "stringMap",
+    accepted: 'signal<value pairs separated by commas, such as "memory.available<100Mi,nodefs.available<10%"',
+    read: (text) => pairs(text, "<", (value) => value),
+  },
+  onePair: {
+    type: "stringMap",
+    accepted: 'one key=value pair, such as "full-pcpus-only=true" (repeat the flag for more)',
+    read: onePair,
+  },
+  version: {
+    type: "string",
+    accepted: "true, false, raw or a version such as v1.36.0",
+    read: (text) => {
+      if (text === "raw" || /^v\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$/.test(text)) return text;
+      const bool = fromText("bool", text);
+      return typeof bool === "boolean" ? String(bool) : undefined;
+    },
+  },
+  format: {
+    type: "string",
+    accepted: "yaml or json",
+    read: (text) => (text === "yaml" || text === "json" ? text : undefined),
+  },
+};
+
+function own(kind: FlagKind): OwnRules | undefined {
+  return Object.hasOwn(OWN, kind) ? OWN[kind as OwnKind] : undefined;
+}
+
+/** The value type that a kind decodes to. */
+export function typeOf(kind: FlagKind): ValueType {
+  return own(kind)?.type ?? (kind as ValueType);
+}
+
+/** A flag's text as its kind; undefined when it is not of that kind. */
+export function readValue(kind: FlagKind, text: string): unknown {
+  const rules = own(kind);
+  return rules === undefined ? fromText(kind as ValueType, text) : rules.read(text);
+}
+
+/** Text that readValue reads back. */
+export function writeValue(kind: FlagKind, value: unknown): string {
+  const text = toText(typeOf(kind), value as never);
+  if (kind !== "thresholds") return text;
+  return Object.entries(value as Record<string, string>)
+    .map(([signal, limit]) => `${signal}<${limit}`)
+    .sort()
+    .join(",");
+}
+
+/** Completes "… is not" and "… needs a value:". */
+export function accepted(kind: FlagKind): string {
+  const type = typeOf(kind);
+  return own(kind)?.accepted ?? ACCEPTED_AS_TEXT[type] ?? ACCEPTED[type];
+}
+
+/** Two uses of a flag together: lists and maps add up, of other values the later one counts. */
+export function together(kind: FlagKind, before: unknown, after: unknown): unknown {
+  return accumulate(typeOf(kind), before, after);
+}
+
+/** An address as Node reads it: zeros in front of IPv4 parts are dropped, since upstream lets them pass. */
+function plainIP(text: string): string | undefined {
+  const plain = text.replace(/(^|[.:])0+(?=\d{1,3}(\.|$))/g, "$1");
+  // A zone names an interface: no address to listen on or to report.
+  return isIP(plain) > 0 && !plain.includes("%") ? plain : undefined;
+}
+
+function nodeIPs(text: string): string | undefined {
+  if (text === "") return text;
+  const ips = text.split(",").map((ip) => plainIP(ip.trim()));
+  const families = new Set(ips.map((ip) => isIPv4(ip ?? "")));
+  return ips.includes(undefined) || ips.length > 2 || families.size < ips.length ? undefined : ips.join(",");
+}
+
+function onePair(text: string): Record<string, string> | undefined {
+  const at = text.indexOf("=");
+  const key = text.slice(0, Math.max(at, 0)).trim();
+  if (text === "") return {};
+  return key === "" ? undefined : Object.fromEntries([[key, text.slice(at + 1).trim()]]);
+}

@@ -1,0 +1,130 @@
+// Flags of older kubelets that unit files in the field still carry. The kubelet of 1.36 refuses them as unknown; here the
+// refusal says since when the flag is gone and what to do instead.
+
+export interface RemovedFlag {
+  /** The last minor version of Kubernetes 1 that knew it. */
+  readonly last: number;
+  /** The version is known only roughly. */
+  readonly about?: true;
+  /** It took no value of its own (--x alone). */
+  readonly bool?: true;
+  readonly advice: string;
+}
+
+const gone = (last: number, advice: string): RemovedFlag => ({ last, advice });
+const goneBool = (last: number, advice: string): RemovedFlag => ({ last, advice, bool: true });
+
+const KLOG =
+  "the agent logs to standard error and leaves files and rotation to its supervisor (journald); leave it out";
+const LOG_STDERR = "logs always go to standard error; leave it out";
+const CNI = "pod networks are the container runtime's business: set its CNI directories there";
+const DOCKER =
+  "there is no Docker runtime any more; leave it out and give containerd or CRI-O in --container-runtime-endpoint";
+const SOURCES = "use Pod Security admission in the API server to say who may use the host's namespaces; leave it out";
+const RKT = "the rkt runtime is gone; leave it out and give a CRI runtime in --container-runtime-endpoint";
+const IPTABLES = "kube-proxy keeps these iptables rules itself; leave it out";
+const KUBENET = "kubenet is gone; configure a CNI network plugin in the container runtime";
+const KUBECONFIG = "give the API server's address and credentials in --kubeconfig";
+const NOTHING = "nothing replaces it; leave it out";
+
+const renamed = (name: string): string => `use --${name}, which takes the same value`;
+
+export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
+  "add-dir-header": goneBool(25, KLOG),
+  "allow-privileged": goneBool(
+    14,
+    "privileged pods are always allowed; leave it out and use Pod Security admission to refuse them",
+  ),
+  alsologtostderr: goneBool(25, LOG_STDERR),
+  "api-servers": gone(7, KUBECONFIG),
+  "azure-container-registry-config": {
+    last: 29,
+    about: true,
+    advice:
+      "use a credential provider: --image-credential-provider-config and --image-credential-provider-bin-dir with acr-credential-provider",
+  },
+  "bootstrap-checkpoint-path": gone(18, "use static pods (staticPodPath) for what must run without an API server"),
+  "cadvisor-port": gone(11, "container metrics are served on the kubelet's own port, under /metrics/cadvisor"),
+  "chaos-chance": { last: 21, about: true, advice: "it served tests only; leave it out" },
+  "cloud-config": gone(
+    33,
+    "cloud providers are no longer built in: give the file to the cloud controller manager and set --cloud-provider=external",
+  ),
+  "cni-bin-dir": gone(23, `${CNI} (containerd: bin_dirs)`),
+  "cni-cache-dir": gone(23, CNI),
+  "cni-conf-dir": gone(23, `${CNI} (containerd: conf_dir)`),
+  "configure-cbr0": goneBool(4, KUBENET),
+  "container-runtime": gone(26, "CRI is the only kind of runtime; leave it out and set --container-runtime-endpoint"),
+  containerized: goneBool(15, "run the agent as a service of the host, not in a container; leave it out"),
+  docker: gone(23, DOCKER),
+  "docker-endpoint": gone(23, DOCKER),
+  "docker-env-metadata-whitelist": gone(23, DOCKER),
+  "docker-exec-handler": gone(6, DOCKER),
+  "docker-only": goneBool(23, DOCKER),
+  "docker-root": gone(23, DOCKER),
+  "docker-tls": goneBool(23, DOCKER),
+  "docker-tls-ca": gone(23, DOCKER),
+  "docker-tls-cert": gone(23, DOCKER),
+  "docker-tls-key": gone(23, DOCKER),
+  "enable-cadvisor-json-endpoints": goneBool(20, "use /stats/summary and /metrics/cadvisor on the kubelet's port"),
+  "enable-custom-metrics": goneBool(10, "use the custom metrics API with an adapter; leave it out"),
+  "experimental-allowed-unsafe-sysctls": gone(10, renamed("allowed-unsafe-sysctls")),
+  "experimental-bootstrap-kubeconfig": gone(22, renamed("bootstrap-kubeconfig")),
+  "experimental-check-node-capabilities-before-mount": goneBool(23, NOTHING),
+  "experimental-cri": goneBool(6, "CRI is the only kind of runtime; leave it out and set --container-runtime-endpoint"),
+  "experimental-dockershim": goneBool(18, "this agent will have it again, but it is not built yet; use a CRI runtime"),
+  "experimental-dockershim-root-directory": gone(23, DOCKER),
+  "experimental-fail-swap-on": goneBool(11, renamed("fail-swap-on")),
+  "experimental-kernel-memcg-notification": goneBool(23, renamed("kernel-memcg-notification")),
+  "experimental-logging-sanitization": goneBool(23, "keep secrets out of what is logged; leave it out"),
+  "experimental-qos-reserved": gone(10, renamed("qos-reserved")),
+  "google-json-key": gone(9, "use a credential provider: --image-credential-provider-config"),
+  "host-ipc-sources": gone(14, SOURCES),
+  "host-network-sources": gone(14, SOURCES),
+  "host-pid-sources": gone(14, SOURCES),
+  "image-pull-progress-deadline": gone(23, "set it in the container runtime (containerd: image_pull_progress_timeout)"),
+  "init-config-dir": gone(9, "give the file itself in --config"),
+  "iptables-drop-bit": gone(30, IPTABLES),
+  "iptables-masquerade-bit": gone(30, IPTABLES),
+  "keep-terminated-pod-volumes": goneBool(30, "volumes of ended pods are always unmounted; leave it out"),
+  "log-backtrace-at": gone(25, "nothing replaces it; use -v for more of the log"),
+  "log-dir": gone(25, KLOG),
+  "log-file": gone(25, KLOG),
+  "log-file-max-size": gone(25, KLOG),
+  logtostderr: goneBool(25, LOG_STDERR),
+  "master-service-namespace": gone(26, "services are read from the pod's own namespace and from default; leave it out"),
+  "network-plugin": gone(23, `${CNI}; leave it out`),
+  "network-plugin-dir": gone(7, CNI),
+  "network-plugin-mtu": gone(23, "set the MTU in the network plugin's own configuration"),
+  "non-masquerade-cidr": gone(23, "masquerading is the network plugin's business (ip-masq-agent); leave it out"),
+  "one-output": goneBool(25, LOG_STDERR),
+  "pod-infra-container-image": gone(
+    34,
+    "set the sandbox image in the container runtime (containerd: sandbox or sandbox_image; CRI-O: pause_image)",
+  ),
+  "really-crash-for-testing": goneBool(23, "it served tests only; leave it out"),
+  "redirect-container-streaming": goneBool(
+    19,
+    "exec, attach and port-forward always go through the agent; leave it out",
+  ),
+  "register-schedulable": goneBool(
+    33,
+    "to register as unschedulable use --register-with-taints=node.kubernetes.io/unschedulable:NoSchedule",
+  ),
+  "require-kubeconfig": goneBool(9, "giving --kubeconfig is enough; leave it out"),
+  "rkt-api-endpoint": gone(10, RKT),
+  "rkt-path": gone(10, RKT),
+  "rkt-stage1-image": gone(9, RKT),
+  "seccomp-profile-root": gone(22, "profiles are read from the folder seccomp of --root-dir; move them there"),
+  "skip-headers": goneBool(25, KLOG),
+  "skip-log-headers": goneBool(25, KLOG),
+  stderrthreshold: gone(25, LOG_STDERR),
+};
+
+/** "--docker has been gone since Kubernetes 1.24: …", or undefined for any other name. */
+export function removedMessage(name: string): string | undefined {
+  const flag = Object.hasOwn(REMOVED_FLAGS, name) ? REMOVED_FLAGS[name] : undefined;
+  if (flag === undefined) return undefined;
+  const version = `Kubernetes 1.${flag.last + 1}`;
+  return `--${name} has been gone since ${flag.about === true ? "about " : ""}${version}: ${flag.advice}`;
+}

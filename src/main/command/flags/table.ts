@@ -1,0 +1,46 @@
+// Every flag the agent knows, by subject. Reading the command line, --help, the start-up log and the config fields' flags
+// read these tables, so a new flag is a new row. Source: upstream's flags of Kubernetes 1.36, and three of our own
+// (print-config, check-config, dynamic-config-dir).
+import type { Flag, Flags, Group } from "./flag.js";
+import { API_SERVER, LOGS, START } from "./general.js";
+import { LEFTOVERS, WINDOWS_ONLY } from "./leftovers.js";
+import { NODE, SERVERS, SOURCES } from "./node.js";
+import { EVICTION, RESOURCES } from "./resources.js";
+import { NETWORK, RUNTIME, VOLUMES } from "./runtime.js";
+
+export const FLAGS_BY_GROUP: Readonly<Record<Group, Flags>> = {
+  "Start and configuration": START,
+  "API server and credentials": API_SERVER,
+  Node: NODE,
+  "Sources of static pods": SOURCES,
+  "HTTP servers and who may ask them": SERVERS,
+  "Container runtime and images": RUNTIME,
+  "Network of pods": NETWORK,
+  "CPU, memory and cgroups": RESOURCES,
+  "Eviction and dead containers": EVICTION,
+  Volumes: VOLUMES,
+  "Logs of the agent": LOGS,
+  Windows: WINDOWS_ONLY,
+  "Accepted, without effect": LEFTOVERS,
+};
+
+/** The flags of a platform. */
+export interface KnownFlags {
+  readonly byName: ReadonlyMap<string, Flag>;
+  /** Long names by letter. */
+  readonly byLetter: ReadonlyMap<string, string>;
+}
+
+const COMMON = knownOn("linux");
+const WINDOWS = knownOn("win32");
+
+export function flagsOf(platform: NodeJS.Platform): KnownFlags {
+  return platform === "win32" ? WINDOWS : COMMON;
+}
+
+function knownOn(platform: NodeJS.Platform): KnownFlags {
+  const all = Object.values(FLAGS_BY_GROUP).flatMap((flags) => Object.entries(flags));
+  const byName = new Map(all.filter(([, flag]) => flag.platform === undefined || flag.platform === platform));
+  const letters = [...byName].map(([name, { short }]): [string, string] => [short ?? "", name]);
+  return { byName, byLetter: new Map(letters.filter(([letter]) => letter !== "")) };
+}

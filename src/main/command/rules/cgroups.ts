@@ -1,0 +1,43 @@
+// The cgroup tree and what the kernel's cgroup version allows.
+import { formatDuration } from "../duration.js";
+import type { ConfigView, HostFacts, Violation } from "./rule.js";
+
+const DEFAULT_PERIOD_MS = 100;
+
+export function* cgroups(config: ConfigView, host: HostFacts): Iterable<Violation> {
+  const systemCgroups = config.get("systemCgroups") ?? "";
+  // A root that was only derived does not count: systemCgroups must be relative to a root somebody chose.
+  const root = config.isSet("cgroupRoot") ? (config.get("cgroupRoot") ?? "") : "";
+  if (systemCgroups !== "" && root === "") {
+    yield { path: "systemCgroups", message: `"${systemCgroups}" needs cgroupRoot; set it, "/" for the whole machine` };
+  }
+  yield* quotaPeriod(config);
+  if (host.cgroupVersion !== 1) return;
+  if (config.get("failCgroupV1") === true) {
+    yield {
+      path: "failCgroupV1",
+      message: "is true and this machine runs cgroup v1; boot it with cgroup v2, or set failCgroupV1: false for now",
+    };
+  }
+  if (config.get("singleProcessOOMKill") === false) {
+    yield {
+      path: "singleProcessOOMKill",
+      message: "false is not possible on cgroup v1, which can't kill a whole cgroup; remove it, or boot with cgroup v2",
+    };
+  }
+}
+
+function* quotaPeriod(config: ConfigView): Iterable<Violation> {
+  const path = "cpuCFSQuotaPeriod";
+  const period = config.get(path);
+  if (period === undefined) return;
+  if (!config.gate("CustomCPUCFSQuotaPeriod")) {
+    if (period === DEFAULT_PERIOD_MS) return;
+    yield {
+      path,
+      message: `${formatDuration(period)} is not 100ms; another one needs the feature gate CustomCPUCFSQuotaPeriod, which is off`,
+    };
+  } else if (period < 1 || period > 1000) {
+    yield { path, message: `${formatDuration(period)} is not a duration from 1ms to 1s` };
+  }
+}

@@ -1,0 +1,78 @@
+// Rules of what only flags can say.
+import { isIP, isIPv4 } from "node:net";
+import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
+import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "../../../shared/api/node-label.js";
+import type { Violation } from "./rule.js";
+import { quote } from "./check.js";
+
+export interface CheckedFlags {
+  readonly nodeLabels?: Readonly<Record<string, string>>;
+  /** As given: one address, or two separated by a comma. */
+  readonly nodeIP?: string;
+  readonly exitOnLockContention: boolean;
+  readonly lockFile: string;
+  readonly cloudProvider: string;
+}
+
+export function validateFlags(flags: CheckedFlags): Violation[] {
+  return [...nodeLabels(flags.nodeLabels ?? {}), ...nodeIPs(flags.nodeIP ?? "", flags.cloudProvider), ...lock(flags)];
+}
+
+function* lock(flags: CheckedFlags): Iterable<Violation> {
+  if (flags.exitOnLockContention && flags.lockFile === "") {
+    yield { path: "--exit-on-lock-contention", message: "needs --lock-file; name the file whose lock is watched" };
+  }
+}
+
+function* nodeLabels(labels: Readonly<Record<string, string>>): Iterable<Violation> {
+  const path = "--node-labels";
+  for (const [key, value] of Object.entries(labels)) {
+    const keyProblem = qualifiedName(key);
+    const valueProblem = labelValue(value);
+    if (keyProblem !== undefined) yield { path, message: `the key ${quote(key)} is not ${keyProblem}` };
+    else if (!mayLabelItself(key)) yield { path, message: foreignLabel(key) };
+    if (valueProblem !== undefined) {
+      yield { path, message: `the value ${quote(value)} of ${quote(key)} is not ${valueProblem}` };
+    }
+  }
+}
+
+function foreignLabel(key: string): string {
+  const domains = SELF_LABEL_DOMAINS.map((domain) => `${domain}/…`).join(", ");
+  return `a node may not give itself the label ${key}; label the Node object instead. It may set ${domains}, ${SELF_LABELS.join(", ")} and labels outside kubernetes.io and k8s.io`;
+}
+
+/** The addresses of --node-ip; empty places, as of an unset variable in a unit file, are left out. */
+export function splitNodeIPs(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function* nodeIPs(text: string, cloudProvider: string): Iterable<Violation> {
+  const path = "--node-ip";
+  const given = splitNodeIPs(text);
+  const addresses = given.filter((one) => isIP(one) !== 0);
+  for (const one of given) {
+    if (isIP(one) === 0) yield { path, message: `${quote(one)} is not an IP address` };
+  }
+  if (addresses.length > 2) {
+    yield { path, message: `${text} has ${addresses.length} addresses; give one, or an IPv4 and an IPv6 one` };
+  }
+  if (addresses.length !== 2) return;
+  const [first = "", second = ""] = addresses;
+  if (isIPv4(first) === isIPv4(second)) {
+    yield { path, message: `${text} has two addresses of one family; give one, or an IPv4 and an IPv6 one` };
+  }
+  if (addresses.some(isUnspecified)) {
+    yield { path, message: `${text} has two addresses, one of them unspecified; 0.0.0.0 or :: must stand alone` };
+  }
+  if (cloudProvider !== "" && cloudProvider !== "external") {
+    yield { path, message: `two addresses are not possible with --cloud-provider=${cloudProvider}; give one` };
+  }
+}
+
+function isUnspecified(address: string): boolean {
+  return address === "0.0.0.0" || (!isIPv4(address) && /^[0:]+$/.test(address));
+}

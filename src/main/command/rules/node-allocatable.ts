@@ -1,0 +1,43 @@
+// enforceNodeAllocatable: which part of the node gets a cgroup that holds it within its share.
+import type { ConfigView, Violation } from "./rule.js";
+import { notOneOf } from "./check.js";
+
+const PATH = "enforceNodeAllocatable";
+const ENTRIES = [
+  "none",
+  "pods",
+  "system-reserved",
+  "system-reserved-compressible",
+  "kube-reserved",
+  "kube-reserved-compressible",
+];
+const RESERVED = [
+  ["system-reserved", "systemReservedCgroup"],
+  ["kube-reserved", "kubeReservedCgroup"],
+] as const;
+
+export function* nodeAllocatable(config: ConfigView): Iterable<Violation> {
+  const listed = config.get(PATH) ?? [];
+  const has = new Set(listed);
+  for (const entry of has) {
+    if (!ENTRIES.includes(entry)) yield { path: PATH, message: notOneOf(entry, ENTRIES) };
+    else if (entry !== "none" && config.get("cgroupsPerQOS") === false) {
+      yield { path: PATH, message: `${entry} needs cgroupsPerQOS: true; set that, or ${PATH}: [none]` };
+    }
+    const times = listed.filter((other) => other === entry).length;
+    if (times > 1) yield { path: PATH, message: `lists ${entry} ${times} times; once is enough` };
+  }
+  if (has.has("none") && has.size > 1) {
+    yield { path: PATH, message: "none can't stand together with other entries; remove it or them" };
+  }
+  for (const [entry, cgroup] of RESERVED) {
+    const compressible = `${entry}-compressible`;
+    if (has.has(entry) && has.has(compressible)) {
+      yield { path: PATH, message: `lists both ${entry} and ${compressible}; keep one` };
+    }
+    const needing = [entry, compressible].find((name) => has.has(name));
+    if (needing !== undefined && (config.get(cgroup) ?? "") === "") {
+      yield { path: PATH, message: `${needing} needs ${cgroup}, which is empty; name the cgroup or remove the entry` };
+    }
+  }
+}

@@ -1,0 +1,126 @@
+// Eviction thresholds from the four maps that describe them.
+import {
+  EVICTION_SIGNALS,
+  isEvictionSignal,
+  type EvictionSignal,
+  type EvictionThreshold,
+  type ThresholdValue,
+} from "../../../shared/api/eviction-threshold.js";
+import { parsePercentage } from "../../../shared/api/percentage.js";
+import { value as wholeUnits } from "../../../shared/api/quantity.js";
+import { parseDuration } from "../duration.js";
+import { nearest } from "../nearest.js";
+import type { Violation } from "./rule.js";
+import { readQuantity } from "./parse-reserved.js";
+import { quote } from "./check.js";
+
+type TextMap = Readonly<Record<string, string>>;
+
+export interface EvictionMaps {
+  readonly evictionHard?: TextMap | undefined;
+  readonly evictionSoft?: TextMap | undefined;
+  readonly evictionSoftGracePeriod?: TextMap | undefined;
+  readonly evictionMinimumReclaim?: TextMap | undefined;
+}
+
+export interface EvictionThresholds {
+  /** Hard ones first. Without those turned off by 0% or 100%, and without what can't be read. */
+  thresholds: EvictionThreshold[];
+  violations: Violation[];
+}
+
+/** Pure; the values of containerfs signals are read like all others, the one who uses them overwrites them. */
+export function parseEviction(maps: EvictionMaps): EvictionThresholds {
+  const violations: Violation[] = [];
+  const read = <T>(name: keyof EvictionMaps, one: (text: string) => T | Problem): Map<EvictionSignal, T> =>
+    readMap(name, maps[name] ?? {}, one, violations);
+  const hard = read("evictionHard", readThreshold);
+  const soft = read("evictionSoft", readThreshold);
+  const grace = read("evictionSoftGracePeriod", readGrace);
+  const reclaim = read("evictionMinimumReclaim", readReclaim);
+  const withReclaim = (signal: EvictionSignal): { minReclaim?: ThresholdValue } => {
+    const minReclaim = reclaim.get(signal);
+    return minReclaim === undefined ? {} : { minReclaim };
+  };
+  const thresholds: EvictionThreshold[] = [];
+  for (const [signal, value] of hard) {
+    if (value !== "off") thresholds.push({ signal, value, graceMs: 0, hard: true, ...withReclaim(signal) });
+  }
+  for (const [signal, value] of soft) {
+    if (value === "off") continue;
+    const graceMs = grace.get(signal);
+    if (graceMs !== undefined) {
+      thresholds.push({ signal, value, graceMs, hard: false, ...withReclaim(signal) });
+    } else if (maps.evictionSoftGracePeriod?.[signal] === undefined) {
+      violations.push({
+        path: `evictionSoft[${signal}]`,
+        message: `has no grace period; set evictionSoftGracePeriod[${signal}], such as 1m30s`,
+      });
+    }
+  }
+  return { thresholds, violations };
+}
+
+/** What is wrong with a text. */
+class Problem {
+  constructor(readonly message: string) {}
+}
+
+function readMap<T>(
+  name: string,
+  given: TextMap,
+  one: (text: string) => T | Problem,
+  violations: Violation[],
+): Map<EvictionSignal, T> {
+  const entries = new Map<EvictionSignal, T>();
+  for (const [signal, text] of Object.entries(given)) {
+    const path = `${name}[${signal}]`;
+    const read = one(text);
+    if (!isEvictionSignal(signal)) violations.push({ path, message: unknownSignal(signal) });
+    else if (read instanceof Problem) violations.push({ path, message: read.message });
+    else entries.set(signal, read);
+  }
+  return entries;
+}
+
+function unknownSignal(signal: string): string {
+  const meant = nearest(signal, EVICTION_SIGNALS);
+  const advice = meant === undefined ? `known are ${EVICTION_SIGNALS.join(", ")}` : `did you mean ${meant}?`;
+  return `${quote(signal)} is not an eviction signal; ${advice}`;
+}
+
+function readThreshold(text: string): ThresholdValue | "off" | Problem {
+  const percent = parsePercentage(text);
+  if (percent === 0 || percent === 100) return "off";
+  if (percent !== undefined) {
+    const fine = percent > 0 && percent < 100;
+    return fine ? { kind: "percent", percent } : new Problem(`${quote(text)} is not a percentage from 0% to 100%`);
+  }
+  const units = readUnits(text);
+  if (units === undefined)
+    return new Problem(`${quote(text)} is neither a quantity such as 100Mi nor a percentage such as 10%`);
+  if (units <= 0n) return new Problem(`${quote(text)} is not a quantity above 0; 0% turns the signal off`);
+  return { kind: "quantity", units };
+}
+
+function readReclaim(text: string): ThresholdValue | Problem {
+  const percent = parsePercentage(text);
+  if (percent !== undefined) {
+    return percent > 0 ? { kind: "percent", percent } : new Problem(`${quote(text)} is not a percentage above 0%`);
+  }
+  const units = readUnits(text);
+  if (units === undefined)
+    return new Problem(`${quote(text)} is neither a quantity such as 500Mi nor a percentage such as 5%`);
+  return units < 0n ? new Problem(`${quote(text)} is not a quantity of 0 or more`) : { kind: "quantity", units };
+}
+
+function readGrace(text: string): number | Problem {
+  const ms = parseDuration(text);
+  if (ms === undefined) return new Problem(`${quote(text)} is not a duration such as 1m30s`);
+  return ms < 0 ? new Problem(`${quote(text)} is not a duration of 0 or more`) : ms;
+}
+
+function readUnits(text: string): bigint | undefined {
+  const quantity = readQuantity(text);
+  return quantity === undefined ? undefined : wholeUnits(quantity);
+}

@@ -1,0 +1,37 @@
+// Resources set aside for the system and for Kubernetes' own daemons, read from "cpu=500m,memory=1Gi"-like maps.
+import { isInvalidQuantityError, parseQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
+import type { Violation } from "./rule.js";
+import { notOneOf, quote } from "./check.js";
+
+export const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"] as const;
+export type Reservable = (typeof RESERVABLE)[number];
+export type ReservedResources = Partial<Record<Reservable, ExactQuantity>>;
+
+/** What can be read of the map `path`, and what is wrong with the rest. */
+export function parseReserved(
+  path: string,
+  given: Readonly<Record<string, string>>,
+): { resources: ReservedResources; violations: Violation[] } {
+  const resources: ReservedResources = {};
+  const violations: Violation[] = [];
+  for (const [name, text] of Object.entries(given)) {
+    const refuse = (message: string): void => void violations.push({ path: `${path}[${name}]`, message });
+    const resource = RESERVABLE.find((known) => known === name);
+    const quantity = readQuantity(text);
+    if (resource === undefined) refuse(notOneOf(name, RESERVABLE));
+    else if (quantity === undefined) refuse(`${quote(text)} is not a quantity such as 500m, 2 or 1Gi`);
+    else if (quantity.nanos < 0n) refuse(`${quote(text)} is not a quantity of 0 or more`);
+    else resources[resource] = quantity;
+  }
+  return { resources, violations };
+}
+
+/** Undefined when the text is no quantity. */
+export function readQuantity(text: string): ExactQuantity | undefined {
+  try {
+    return parseQuantity(text);
+  } catch (error) {
+    if (isInvalidQuantityError(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+// Taints the node registers with.
+import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
+import type { ConfigView, Violation } from "./rule.js";
+import { notOneOf, quote } from "./check.js";
+
+export const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+export function* taints(config: ConfigView): Iterable<Violation> {
+  for (const [index, taint] of (config.get("registerWithTaints") ?? []).entries()) {
+    const path = `registerWithTaints[${index}]`;
+    if (!isQualifiedName(taint.key)) {
+      yield { path: `${path}.key`, message: `${quote(taint.key)} is not ${qualifiedName(taint.key) ?? ""}` };
+    }
+    const problem = labelValue(taint.value);
+    if (problem !== undefined) yield { path: `${path}.value`, message: `${quote(taint.value)} is not ${problem}` };
+    if (taint.effect !== "" && !TAINT_EFFECTS.includes(taint.effect)) {
+      yield { path: `${path}.effect`, message: notOneOf(taint.effect, TAINT_EFFECTS) };
+    }
+    if (taint.timeAdded !== undefined) {
+      yield { path: `${path}.timeAdded`, message: "is the control plane's to set; remove it" };
+    }
+  }
+}

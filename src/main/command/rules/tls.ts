@@ -1,0 +1,50 @@
+// TLS of the agent's server.
+import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/api/tls-names.js";
+import { nearest } from "../nearest.js";
+import type { ConfigView, Violation } from "./rule.js";
+import { needsGate, notOneOf, quote } from "./check.js";
+
+export function* tls(config: ConfigView): Iterable<Violation> {
+  yield* ciphers(config);
+  const version = config.get("tlsMinVersion") ?? "";
+  if (version !== "" && !TLS_VERSIONS.has(version)) {
+    yield { path: "tlsMinVersion", message: notOneOf(version, [...TLS_VERSIONS.keys()]) };
+  }
+  yield* curves(config);
+  if (config.get("serverTLSBootstrap") === true && !config.gate("RotateKubeletServerCertificate")) {
+    yield needsGate("serverTLSBootstrap", "RotateKubeletServerCertificate");
+  }
+}
+
+function* ciphers(config: ConfigView): Iterable<Violation> {
+  const path = "tlsCipherSuites";
+  const names = config.get(path) ?? [];
+  for (const [index, name] of names.entries()) {
+    if (TLS_CIPHERS.has(name)) continue;
+    const meant = nearest(name, TLS_CIPHERS.keys()) ?? "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
+    yield { path: `${path}[${index}]`, message: `${quote(name)} is not a cipher suite's name; did you mean ${meant}?` };
+  }
+  if (names.length > 0 && names.every((name) => TLS_CIPHERS.has(name) && TLS_CIPHERS.get(name) === undefined)) {
+    yield { path, message: "lists only broken ciphers (RC4, 3DES), which this build has not; add one that is safe" };
+  }
+}
+
+function* curves(config: ConfigView): Iterable<Violation> {
+  const path = "tlsCurvePreferences";
+  const ids = config.get(path) ?? [];
+  const seen = new Set<number>();
+  for (const [index, id] of ids.entries()) {
+    const at = `${path}[${index}]`;
+    if (id < 1 || id > 65535) yield { path: at, message: `${id} is not a number from 1 to 65535` };
+    else if (!TLS_CURVES.has(id)) yield { path: at, message: `${id} is not a known curve; known are ${knownCurves()}` };
+    if (seen.has(id)) yield { path: at, message: `${id} is listed twice; once is enough` };
+    seen.add(id);
+  }
+  if (ids.length > 0 && ids.every((id) => TLS_CURVES.has(id) && TLS_CURVES.get(id)?.openssl === undefined)) {
+    yield { path, message: "lists only curves that this build has not; add 29 (X25519) or 23 (P-256)" };
+  }
+}
+
+function knownCurves(): string {
+  return [...TLS_CURVES].map(([id, { name }]) => `${id} (${name})`).join(", ");
+}

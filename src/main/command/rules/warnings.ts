@@ -1,0 +1,65 @@
+// What is allowed and yet deserves a word at start.
+import { isIP } from "node:net";
+import type { FieldPath } from "../config/fields.js";
+import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
+import type { ConfigView } from "./rule.js";
+import { quote } from "./check.js";
+
+/** Fields that are still accepted and do nothing, or soon will not. */
+const OLD_FIELDS: readonly (readonly [FieldPath, string])[] = [
+  ["iptablesMasqueradeBit", "has had no effect since Kubernetes 1.28; remove it"],
+  ["iptablesDropBit", "has had no effect since Kubernetes 1.28; remove it"],
+  [
+    "streamingConnectionIdleTimeout",
+    "is deprecated since Kubernetes 1.34: the runtime closes idle streams; set it in the runtime's configuration",
+  ],
+];
+
+/** A line for the log each. */
+export function configWarnings(config: ConfigView): string[] {
+  return [...cgroupPrefix(config), ...oldFields(config), ...unusableTls(config), ...withoutEffect(config)];
+}
+
+function* cgroupPrefix(config: ConfigView): Iterable<string> {
+  const own = config.get("kubeletCgroups") ?? "";
+  const reserved = config.get("kubeReservedCgroup") ?? "";
+  if (own === "" || reserved === "" || isBelow(own, reserved)) return;
+  yield `kubeletCgroups ${quote(own)} is not within kubeReservedCgroup ${quote(reserved)}: what the agent itself uses would not count as reserved; put it beneath`;
+}
+
+function isBelow(path: string, parent: string): boolean {
+  const parts = (text: string): string[] => text.split("/").filter((part) => part !== "");
+  const own = parts(path);
+  return parts(parent).every((part, index) => own[index] === part);
+}
+
+function* oldFields(config: ConfigView): Iterable<string> {
+  for (const [path, fate] of OLD_FIELDS) if (config.isSet(path)) yield `${path} ${fate}`;
+}
+
+function* unusableTls(config: ConfigView): Iterable<string> {
+  const ciphers = config.get("tlsCipherSuites") ?? [];
+  for (const name of ciphers) {
+    if (TLS_CIPHERS.has(name) && TLS_CIPHERS.get(name) === undefined) {
+      yield `tlsCipherSuites: ${name} is broken and not in this build; it is left out`;
+    }
+  }
+  if (ciphers.length > 0 && config.get("tlsMinVersion") === "VersionTLS13") {
+    yield "tlsCipherSuites has no effect with tlsMinVersion: VersionTLS13, whose ciphers can't be chosen";
+  }
+  for (const id of config.get("tlsCurvePreferences") ?? []) {
+    const curve = TLS_CURVES.get(id);
+    if (curve !== undefined && curve.openssl === undefined) {
+      yield `tlsCurvePreferences: ${id} (${curve.name}) is not in this build; it is left out`;
+    }
+  }
+}
+
+function* withoutEffect(config: ConfigView): Iterable<string> {
+  if (Object.keys(config.get("qosReserved") ?? {}).length > 0 && !config.gate("QOSReserved")) {
+    yield "qosReserved has no effect while the feature gate QOSReserved is off";
+  }
+  for (const address of config.get("clusterDNS") ?? []) {
+    if (isIP(address) === 0) yield `clusterDNS: ${quote(address)} is not an IP address; it is left out`;
+  }
+}

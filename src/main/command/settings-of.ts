@@ -1,0 +1,203 @@
+// What the start-up needs of a valid configuration, as plain members: names are KubeletConfiguration's, durations are
+// milliseconds (their names end in Ms).
+import { isIP } from "node:net";
+import type { AgentFlags } from "./agent-flags.js";
+import { flagValues, type CommandLine } from "./command-line.js";
+import { notActedOn } from "./config/acted-on.js";
+import type { EffectiveConfig } from "./config/effective.js";
+import type { FieldPath, FieldValue } from "./config/fields.js";
+import type { ResolvedConfig } from "./config/resolve-config.js";
+import { splitNodeIPs } from "./rules/flags.js";
+import type { ModuleVerbosity, Taint, MemoryReservation } from "./value-types.js";
+import { KUBERNETES_VERSION } from "./version.js";
+
+type StringMap = Readonly<Record<string, string>>;
+
+export interface Settings extends AgentFlags {
+  /** The whole configuration, every value with its origin. */
+  readonly config: EffectiveConfig;
+  /** The files it was read from: that of --config first, then drop-ins in the order of merging. */
+  readonly configFiles: readonly string[];
+  /** Every flag with its value, secrets masked, for the start-up log. */
+  readonly flags: readonly { readonly name: string; readonly value: string }[];
+  /** The version to report: ours, or what --version=v… puts in its place. */
+  readonly kubernetesVersion: string;
+  /** Lines for the log, once there is one: deprecated flags and fields, what is accepted but does nothing yet. */
+  readonly notices: readonly string[];
+
+  readonly nodeIPs: string[];
+  readonly containerRuntimeEndpoint: string;
+  readonly imageServiceEndpoint: string;
+  readonly runtimeRequestTimeoutMs: number;
+  readonly staticPodPath: string;
+  readonly staticPodURL: string;
+  readonly staticPodURLHeader: Record<string, string[]>;
+  readonly fileCheckFrequencyMs: number;
+  readonly httpCheckFrequencyMs: number;
+  readonly syncFrequencyMs: number;
+  /** The sync loop counts as stuck when it was not entered for this long. */
+  readonly syncLoopMaxAgeMs: number;
+  readonly podLogsDir: string;
+
+  readonly enableServer: boolean;
+  readonly address: string;
+  readonly port: number;
+  /** 0: off, as are the other ports. */
+  readonly readOnlyPort: number;
+  readonly healthzPort: number;
+  readonly healthzBindAddress: string;
+
+  readonly cgroupRoot: string;
+  readonly cgroupDriver: "cgroupfs" | "systemd";
+  readonly cgroupsPerQOS: boolean;
+  readonly kubeletCgroups: string;
+  readonly systemCgroups: string;
+  readonly failSwapOn: boolean;
+  readonly failCgroupV1: boolean;
+  readonly protectKernelDefaults: boolean;
+  readonly oomScoreAdj: number;
+  readonly maxOpenFiles: number;
+
+  /** Resources by name as given; parsed by rules/parse-reserved.ts. */
+  readonly systemReserved: StringMap;
+  readonly kubeReserved: StringMap;
+  readonly systemReservedCgroup: string;
+  readonly kubeReservedCgroup: string;
+  readonly reservedSystemCPUs: string;
+  readonly reservedMemory: readonly MemoryReservation[];
+  readonly enforceNodeAllocatable: readonly string[];
+  /** Thresholds by signal as given; parsed by rules/parse-eviction.ts. */
+  readonly evictionHard: StringMap;
+  readonly evictionSoft: StringMap;
+  readonly evictionSoftGracePeriod: StringMap;
+  readonly evictionMinimumReclaim: StringMap;
+  readonly evictionPressureTransitionPeriodMs: number;
+  /** Seconds. */
+  readonly evictionMaxPodGracePeriod: number;
+
+  readonly clusterDNS: string[];
+  readonly clusterDomain: string;
+  /** "": no file of the host. */
+  readonly resolvConf: string;
+  readonly maxPods: number;
+  readonly podPidsLimit: number;
+  readonly cpuCFSQuota: boolean;
+  readonly seccompDefault: boolean;
+  readonly serializeImagePulls: boolean;
+  /** undefined: no bound of its own. */
+  readonly maxParallelImagePulls: number | undefined;
+
+  readonly registerNode: boolean;
+  readonly registerWithTaints: readonly Taint[];
+  readonly providerID: string;
+  readonly rotateCertificates: boolean;
+  readonly nodeStatusUpdateFrequencyMs: number;
+  readonly nodeStatusReportFrequencyMs: number;
+  readonly nodeLeaseDurationSeconds: number;
+
+  readonly verbosity: number;
+  readonly vmodule: readonly ModuleVerbosity[];
+  readonly logFormat: "text" | "json";
+  readonly logFlushFrequencyMs: number;
+}
+
+/** Upstream's limit of the sync loop's age: twice the sync frequency, five minutes at least. */
+const SYNC_LOOP_MIN_AGE_MS = 5 * 60_000;
+const SECOND = 1000;
+
+export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files, notices }: ResolvedConfig): Settings {
+  const text = (path: PathOf<string>): string => config.get(path) ?? "";
+  const number = (path: PathOf<number>): number => config.get(path) ?? 0;
+  const bool = (path: PathOf<boolean>): boolean => config.get(path) ?? false;
+  const texts = (path: PathOf<string[]>): string[] => config.get(path) ?? [];
+  const map = (path: PathOf<StringMap>): StringMap => config.get(path) ?? {};
+  /** A time between two rounds: a flag's 0 would never rest, so it stands for the default as a file's does. */
+  const rest = (path: PathOf<number>, standard: number): number => (number(path) > 0 ? number(path) : standard);
+  const runtime = withScheme(text("containerRuntimeEndpoint"));
+  const imageService = text("imageServiceEndpoint");
+  const syncFrequencyMs = rest("syncFrequency", 60 * SECOND);
+  return {
+    ...agent,
+    config,
+    configFiles: files,
+    flags: flagValues(line),
+    kubernetesVersion: line.reportedVersion ?? KUBERNETES_VERSION,
+    notices: [...line.deprecations, ...notices, ...notActedOn(config)],
+
+    nodeIPs: splitNodeIPs(agent.nodeIP),
+    containerRuntimeEndpoint: runtime,
+    imageServiceEndpoint: imageService === "" ? runtime : withScheme(imageService),
+    runtimeRequestTimeoutMs: rest("runtimeRequestTimeout", 120 * SECOND),
+    staticPodPath: text("staticPodPath"),
+    staticPodURL: text("staticPodURL"),
+    staticPodURLHeader: config.get("staticPodURLHeader") ?? {},
+    fileCheckFrequencyMs: rest("fileCheckFrequency", 20 * SECOND),
+    httpCheckFrequencyMs: rest("httpCheckFrequency", 20 * SECOND),
+    syncFrequencyMs,
+    syncLoopMaxAgeMs: Math.max(2 * syncFrequencyMs, SYNC_LOOP_MIN_AGE_MS),
+    podLogsDir: text("podLogsDir"),
+
+    enableServer: bool("enableServer"),
+    address: text("address"),
+    port: number("port"),
+    readOnlyPort: number("readOnlyPort"),
+    healthzPort: number("healthzPort"),
+    healthzBindAddress: text("healthzBindAddress"),
+
+    cgroupRoot: text("cgroupRoot"),
+    cgroupDriver: text("cgroupDriver") === "systemd" ? "systemd" : "cgroupfs",
+    cgroupsPerQOS: bool("cgroupsPerQOS"),
+    kubeletCgroups: text("kubeletCgroups"),
+    systemCgroups: text("systemCgroups"),
+    failSwapOn: bool("failSwapOn"),
+    failCgroupV1: bool("failCgroupV1"),
+    protectKernelDefaults: bool("protectKernelDefaults"),
+    oomScoreAdj: number("oomScoreAdj"),
+    maxOpenFiles: number("maxOpenFiles"),
+
+    systemReserved: map("systemReserved"),
+    kubeReserved: map("kubeReserved"),
+    systemReservedCgroup: text("systemReservedCgroup"),
+    kubeReservedCgroup: text("kubeReservedCgroup"),
+    reservedSystemCPUs: text("reservedSystemCPUs"),
+    reservedMemory: config.get("reservedMemory") ?? [],
+    enforceNodeAllocatable: texts("enforceNodeAllocatable"),
+    evictionHard: map("evictionHard"),
+    evictionSoft: map("evictionSoft"),
+    evictionSoftGracePeriod: map("evictionSoftGracePeriod"),
+    evictionMinimumReclaim: map("evictionMinimumReclaim"),
+    evictionPressureTransitionPeriodMs: number("evictionPressureTransitionPeriod"),
+    evictionMaxPodGracePeriod: number("evictionMaxPodGracePeriod"),
+
+    // A warning has named the others.
+    clusterDNS: texts("clusterDNS").filter((address) => isIP(address) !== 0),
+    clusterDomain: text("clusterDomain"),
+    resolvConf: text("resolvConf"),
+    maxPods: number("maxPods"),
+    podPidsLimit: number("podPidsLimit"),
+    cpuCFSQuota: bool("cpuCFSQuota"),
+    seccompDefault: bool("seccompDefault"),
+    serializeImagePulls: bool("serializeImagePulls"),
+    maxParallelImagePulls: config.get("maxParallelImagePulls"),
+
+    registerNode: bool("registerNode"),
+    registerWithTaints: config.get("registerWithTaints") ?? [],
+    providerID: text("providerID"),
+    rotateCertificates: bool("rotateCertificates"),
+    nodeStatusUpdateFrequencyMs: number("nodeStatusUpdateFrequency"),
+    nodeStatusReportFrequencyMs: number("nodeStatusReportFrequency"),
+    nodeLeaseDurationSeconds: number("nodeLeaseDurationSeconds"),
+
+    verbosity: number("logging.verbosity"),
+    vmodule: config.get("logging.vmodule") ?? [],
+    logFormat: text("logging.format") === "json" ? "json" : "text",
+    logFlushFrequencyMs: number("logging.flushFrequency"),
+  };
+}
+
+/** The fields whose values are of type T. */
+type PathOf<T> = { [P in FieldPath]: FieldValue<P> extends T ? P : never }[FieldPath];
+
+function withScheme(endpoint: string): string {
+  return endpoint.startsWith("/") ? `unix://${endpoint}` : endpoint;
+}

@@ -1,0 +1,35 @@
+// Eviction thresholds: what is watched, and from where on pods go.
+// Source: https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/
+
+export const EVICTION_SIGNALS = [
+  "memory.available",
+  "allocatableMemory.available",
+  "nodefs.available",
+  "nodefs.inodesFree",
+  "imagefs.available",
+  "imagefs.inodesFree",
+  "containerfs.available",
+  "containerfs.inodesFree",
+  "pid.available",
+] as const;
+
+export type EvictionSignal = (typeof EVICTION_SIGNALS)[number];
+
+/** Bytes, inodes or process ids, in whole units; or a percentage (10 is 10%) of the capacity. */
+export type ThresholdValue =
+  { readonly kind: "quantity"; readonly units: bigint } | { readonly kind: "percent"; readonly percent: number };
+
+/** Met while less than `value` is available. */
+export interface EvictionThreshold {
+  readonly signal: EvictionSignal;
+  readonly value: ThresholdValue;
+  /** Milliseconds the threshold must be met before pods go; 0 for a hard one. */
+  readonly graceMs: number;
+  readonly hard: boolean;
+  /** Once met: how much beyond `value` must be free again. */
+  readonly minReclaim?: ThresholdValue;
+}
+
+export function isEvictionSignal(name: string): name is EvictionSignal {
+  return (EVICTION_SIGNALS as readonly string[]).includes(name);
+}

@@ -1,0 +1,47 @@
+// References to images ("registry.example:5000/team/app:1.2@sha256:…") taken apart.
+// Grammar: https://github.com/distribution/reference (the API's and every runtime's).
+
+export interface ImageName {
+  /** "docker.io" when the text names no registry. */
+  registry: string;
+  /** "library/busybox" for a bare "busybox". */
+  repository: string;
+  tag?: string;
+  digest?: string;
+}
+
+const REGISTRY_PART = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
+const REGISTRY = new RegExp(`^(?:${REGISTRY_PART}(?:\\.${REGISTRY_PART})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?$`);
+const PATH_PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const TAG = /^\w[\w.-]{0,127}$/;
+const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
+const BARE_ID = /^[a-f0-9]{64}$/;
+const MAX_NAME = 255;
+
+/** Undefined when the text is no image reference. */
+export function parseImageName(text: string): ImageName | undefined {
+  if (text.length > 1024 || BARE_ID.test(text)) return undefined;
+  const [named = "", digest, ...more] = text.split("@");
+  if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined;
+  const colon = named.indexOf(":", named.lastIndexOf("/") + 1);
+  // "localhost:5000" alone is a name with a tag: a registry needs a path behind it.
+  const name = colon < 0 ? named : named.slice(0, colon);
+  const tag = colon < 0 ? undefined : named.slice(colon + 1);
+  if (tag !== undefined && !TAG.test(tag)) return undefined;
+  const { registry, repository } = splitRegistry(name);
+  if (!REGISTRY.test(registry) || !repository.split("/").every((part) => PATH_PART.test(part))) return undefined;
+  if (registry.length + 1 + repository.length > MAX_NAME) return undefined;
+  return { registry, repository, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+}
+
+/** The first part is a registry when it looks like a host: a dot, a port, an upper-case letter, or localhost. */
+function splitRegistry(name: string): { registry: string; repository: string } {
+  const slash = name.indexOf("/");
+  const first = name.slice(0, Math.max(slash, 0));
+  const isHost = /[.:]/.test(first) || first === "localhost" || first.toLowerCase() !== first;
+  if (slash < 0) return { registry: "docker.io", repository: `library/${name}` };
+  if (!isHost) return { registry: "docker.io", repository: name };
+  const repository = name.slice(slash + 1);
+  const official = first === "docker.io" && !repository.includes("/");
+  return { registry: first, repository: official ? `library/${repository}` : repository };
+}

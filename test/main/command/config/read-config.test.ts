@@ -1,0 +1,169 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { readConfig } from "../../../../src/main/command/config/read-config.js";
+import { problemText } from "../../../../src/main/command/config/report.js";
+import { at, plain } from "../../../../src/main/command/config/tree.js";
+import { HEAD } from "../../../support/config-kit.js";
+
+const problemsIn = (text: string): string[] => readConfig(text, "f").problems.map(problemText);
+const problems = (body: string): string[] => problemsIn(HEAD + body);
+function read(body: string): unknown {
+  const { tree, problems } = readConfig(HEAD + body, "f");
+  deepEqual(problems, []);
+  return plain(tree);
+}
+
+describe("what is read", () => {
+  const table: [string, unknown][] = [
+    ["logging: {verbosity: 4}", { logging: { verbosity: 4 } }],
+    ["failSwapOn: off\nenableServer: yes", { failSwapOn: false, enableServer: true }],
+    ["maxPods: 0o17\nport: 0x10", { maxPods: 15, port: 16 }],
+    ["staticPodURL: &p http://x\nclusterDomain: *p", { staticPodURL: "http://x", clusterDomain: "http://x" }],
+    [
+      "evictionHard: &e {a: '1', b: '2'}\nevictionSoft: {<<: *e, b: '3'}",
+      {
+        evictionHard: { a: "1", b: "2" },
+        evictionSoft: { b: "3", a: "1" },
+      },
+    ],
+    ["maxPods: null\nlogging:\n", { maxPods: null, logging: null }],
+    [
+      "registerWithTaints: [{key: a, value: null, effect: NoSchedule}]",
+      {
+        registerWithTaints: [{ key: "a", effect: "NoSchedule" }],
+      },
+    ],
+    [
+      "reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 4}}]",
+      {
+        reservedMemory: [{ numaNode: 0, limits: { memory: "1Gi", "hugepages-2Mi": 4 } }],
+      },
+    ],
+    [
+      "logging: {flushFrequency: 5000000000, vmodule: [{filePattern: a, verbosity: 3}]}",
+      {
+        logging: { flushFrequency: 5e9, vmodule: [{ filePattern: "a", verbosity: 3 }] },
+      },
+    ],
+    ["evictionHard: {__proto__: '1'}", { evictionHard: Object.fromEntries([["__proto__", "1"]]) }],
+  ];
+  for (const [body, expected] of table) test(body, () => deepEqual(read(body), expected));
+
+  test("JSON, indented with tabs", () => {
+    const json = JSON.stringify(
+      { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", maxPods: 3 },
+      null,
+      "\t",
+    );
+    const { tree, problems } = readConfig(json, "f");
+    deepEqual([problems, plain(tree)], [[], { maxPods: 3 }]);
+  });
+  test("a byte order mark and an empty last document do no harm", () => {
+    deepEqual(readConfig(`\uFEFF---\n${HEAD}maxPods: 1\n---\n`, "f").problems, []);
+  });
+});
+
+test("every node knows its place", () => {
+  const { tree } = readConfig(`${HEAD}evictionHard:\n  a: "1"\nclusterDNS: [10.0.0.1,\n  10.0.0.2]\n`, "f", "drop-in");
+  const place = (line: number, column: number): object => ({ kind: "drop-in", file: "f", line, column });
+  const map = at(tree, "evictionHard");
+  ok(map?.kind === "map");
+  deepEqual([map.origin, map.entries.get("a")?.origin], [place(4, 3), place(4, 6)]);
+  const list = at(tree, "clusterDNS");
+  ok(list?.kind === "list");
+  deepEqual(list.items[1]?.origin, place(6, 3));
+});
+
+test("relative paths are beside the file", () => {
+  const path = (text: string, field: string): unknown => {
+    const node = at(readConfig(`${HEAD}${field}: ${text}`, "/etc/k/c.yaml").tree, field);
+    return node === undefined ? undefined : plain(node);
+  };
+  equal(path("m", "staticPodPath"), "/etc/k/m");
+  equal(path("../m", "tlsCertFile"), "/etc/m");
+  equal(path("/m", "staticPodPath"), "/m");
+  equal(path('""', "resolvConf"), "");
+  equal(path("m", "kubeletCgroups"), "m");
+});
+
+describe("mistakes say where they stand", () => {
+  const int32 = "expected a whole number from -2147483648 to 2147483647";
+  const table: [string, string[]][] = [
+    ["maxPod: 3", ["f:3:1: maxPod: unknown field; did you mean maxPods?"]],
+    ["maxpods: 3", ["f:3:1: maxpods: unknown field; did you mean maxPods?"]],
+    ["logging: {verbosty: 3}", ["f:3:11: logging.verbosty: unknown field; did you mean verbosity?"]],
+    ["maxPods: '3'", [`f:3:10: maxPods: ${int32}, found "3"`]],
+    ["maxPods: 1.5", [`f:3:10: maxPods: ${int32}, found 1.5`]],
+    ["maxPods: 2147483648", [`f:3:10: maxPods: ${int32}, found 2147483648`]],
+    ["failSwapOn: 'no'", ['f:3:13: failSwapOn: expected true or false, found "no"']],
+    ["memoryThrottlingFactor: .inf", ["f:3:25: memoryThrottlingFactor: expected a number, found .inf"]],
+    ["maxPods: 3\nmaxPods: 4", ["f:4:1: maxPods: given twice"]],
+    ["evictionHard: {a: '1', a: '2'}", ["f:3:24: evictionHard[a]: given twice"]],
+    ["evictionHard: {a: 1}", ["f:3:19: evictionHard[a]: expected text, found 1: put it in quotes"]],
+    ["evictionHard: {? [a] : '1'}", ["f:3:18: evictionHard: a key must be a word"]],
+    ["enforceNodeAllocatable: [pods, null]", ["f:3:32: enforceNodeAllocatable[1]: expected text, found null"]],
+    ["logging: 3", ["f:3:10: logging: expected a map of fields, found 3"]],
+    ["registerWithTaints: {}", ["f:3:21: registerWithTaints: expected a list, found a map"]],
+    ["registerWithTaints: [3]", ["f:3:22: registerWithTaints[0]: expected a map of fields, found 3"]],
+    [
+      "registerWithTaints: [{key: 1, efect: x}]",
+      [
+        "f:3:28: registerWithTaints[0].key: expected text, found 1: put it in quotes",
+        "f:3:31: registerWithTaints[0].efect: unknown field; did you mean effect?",
+      ],
+    ],
+    [
+      "maxPods: x\nmaxPod: 1",
+      [`f:3:10: maxPods: ${int32}, found "x"`, "f:4:1: maxPod: unknown field; did you mean maxPods?"],
+    ],
+    ["clusterDomain: *none", ["f:3:16: clusterDomain: *none stands for nothing"]],
+    ["evictionHard: {<<: 3}", ['f:3:16: evictionHard: expected a map after "<<"']],
+    ["maxPods: 3\n---\nmaxPods: 4", ["f:4:1: a second document; one file holds one KubeletConfiguration"]],
+  ];
+  for (const [body, expected] of table) test(body, () => deepEqual(problems(body), expected));
+
+  test("a secret is not shown", () => {
+    for (const body of [
+      "staticPodURLHeader: hunter2",
+      "staticPodURLHeader: {a: hunter2}",
+      "staticPodURLHeader: {a: [7]}",
+    ]) {
+      const [problem = ""] = problems(body);
+      match(problem, /found a value that is not shown/);
+      ok(!/hunter2|found 7/.test(problem), problem);
+    }
+  });
+
+  test("apiVersion and kind", () => {
+    deepEqual(problemsIn("kind: Pod\n"), [
+      "f:1:1: apiVersion: is missing; must be kubelet.config.k8s.io/v1beta1",
+      'f:1:7: kind: is "Pod"; must be KubeletConfiguration',
+    ]);
+    for (const empty of ["", "# nothing\n", "null\n", "---\n"]) {
+      match(problemsIn(empty).join("\n"), /^f:1:1: the file is empty; it must hold apiVersion: .*$/);
+    }
+    deepEqual(problemsIn("[]"), ["f:1:1: expected a map of fields, found a list"]);
+  });
+
+  test("broken YAML is told with its place, and nothing else is", () => {
+    const found = problems("maxPods: [1\nfoo: bar\n");
+    ok(found.length > 0);
+    for (const problem of found) match(problem, /^f:\d+:\d+: /);
+  });
+});
+
+describe("hostile texts", () => {
+  test("nesting beyond the limit is told, not walked", () => {
+    for (const deep of ["[".repeat(100_000), "- ".repeat(20_000), "{a: ".repeat(20_000)]) {
+      match(problems(`clusterDNS:\n  ${deep}`)[0] ?? "", /^f:1:1: nested (more than 200 levels|too) deep/);
+    }
+  });
+  test("aliases are followed a hundred times at most", () => {
+    const bomb = `evictionHard: &a {k: v}\nevictionSoft:\n${"  <<: *a\n".repeat(101)}`;
+    match(problems(bomb).join("\n"), /more than 100 uses of aliases/);
+  });
+  test("a circle of aliases ends", () => {
+    match(problems("evictionHard: &a {<<: *a}").join("\n"), /more than 100 uses of aliases|stands for nothing/);
+  });
+  test("size", () => match(problems("#".repeat(11 * 1024 * 1024))[0] ?? "", /larger than 10 MiB/));
+});

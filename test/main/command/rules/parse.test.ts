@@ -1,0 +1,69 @@
+// What start-up and the eviction code get from the configuration's texts.
+import { deepEqual, equal } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseEviction, type EvictionMaps } from "../../../../src/main/command/rules/parse-eviction.js";
+import { parseReserved } from "../../../../src/main/command/rules/parse-reserved.js";
+import { splitNodeIPs } from "../../../../src/main/command/rules/flags.js";
+import { printQuantity } from "../../../../src/shared/api/quantity.js";
+
+describe("eviction thresholds", () => {
+  const thresholds = (maps: EvictionMaps) => parseEviction(maps).thresholds;
+  test("quantities and percentages", () =>
+    deepEqual(thresholds({ evictionHard: { "memory.available": "100Mi", "nodefs.inodesFree": "5%" } }), [
+      { signal: "memory.available", value: { kind: "quantity", units: 104_857_600n }, graceMs: 0, hard: true },
+      { signal: "nodefs.inodesFree", value: { kind: "percent", percent: 5 }, graceMs: 0, hard: true },
+    ]));
+  test("0% and 100% turn a signal off", () =>
+    deepEqual(
+      thresholds({
+        evictionHard: { "memory.available": "0%", "nodefs.available": "100%" },
+        evictionSoft: { "imagefs.available": "0%" },
+      }),
+      [],
+    ));
+  test("soft ones have a grace period, both kinds the minimum to reclaim", () => {
+    const value = { kind: "quantity", units: 100n };
+    const minReclaim = { kind: "percent", percent: 5 };
+    deepEqual(
+      thresholds({
+        evictionSoft: { "pid.available": "100" },
+        evictionHard: { "pid.available": "100" },
+        evictionSoftGracePeriod: { "pid.available": "1m30s" },
+        evictionMinimumReclaim: { "pid.available": "5%" },
+      }),
+      [
+        { signal: "pid.available", value, graceMs: 0, hard: true, minReclaim },
+        { signal: "pid.available", value, graceMs: 90_000, hard: false, minReclaim },
+      ],
+    );
+  });
+  test("what can't be read is left out and named, the rest stands", () => {
+    const { thresholds: read, violations } = parseEviction({
+      evictionHard: { "memory.available": "x", "nodefs.available": "1Gi" },
+      evictionSoft: { "memory.available": "1Gi" },
+      evictionSoftGracePeriod: { "memory.available": "x" },
+    });
+    deepEqual(
+      read.map(({ signal }) => signal),
+      ["nodefs.available"],
+    );
+    deepEqual(
+      violations.map(({ path }) => path),
+      ["evictionHard[memory.available]", "evictionSoftGracePeriod[memory.available]"],
+    );
+  });
+});
+
+test("reserved resources", () => {
+  const { resources, violations } = parseReserved("kubeReserved", { cpu: "500m", memory: "1Gi", gpu: "1", pid: "-1" });
+  deepEqual(
+    Object.entries(resources).map(([name, quantity]) => [name, printQuantity(quantity)]),
+    [
+      ["cpu", "500m"],
+      ["memory", "1Gi"],
+    ],
+  );
+  equal(violations.length, 2);
+});
+
+test("addresses of --node-ip", () => deepEqual(splitNodeIPs(" 10.0.0.1,, ::1,"), ["10.0.0.1", "::1"]));
