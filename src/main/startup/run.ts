@@ -2,10 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
-import { createLogger, type Logger } from "../../shared/log/logger.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { DEFAULT_LOGGING } from "../../shared/log/logging-config.js";
 import type { Settings } from "../command/settings.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
 import { directoriesOf, isDirectoryError, makeDirectories } from "./directories.js";
+import { startLogging } from "./logging.js";
 import { readMachine } from "./machine.js";
 import { defaultRouteInterface, isNodeNameError, nodeIPs, nodeName } from "./node-identity.js";
 import { AGENT_NICENESS, raisePriority, setOomScoreAdj } from "./process-limits.js";
@@ -14,7 +16,7 @@ import { listenForStop } from "./signals.js";
 
 /** Runs until a signal or a failure that only a new process can repair. Resolves with the exit code. */
 export async function run(settings: Settings): Promise<number> {
-  const log = createLogger({ thread: "main", level: settings.verbosity >= 4 ? "debug" : "info" });
+  const { log } = startLogging({ ...DEFAULT_LOGGING, verbosity: settings.verbosity }, systemClock);
   for (const notice of settings.notices) log.info(notice);
   if (settings.kubeconfig === "") log.info("no --kubeconfig: stand-alone, pods come from files and URLs only");
   raisePriority(AGENT_NICENESS, log);
