@@ -243,6 +243,14 @@ export const OPTIONS = {
     help: "oom_score_adj of the agent itself",
     check: between(-1000, 1000),
   }),
+  loggingFormat: option("string", {
+    flag: "logging-format",
+    field: "logging.format",
+    default: "text",
+    help: "shape of log lines: text or json",
+    check: oneOf("text", "json"),
+    emptyIsDefault: true,
+  }),
   verbosity: option("int32", {
     flag: "v",
     short: "v",

@@ -16,7 +16,14 @@ import { listenForStop } from "./signals.js";
 
 /** Runs until a signal or a failure that only a new process can repair. Resolves with the exit code. */
 export async function run(settings: Settings): Promise<number> {
-  const { log } = startLogging({ ...DEFAULT_LOGGING, verbosity: settings.verbosity }, systemClock);
+  const { log } = startLogging(
+    {
+      ...DEFAULT_LOGGING,
+      format: settings.loggingFormat === "json" ? "json" : "text",
+      verbosity: settings.verbosity,
+    },
+    systemClock,
+  );
   for (const notice of settings.notices) log.info(notice);
   if (settings.kubeconfig === "") log.info("no --kubeconfig: stand-alone, pods come from files and URLs only");
   raisePriority(AGENT_NICENESS, log);

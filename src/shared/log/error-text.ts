@@ -1,5 +1,7 @@
 // An error as one text value of a log line: upstream logs what Error() returns, which is one message with its causes.
 
+import { inspect } from "node:util";
+
 /** The message of anything thrown; causes that the message does not tell are added behind it. */
 export function errorText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : describe(thrown);
@@ -22,8 +24,9 @@ function describe(value: unknown): string {
     return value.message;
   }
   try {
-    return JSON.stringify(value) ?? String(value);
+    return typeof value === "object" ? JSON.stringify(value) : inspect(value);
   } catch {
-    return String(value);
+    // A circle.
+    return inspect(value);
   }
 }

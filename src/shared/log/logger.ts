@@ -38,9 +38,12 @@ export function verbose(log: Logger, n: number): VerboseLog | undefined {
 export function loggingFor(log: Logger, thread: string): ThreadLogging {
   const room = (log as Marked)[ROOM];
   if (room === undefined) {
-    return { config: { ...DEFAULT_LOGGING, verbosity: verbosityOfName(log.level) }, journal: false };
+    const config = { ...DEFAULT_LOGGING, verbosity: verbosityOfName(log.level) };
+    return { config, journal: false, silent: log.level === "silent" };
   }
-  return room.house?.forThread(thread) ?? { config: room.config, journal: room.journal };
+  return (
+    room.house?.forThread(thread) ?? { config: room.config, journal: room.journal, silent: log.level === "silent" }
+  );
 }
 
 /** Lines lost so far, by thread. */

@@ -36,6 +36,8 @@ export interface ThreadLogging {
   config: LoggingConfig;
   /** Standard error leads to the journal: text lines say their syslog priority. */
   journal: boolean;
+  /** Nothing is logged: tests. */
+  silent?: boolean;
   /** Absent: the verbosity stays as configured. */
   words?: LogWordsBuffer;
   /** This thread's ring to the log thread; absent: lines go straight to standard error. */

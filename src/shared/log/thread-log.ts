@@ -94,7 +94,7 @@ export class ThreadLog {
     this.sink =
       options.sink ??
       (ring === undefined ? new StderrSink() : new RingSink(ring, clock, (lines) => this.lostLine(lines)));
-    this.root = this.makeRoot(options.level === "silent");
+    this.root = this.makeRoot(options.level === "silent" || logging?.silent === true);
   }
 
   module(caller: string): Module {
@@ -134,7 +134,7 @@ export class ThreadLog {
         serializers: { err: errorText },
         hooks: {
           logMethod(args, method, level) {
-            onCall(this as unknown as Logger, args, method as unknown as Method, level);
+            onCall(this, args, method, level);
           },
         },
       },
