@@ -84,6 +84,7 @@ export async function prepareKubelet(options: KubeletOptions): Promise<KubeletPr
     podLogsDir: podLogs,
     resolvConf,
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    logging: { format: "json" },
     authorization: { mode: "AlwaysAllow" },
     ...options.config,
   };

@@ -4,14 +4,17 @@ import { isSettingsError } from "./command/errors.js";
 import { loadSettings } from "./command/settings.js";
 import { commandIo } from "./startup/command-io.js";
 
+const argv = process.argv.slice(2);
 try {
-  const request = await loadSettings(process.argv.slice(2), commandIo);
+  const mayBeDynamic = argv.some((arg) => /^--dynamic[-_]config/.test(arg));
+  const start = mayBeDynamic ? await (await import("./startup/dynamic-start.js")).startDynamic(argv) : undefined;
+  const request = await loadSettings(argv, start?.io ?? commandIo);
   if (request.action === "print") {
     (request.exitCode === 0 ? process.stdout : process.stderr).write(request.text);
     process.exitCode = request.exitCode;
-  } else process.exitCode = await (await import("./startup/run.js")).run(request.settings);
+  } else process.exitCode = await (await import("./startup/run.js")).run(request.settings, start?.dynamic);
 } catch (error) {
-  if (!isSettingsError(error)) throw error;
+  if (!isSettingsError(error) && !(error instanceof Error && error.name === "DynamicConfigDirError")) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

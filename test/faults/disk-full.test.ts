@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { run } from "../../packaging/standalone/exec.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
-import { agentLog, ERROR, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
+import { agentLog, isError, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 
 describe("the disk of the pod records is full", () => {
   let node: TestNode;
@@ -33,7 +33,7 @@ describe("the disk of the pod records is full", () => {
     const errors = async (): Promise<string[]> =>
       (await agentLog(node))
         .slice(logged)
-        .filter(({ level }) => level >= ERROR)
+        .filter(isError)
         .map(({ msg }) => msg);
     const before = identities(await node.pods(), ["before"]);
     const filler = join(state, "filler");

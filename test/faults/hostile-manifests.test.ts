@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { run } from "../../packaging/standalone/exec.js";
 import { isHealthy } from "../../packaging/standalone/pods.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
-import { agentLog, ERROR, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
+import { agentLog, isError, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 
 const MIB = 1024 * 1024;
 const HEAD = "apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\n";
@@ -122,7 +122,7 @@ describe("hostile files beside a good pod", () => {
   async function told(from: number): Promise<string[]> {
     return (await agentLog(node))
       .slice(from)
-      .filter(({ level }) => level >= ERROR)
+      .filter(isError)
       .map(({ msg }) => msg);
   }
 });

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { startNode, type TestNode } from "../harness/node.js";
-import { agentLog, ERROR, identities, PATIENCE_MS, podOf, runs, sleeper, WARN } from "../support/fault-node.js";
+import { agentLog, isError, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 
 const NAMES = ["cut", "newer", "whole"];
 
@@ -70,12 +70,12 @@ describe("garbage among the pod records", () => {
 
     const lines = (await agentLog(node)).slice(logged);
     for (const path of [...paths, folder]) {
-      const about = lines.filter((line) => line.level === WARN && line.path === path);
+      const about = lines.filter((line) => line.severity === "warning" && line.path === path);
       assert.equal(about.length, 1, `one warning about ${path}`);
       assert.match(about[0]?.msg ?? "", path === folder ? /can't be read/ : /set aside/);
     }
     assert.deepEqual(
-      lines.filter(({ level }) => level >= ERROR).map(({ msg }) => msg),
+      lines.filter(isError).map(({ msg }) => msg),
       [],
     );
     const aside = (await readdir(records)).filter((name) => name.includes(".corrupt-"));

@@ -6,7 +6,7 @@ import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import {
   agentLog,
   controlFolder,
-  ERROR,
+  isError,
   firstStatus,
   identities,
   letExit,
@@ -73,7 +73,7 @@ describe("containerd killed under 20 pods", () => {
 
     const lines = await since();
     assert.equal(lines.filter(({ msg }) => BACK.test(msg)).length, 1, "its return is told once");
-    const errors = lines.filter(({ level }) => level >= ERROR).map(({ msg }) => msg);
+    const errors = lines.filter(isError).map(({ msg }) => msg);
     assert.equal(errors.length, 1, errors.join("\n"));
     assert.match(errors[0] ?? "", GONE);
   });

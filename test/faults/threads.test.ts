@@ -8,7 +8,6 @@ import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import {
   agentLog,
   controlFolder,
-  ERROR,
   firstStatus,
   identities,
   letExit,
@@ -118,5 +117,5 @@ async function order(node: TestNode, text: string): Promise<void> {
 }
 
 function isExitOf(thread: string): (line: AgentLogLine) => boolean {
-  return (line) => line.level === ERROR && line.thread === thread && line.msg.startsWith("thread exited");
+  return (line) => line.severity === "error" && line.thread === thread && line.msg.startsWith("thread exited");
 }

@@ -67,7 +67,7 @@ async function diary(name: string, lines: number): Promise<string[]> {
 /** How often the agent's log names this manifest as an error. */
 async function complaints(name: string): Promise<number> {
   const log = await readFile(node.kubelet.log, "utf8");
-  return log.split("\n").filter((line) => line.includes(path(name)) && /error|"level":50|^E/i.test(line)).length;
+  return log.split("\n").filter((line) => line.includes(path(name)) && /"severity":"error"/.test(line)).length;
 }
 
 describe("edits", { concurrency: 6 }, () => {

@@ -84,7 +84,8 @@ export function identities(pods: readonly PodView[], names: readonly string[]): 
 }
 
 export interface AgentLogLine {
-  level: number;
+  /** Absent in info lines. */
+  severity?: "warning" | "error" | "fatal";
   msg: string;
   thread?: string;
   cause?: string;
@@ -92,10 +93,11 @@ export interface AgentLogLine {
   [field: string]: unknown;
 }
 
-export const WARN = 40;
-export const ERROR = 50;
+export function isError(line: AgentLogLine): boolean {
+  return line.severity === "error" || line.severity === "fatal";
+}
 
-/** The agent's whole log; lines of other writers (Node itself) as level 0. */
+/** The agent's whole log; lines of other writers (Node itself) with nothing but their text. */
 export async function agentLog(node: TestNode): Promise<AgentLogLine[]> {
   const text = await readFile(node.kubelet.log, "utf8");
   return text
@@ -108,7 +110,7 @@ function parseLine(line: string): AgentLogLine {
   try {
     return JSON.parse(line) as AgentLogLine;
   } catch {
-    return { level: 0, msg: line };
+    return { msg: line };
   }
 }
 

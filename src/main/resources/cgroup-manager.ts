@@ -1,7 +1,7 @@
 // The agent's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
 // INVARIANTS: nothing outside <cgroupRoot> is made, changed or killed; the pod's cgroup exists before its sandbox and
 // goes after it; a call for a pod whose cgroup is already right writes nothing.
-import type { Logger } from "../../shared/log/logger.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
@@ -71,7 +71,8 @@ const REMOVE_PAUSE_MS = 5;
 const REMOVE_PAUSE_CAP_MS = 500;
 
 /** @throws CgroupDriverNotBuiltError for the systemd driver. */
-export function createCgroupManager(options: CgroupManagerOptions): CgroupManager {
+export function createCgroupManager(given: CgroupManagerOptions): CgroupManager {
+  const options = { ...given, log: moduleLogger(given.log, "cgroups") };
   if (options.driver === "systemd") throw new CgroupDriverNotBuiltError();
   const { mounts, log } = options;
   const onRefused = logOnce(log);

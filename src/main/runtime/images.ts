@@ -5,7 +5,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { Limiter } from "../../shared/cri/limiter.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { CrashBackoff } from "../sync/crash-backoff.js";
 import { StartContainerError } from "./start-container-error.js";
 import type { ImageUser } from "./config/run-as-user.js";
@@ -44,9 +44,11 @@ export class ImagePuller {
   private readonly backoff = new CrashBackoff(PULL_BACKOFF);
   /** The one place of serialized pulls. */
   private readonly turns: Limiter;
+  private readonly log: Logger;
 
   constructor(private readonly deps: ImagePullerDeps) {
     this.turns = new Limiter(1, deps.clock);
+    this.log = moduleLogger(deps.log, "images");
   }
 
   /** Rejects with StartContainerError (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, …) or the runtime's absence. */
@@ -92,7 +94,8 @@ export class ImagePuller {
   }
 
   private async pull(pod: Pod, image: string, sandboxConfig: PodSandboxConfig, signal: AbortSignal): Promise<void> {
-    const { clock, cri, log } = this.deps;
+    const { clock, cri } = this.deps;
+    const { log } = this;
     const key = `${pod.metadata.uid}_${image}`;
     const waiting = this.backoff.inBackoffSinceStep(key, clock.now());
     if (waiting !== undefined) {

@@ -1,6 +1,6 @@
 // The facade of the sources: starts the configured ones, merges what they deliver, hands on an ordered stream of changes.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { FileSource } from "./file-source.js";
@@ -39,7 +39,8 @@ export interface Sources {
 const CHECK_FREQUENCY_MS = 20_000;
 
 export function startSources(options: SourcesOptions): Sources {
-  const { staticPodPath = "", staticPodURL = "", clock, log } = options;
+  const { staticPodPath = "", staticPodURL = "", clock } = options;
+  const log = moduleLogger(options.log, "sources");
   const names: PodSourceName[] = [];
   if (staticPodPath !== "") names.push("file");
   if (staticPodURL !== "") names.push("http");

@@ -1,89 +1,71 @@
-// From settings to a running node and back: process set-up, the node, and its orderly end at a signal.
-import { readFile } from "node:fs/promises";
-import { hostname, networkInterfaces } from "node:os";
+// From settings to a running node and back: the log before everything, then the node's life, then what its end asks for.
 import { systemClock } from "../../shared/clock/clock.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { createLogger, type Logger } from "../../shared/log/logger.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { verbose } from "../../shared/log/logger.js";
+import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
-import { KUBERNETES_VERSION } from "../command/version.js";
-import { directoriesOf, isDirectoryError, makeDirectories } from "./directories.js";
-import { readMachine } from "./machine.js";
-import { defaultRouteInterface, isNodeNameError, nodeIPs, nodeName } from "./node-identity.js";
-import { AGENT_NICENESS, raisePriority, setOomScoreAdj } from "./process-limits.js";
-import { checkCluster, isClusterError } from "./cluster.js";
-import { NodeThreads } from "./node-threads.js";
-import { checkPermissions } from "./permissions.js";
-import type { NodeSettings } from "./run-node.js";
-import { plegInit, serverInit } from "./thread-inits.js";
+import { isClusterError } from "./cluster.js";
+import { isDirectoryError } from "./directories.js";
+import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
+import { isLockFileError } from "./lock-file.js";
+import { startLogging, type Logging } from "./logging.js";
+import { loggingConfigOf } from "./logging-settings.js";
+import { isNodeNameError } from "./node-identity.js";
+import { live, type Outcome } from "./node-life.js";
 import { listenForStop } from "./signals.js";
+import { logStart } from "./start-log.js";
+import { isSwapOnError } from "./swap.js";
+import { isWatchdogSetting } from "./watchdog.js";
 
-/** Runs until a signal or a failure that only a new process can repair. Resolves with the exit code. */
-export async function run(settings: Settings): Promise<number> {
-  const log = createLogger({ thread: "main", level: settings.verbosity >= 4 ? "debug" : "info" });
+/** How long the last lines may take to leave the process. */
+const LAST_LINES_MS = 2000;
+
+/**
+ * Runs until a signal, a failure that only a new process can repair, or a configuration that asks for a restart; that one
+ * takes this process's place. Resolves with the exit code.
+ */
+export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
+  const logging = startLogging(loggingConfigOf(settings), systemClock);
+  const { log } = logging;
+  logStart(log, (line) => verbose(log, 1)?.(line), settings);
   for (const notice of settings.notices) log.info(notice);
-  raisePriority(AGENT_NICENESS, log);
   using stop = listenForStop(process, log);
+  let outcome: Outcome;
   try {
-    checkPermissions(process.getuid?.(), log);
-    await checkCluster({ kubeconfig: settings.kubeconfig, bootstrapKubeconfig: "" }, log);
-    const name = nodeName(settings.hostnameOverride, hostname());
-    let giveUp: (error: Error) => void = () => undefined;
-    const gaveUp = new Promise<Error>((resolve) => {
-      giveUp = resolve;
-    });
-    const registry = new ThreadRegistry("main");
-    await using threads = new NodeThreads({
-      pleg: plegInit(settings),
-      server: serverInit(settings, name),
-      registry,
-      clock: systemClock,
-      log,
-      onGiveUp: (error) => giveUp(error),
-    });
-    const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
-    const [{ runNode }, nodeSettings] = await Promise.all([
-      import("./run-node.js"),
-      nodeSettingsOf(settings, name, directories.containerLogs),
-      makeDirectories(directories),
-      setOomScoreAdj(settings.oomScoreAdj, log),
-    ]);
-    const node = await runNode(nodeSettings, { threads, registry, clock: systemClock, log });
-    const reason = await Promise.race([stop.requested, gaveUp]);
-    await node.stop();
-    if (!(reason instanceof Error)) return await ended(log, 0);
-    log.error({ err: reason }, `the node can't go on: ${reason.message}`);
+    outcome = await live(settings, { log, stop, dynamic, logging });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const known =
-      isClusterError(error) || isDirectoryError(error) || isNodeNameError(error) || hasOperatorMessage(error);
-    log.error(known ? {} : { err: error }, `the kubelet can't start: ${message}`);
+    // A signal may end a wait, for the lock file say.
+    outcome = stop.aborted.aborted ? { exitCode: 0 } : await startFailed(error, log, dynamic);
   }
-  return await ended(log, 1);
+  if (outcome.restart !== undefined) outcome = await restart(outcome.restart, logging);
+  await logging.flush(LAST_LINES_MS);
+  if (outcome.report !== undefined) process.stdout.write(outcome.report);
+  return outcome.exitCode;
 }
 
-/** Errors whose message tells an operator all there is to know carry a code of ours. */
-function hasOperatorMessage(error: unknown): boolean {
-  return error instanceof Error && /^Cgroup/.test(error.name);
+async function startFailed(error: unknown, log: Logger, dynamic: DynamicConfig | undefined): Promise<Outcome> {
+  const message = error instanceof Error ? error.message : String(error);
+  log.error(tellsAll(error) ? {} : { err: error }, `the kubelet can't start: ${message}`);
+  await dynamic?.startFailed(message);
+  return { exitCode: 1 };
 }
 
-/** The last lines must be out before the process ends. */
-async function ended(log: Logger, code: number): Promise<number> {
-  await new Promise<void>((resolve) => log.flush(() => resolve()));
-  return code;
+/** The same command line in this process's place; the pid stays, and the pods run on. */
+async function restart(reason: string, logging: Logging): Promise<Outcome> {
+  const { log } = logging;
+  log.info(`restarting in place: ${reason}`);
+  await logging.flush(LAST_LINES_MS);
+  try {
+    const argv = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+    replaceProcess({ file: process.execPath, argv, env: process.env });
+  } catch (error) {
+    log.error({ err: error }, "the kubelet can't restart in place: it ends, for its supervisor to start it again");
+  }
+  return { exitCode: 1 };
 }
 
-async function nodeSettingsOf(settings: Settings, name: string, containerLogsDir: string): Promise<NodeSettings> {
-  const routes = await readFile("/proc/net/route", "utf8").catch(() => "");
-  const machine = readMachine();
-  return {
-    ...settings,
-    nodeName: name,
-    nodeIPs: nodeIPs(settings.nodeIPs, networkInterfaces(), defaultRouteInterface(routes)),
-    containerLogsDir,
-    podPidsLimit: BigInt(settings.podPidsLimit),
-    serializeImagePulls: true,
-    memoryBytes: BigInt(machine.memoryBytes),
-    cpuCount: machine.cpus,
-    kubernetesVersion: KUBERNETES_VERSION,
-  };
+/** Errors whose message tells an operator all there is to know: no stack is logged. */
+function tellsAll(error: unknown): boolean {
+  const known = [isClusterError, isDirectoryError, isLockFileError, isNodeNameError, isSwapOnError, isWatchdogSetting];
+  return known.some((is) => is(error)) || (error instanceof Error && /^(Cgroup|Systemd)/.test(error.name));
 }

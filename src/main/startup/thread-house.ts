@@ -1,7 +1,7 @@
 // What all supervised threads share: the board, restart rules, and what happens when one gives up.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { droppedLines, type Logger } from "../../shared/log/logger.js";
 import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
@@ -25,6 +25,7 @@ export class ThreadHouse {
     /** A thread will not come back: the process has to end, so that its supervisor starts it anew. */
     private readonly onGiveUp: (error: Error) => void,
   ) {
+    metrics.watchDroppedLines(() => droppedLines(log));
     this.board = createBoard(THREADS);
     this.mainSlot = new BoardWriter(this.board, "main", clock);
     this.mainSlot.setState("running");

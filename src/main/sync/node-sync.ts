@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
@@ -45,7 +45,11 @@ export class NodeSync {
 
   constructor(private readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
-    this.records = new PodRecords(join(runtime.settings.rootDir, "nodelet", "pods"), clock, log);
+    this.records = new PodRecords(
+      join(runtime.settings.rootDir, "nodelet", "pods"),
+      clock,
+      moduleLogger(log, "pod-records"),
+    );
     this.cache = new PodCache(clock, (request) => deps.pleg.inspect(request), {
       onPod: (uid) => this.loop.onPod(uid),
       onRuntime: (state, before) => this.loop.onRuntime(state, before),
@@ -53,7 +57,7 @@ export class NodeSync {
     });
     this.statuses = new PodStatuses({
       clock,
-      log,
+      log: moduleLogger(log, "pod-statuses"),
       nodeIPs: runtime.node.nodeIPs,
       runtimeName: () => this.cache.runtime?.name ?? "",
       qosClass,
@@ -62,13 +66,14 @@ export class NodeSync {
       onStarted: (pod, ms) => deps.onStarted(pod, ms),
     });
     const events = this.workerEvents();
+    const workerLog = moduleLogger(log, "pod-worker");
     this.workers = new PodWorkers({
       clock,
       workerDeps: (uid) => ({
         cache: this.cache,
         doer: new Doer(runtime, uid, (pod, watchDirs) => this.onCgroup(pod, watchDirs)),
         clock,
-        log,
+        log: workerLog,
         events,
       }),
       onDesired: (pod) => this.onDesired(pod),
@@ -79,7 +84,7 @@ export class NodeSync {
       workers: this.workers,
       records: this.records,
       clock,
-      log,
+      log: moduleLogger(log, "sync-loop"),
       leftovers: async () => {
         const found = await Promise.all([runtime.volumes.listPods(), runtime.cgroups.listPods()]);
         return [...new Set(found.flat())];

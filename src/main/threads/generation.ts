@@ -11,6 +11,7 @@ import type {
   ThreadInit,
   WorkerMessage,
 } from "../../shared/contracts/thread.js";
+import type { ThreadLogging } from "../../shared/log/logging-config.js";
 import type { BoardBuffers } from "../../shared/queue/board.js";
 import { LAYOUT_VERSION } from "../../shared/queue/layout.js";
 import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
@@ -27,7 +28,7 @@ export interface GenerationOptions {
   ringCapacities: { inbox?: number; outbox?: number };
   heapMiB: number;
   readyDeadlineMs: number;
-  logLevel: string;
+  logging: ThreadLogging;
   board: BoardBuffers;
   clock: Clock;
   onReady: () => void;
@@ -77,7 +78,7 @@ export class ThreadGeneration {
       outbox: this.outbox,
       control: control.port2,
       upcalls: upcalls.port2,
-      logLevel: options.logLevel,
+      logging: options.logging,
       init: options.init,
     };
     this.worker = new Worker(options.entry, {

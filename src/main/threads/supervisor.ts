@@ -3,7 +3,7 @@
 // gets onRunning at each start, with fresh rings, and re-sends its whole snapshot there.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { loggingFor, type Logger } from "../../shared/log/logger.js";
 import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/queue/board.js";
 import type { RingBuffers } from "../../shared/queue/ring.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
@@ -175,7 +175,7 @@ export class SupervisedThread<Control extends object> {
         ringCapacities: options.ringCapacities ?? {},
         heapMiB: options.heapMiB,
         readyDeadlineMs: options.readyDeadlineMs,
-        logLevel: options.log.level,
+        logging: loggingFor(options.log, name),
         board: options.board,
         clock: options.clock,
         onReady: () => {

@@ -2,7 +2,7 @@
 // mount table: a restarted agent needs no memory of the one before. INVARIANTS: only volumes that a container uses are
 // set up; a pod's directory goes only when its volumes are down.
 import { mkdir, readdir } from "node:fs/promises";
-import type { Logger } from "../../shared/log/logger.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
@@ -38,7 +38,8 @@ export interface VolumeManagerOptions {
   log: Logger;
 }
 
-export function createVolumeManager(options: VolumeManagerOptions): VolumeManager {
+export function createVolumeManager(given: VolumeManagerOptions): VolumeManager {
+  const options = { ...given, log: moduleLogger(given.log, "volumes") };
   return new PluginVolumeManager(options, [emptyDirPlugin(options), hostPathPlugin()]);
 }
 

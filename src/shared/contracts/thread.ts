@@ -6,6 +6,7 @@
 //
 // A restart begins at spawned again with the next generation, fresh rings and fresh ports.
 import type { MessagePort } from "node:worker_threads";
+import type { ThreadLogging } from "../log/logging-config.js";
 import type { BoardBuffers } from "../queue/board.js";
 import type { RingBuffers } from "../queue/ring.js";
 import type { ThreadFault } from "../thread/faults.js";
@@ -24,7 +25,7 @@ export interface ThreadInit<Init> {
   control: MessagePort;
   /** The worker calls main's upcalls over this port. */
   upcalls: MessagePort;
-  logLevel: string;
+  logging: ThreadLogging;
   init: Init;
 }
 

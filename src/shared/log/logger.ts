@@ -1,31 +1,57 @@
-// One pino logger per thread, writing to standard error without blocking the thread that logs.
-import { destination, pino, symbols, type DestinationStream, type Logger as PinoLogger } from "pino";
+// The loggers of a thread: pino's interface, klog's shapes and verbosity.
+// Always true: a call that is not to be written costs one look at the verbosity; one that is never blocks the thread.
+import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
+import { MODULE, ROOM, ThreadLog, type Logger, type LoggerOptions, type Marked } from "./thread-log.js";
+import { levelOfVerbosity, verbosityOfName } from "./verbosity.js";
 
-export type Logger = PinoLogger;
+export type { LogHouse, Logger, LoggerOptions } from "./thread-log.js";
 
-export interface LoggerOptions {
-  /** Name of the thread that logs: "main", "pleg", "server", … */
-  thread: string;
-  /** pino level name; default "info". */
-  level?: string;
+/** Makes the thread's logger. */
+export function createLogger(options: LoggerOptions): Logger {
+  return new ThreadLog(options).root;
 }
 
-/** Makes the thread's logger. Lines are JSON; records reach fd 2 asynchronously, so a slow reader never stalls a sync. */
-export function createLogger(options: LoggerOptions): Logger {
-  return pino(
-    { level: options.level ?? "info", base: { thread: options.thread }, timestamp: pinoTimestamp },
-    destination({ fd: 2, sync: false }),
+/**
+ * A logger for one module of a thread: its lines carry the name, and --vmodule finds it by it.
+ * @param module base name of a source file, as --vmodule patterns expect: "sync-loop".
+ */
+export function moduleLogger(log: Logger, module: string): Logger {
+  const child = log.child({}) as Marked;
+  const room = child[ROOM];
+  if (room !== undefined) child[MODULE] = room.module(module);
+  return child;
+}
+
+/** Logs at V(n); the same arguments as pino's methods. */
+export type VerboseLog = (fields: object | string, message?: string) => void;
+
+/** What logs at V(n), or undefined when that is off: `verbose(log, 5)?.({ big: build() }, "…")` builds nothing then. */
+export function verbose(log: Logger, n: number): VerboseLog | undefined {
+  const room = (log as Marked)[ROOM];
+  const name = levelOfVerbosity(n);
+  if (room === undefined ? !log.isLevelEnabled(name) : room.verbosityOf(log) < n) return undefined;
+  const method = (log as unknown as Record<string, VerboseLog>)[name];
+  return method?.bind(log);
+}
+
+/** What a thread named `thread` is given so that it logs as `log` does. */
+export function loggingFor(log: Logger, thread: string): ThreadLogging {
+  const room = (log as Marked)[ROOM];
+  if (room === undefined) {
+    const config = { ...DEFAULT_LOGGING, verbosity: verbosityOfName(log.level) };
+    return { config, journal: false, silent: log.level === "silent" };
+  }
+  return (
+    room.house?.forThread(thread) ?? { config: room.config, journal: room.journal, silent: log.level === "silent" }
   );
 }
 
-/** Writes what is still buffered, at once: for a thread about to exit, whose last lines would be lost otherwise. */
-export function flushLogger(logger: Logger): void {
-  const stream = (logger as unknown as Record<symbol, Partial<ReturnType<typeof destination>> & DestinationStream>)[
-    symbols.streamSym
-  ];
-  stream?.flushSync?.();
+/** Lines lost so far, by thread. */
+export function droppedLines(log: Logger): ReadonlyMap<string, number> {
+  return (log as Marked)[ROOM]?.house?.dropped() ?? new Map();
 }
 
-function pinoTimestamp(): string {
-  return `,"time":"${new Date().toISOString()}"`;
+/** For a thread about to exit, whose last lines would be lost otherwise. */
+export function flushLogger(log: Logger): void {
+  (log as Marked)[ROOM]?.sink.flushSync();
 }

@@ -30,7 +30,22 @@ export function watchQueue(registry: ThreadRegistry, queue: string, read: () => 
   });
 }
 
+/** Publishes how many log lines each thread lost to a full ring; `read` gives totals by thread. */
+export function watchDroppedLines(registry: ThreadRegistry, read: () => ReadonlyMap<string, number>): void {
+  const name = "nodelet_log_lines_dropped_total";
+  const dropped = registry.counter(name, "Log lines dropped because they could not be written in time", ["thread"]);
+  const seen = new Map<string, number>();
+  registry.onSnapshot(() => {
+    for (const [thread, total] of read()) {
+      dropped.inc({ thread }, Math.max(0, total - (seen.get(thread) ?? 0)));
+      seen.set(thread, total);
+    }
+  });
+}
+
 export interface ThreadMetrics {
+  /** Has the log's losses published. */
+  watchDroppedLines(read: () => ReadonlyMap<string, number>): void;
   /** Restarts of a worker thread; counted by the supervisor. `reason` is the exit's cause. */
   restarts: Counter<"thread" | "reason">;
   /** Event-loop delay each thread saw, seconds. */
@@ -41,6 +56,7 @@ export interface ThreadMetrics {
 
 export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
   return {
+    watchDroppedLines: (read) => watchDroppedLines(registry, read),
     restarts: registry.counter("nodelet_thread_restarts_total", "Restarts of a worker thread", ["thread", "reason"]),
     loopDelay: registry.histogram(
       "nodelet_thread_loop_delay_seconds",

@@ -3,7 +3,7 @@
 // thread's, so that a push does not slow a drain down. Change anything here and LAYOUT_VERSION goes up by one.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 export const WORD_BYTES = 4;
 
@@ -58,3 +58,15 @@ export const BoardWord = {
   /** Monotonic time the op began, ms modulo 2^32. */
   opSince: 8,
 } as const;
+
+/** The log's block: one for all threads. */
+export const LogWord = {
+  /** -v as it is now; main writes it. */
+  verbosity: 0,
+  /** Number of the newest flush that main asked for. */
+  flushAsked: 1,
+  /** Number of the newest flush that is done; the log thread writes it. */
+  flushDone: 2,
+} as const;
+
+export const LOG_WORDS = 16;

@@ -67,6 +67,35 @@ export class RingConsumer {
     return count;
   }
 
+  /**
+   * The next batch, its records copied out and still in the ring: a consumer that dies before takePeeked() has taken
+   * nothing, and its successor sees the same records. Not to be mixed with drain(). Empty when nothing waits.
+   * @throws RingCorruptError as drain() does.
+   */
+  peek(): Uint8Array[] {
+    const bytes = this.copyBatch();
+    const records: Uint8Array[] = [];
+    while (this.batchAt < bytes) {
+      const length = this.batchLengths[this.batchAt / WORD_BYTES] ?? 0;
+      const start = this.batchAt + RECORD_HEADER_BYTES;
+      this.batchAt += framedBytes(length);
+      records.push(this.batch.subarray(start, start + length));
+    }
+    return records;
+  }
+
+  /** Takes the batch that peek() showed: its room goes back to the producer. */
+  takePeeked(): void {
+    this.advance(this.batchAt);
+    this.batch = new Uint8Array(0);
+    this.batchAt = 0;
+  }
+
+  /** Counts records that were taken and went nowhere, beside those that the producer gave up. */
+  countDropped(records: number): void {
+    Atomics.add(this.view.header, RingWord.dropped, records);
+  }
+
   /** Takes no more: the producer's next push fails with RingClosedError. */
   close(): void {
     Atomics.store(this.view.header, RingWord.consumerClosed, 1);
@@ -74,10 +103,17 @@ export class RingConsumer {
   }
 
   private takeBatch(): boolean {
+    const bytes = this.copyBatch();
+    this.advance(bytes);
+    return bytes > 0;
+  }
+
+  /** @returns its bytes, from the head on; 0 when nothing waits. */
+  private copyBatch(): number {
     if (this.corrupt !== undefined) throw this.corrupt;
-    const { header, data, mask, capacity } = this.view;
+    const { data, mask, capacity } = this.view;
     const bytes = this.measureBatch();
-    if (bytes === 0) return false;
+    if (bytes === 0) return 0;
     const batch = new Uint8Array(bytes);
     const start = this.head & mask;
     const first = Math.min(bytes, capacity - start);
@@ -86,10 +122,15 @@ export class RingConsumer {
     this.batch = batch;
     this.batchLengths = new Int32Array(batch.buffer);
     this.batchAt = 0;
+    return bytes;
+  }
+
+  private advance(bytes: number): void {
+    if (bytes === 0) return;
+    const { header } = this.view;
     this.head = (this.head + bytes) | 0;
     Atomics.store(header, RingWord.head, this.head);
     ringBell(header, RingWord.spaceWanted, RingWord.head);
-    return true;
   }
 
   /** Length in bytes of the next batch of whole records. Checks each length, so that the batch needs no more checks. */

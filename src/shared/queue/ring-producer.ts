@@ -72,6 +72,11 @@ export class RingProducer {
     Atomics.add(this.view.header, RingWord.dropped, records);
   }
 
+  /** Records given up so far, by every producer this ring has had, modulo 2^32. */
+  get dropped(): number {
+    return Atomics.load(this.view.header, RingWord.dropped) >>> 0;
+  }
+
   /** No more pushes. The consumer still gets what was pushed. */
   close(): void {
     Atomics.store(this.view.header, RingWord.producerClosed, 1);

@@ -64,7 +64,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
   const data = workerData as ThreadInit<Init>;
   post({ kind: "hello", layoutVersion: LAYOUT_VERSION, name, generation: data.generation });
 
-  const log = createLogger({ thread: name, level: data.logLevel });
+  const log = createLogger({ thread: name, logging: data.logging });
   let phase: "start" | "run" | "drain" = "start";
   const die = (thrown: unknown): void => {
     post({ kind: "fatal", during: phase, error: serializeError(thrown) });

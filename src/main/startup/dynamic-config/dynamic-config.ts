@@ -43,12 +43,15 @@ export class DynamicConfig {
   readonly meta: MetaStore;
   readonly checkpoints: Checkpoints;
   private readonly statusFile: StatusFile;
+  /** At start what the options say; while the agent runs, a way that does not block it. */
+  validate: DynamicConfigOptions["validate"];
   private running: Active | undefined;
   private error: string | undefined;
 
   constructor(readonly options: DynamicConfigOptions) {
     const store = join(resolve(options.directory), "store");
     const { clock, log } = options;
+    this.validate = options.validate;
     this.meta = new MetaStore(join(store, "meta"), clock, log);
     this.checkpoints = new Checkpoints(join(store, "checkpoints"), clock, log);
     this.statusFile = new StatusFile(join(store, "meta", "status.json"), log);

@@ -141,7 +141,7 @@ class Follower implements FollowedConfig {
       return;
     }
     if (digest === this.refusedDigest) return;
-    const validation = await dynamic.options.validate(files);
+    const validation = await dynamic.validate(files);
     if (isOld()) return;
     if (!validation.ok) {
       this.refusedDigest = digest;

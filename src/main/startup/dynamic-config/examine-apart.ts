@@ -1,0 +1,33 @@
+// Examines a configuration in a process of its own, with a deadline.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { ConfigFiles } from "./config-files.js";
+import type { Examination } from "./examine.js";
+
+const ENTRY = fileURLToPath(new URL("./examine-child.js", import.meta.url));
+const DEADLINE_MS = 30_000;
+
+/** The process that examines ended without an answer. */
+export class ExaminationError extends Error {
+  override readonly name = "ExaminationError";
+  readonly code = "EXAMINATION";
+}
+
+/** @throws ExaminationError */
+export async function examineApart(argv: readonly string[], files: ConfigFiles): Promise<Examination> {
+  const child = spawn(process.execPath, [ENTRY], { stdio: ["pipe", "pipe", "pipe"], timeout: DEADLINE_MS });
+  const ended = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  // A child that dies early closes its input; its end tells more than the broken pipe.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(JSON.stringify({ argv, files }));
+  const [answer, complaint, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) {
+    const how = signal === null ? `status ${code}` : `${signal} (its deadline is ${DEADLINE_MS / 1000} s)`;
+    throw new ExaminationError(
+      `the changed configuration could not be examined: ${how}: ${complaint.trim().slice(-500)}`,
+    );
+  }
+  return JSON.parse(answer) as Examination;
+}

@@ -1,0 +1,34 @@
+// What a configuration would make of this command line: the settings' problems, or every value of the outcome.
+import { plain } from "../../command/config/tree.js";
+import { isSettingsError } from "../../command/errors.js";
+import { loadSettings, type CommandIo } from "../../command/settings.js";
+import type { ConfigFiles } from "./config-files.js";
+import { ioOf } from "./file-io.js";
+
+export type Examination =
+  | { readonly ok: true; /** JSON text by path. */ readonly values: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export async function examine(argv: readonly string[], files: ConfigFiles, base: CommandIo): Promise<Examination> {
+  try {
+    const request = await loadSettings(argv, ioOf(files, base));
+    if (request.action === "print") return { ok: false, problems: [request.text.trim()] };
+    const leaves = [...request.settings.config.leaves()];
+    return {
+      ok: true,
+      values: Object.fromEntries(leaves.map(({ path, node }) => [path, JSON.stringify(plain(node))])),
+    };
+  } catch (error) {
+    if (!isSettingsError(error)) throw error;
+    return { ok: false, problems: error.problems };
+  }
+}
+
+/** Paths whose values differ. */
+export function differences(
+  before: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, string>>,
+): readonly string[] {
+  const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...paths].filter((path) => before[path] !== after[path]);
+}

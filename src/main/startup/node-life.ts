@@ -1,0 +1,120 @@
+// The life of a node, step by step in upstream's order: what the machine must allow, the lock file, threads, the sync
+// path, systemd, then the wait for whatever ends it; and all of it taken down again in order.
+// What must hold: the pods live on, however this ends.
+import { hostname } from "node:os";
+import { systemClock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Settings } from "../command/settings.js";
+import { checkCluster } from "./cluster.js";
+import { directoriesOf, makeDirectories } from "./directories.js";
+import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
+import { acquireLockFile, type HeldLock } from "./lock-file.js";
+import type { Logging } from "./logging.js";
+import { nodeName } from "./node-identity.js";
+import { nodeSettingsOf } from "./node-settings.js";
+import { NodeThreads } from "./node-threads.js";
+import { checkPermissions } from "./permissions.js";
+import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process-limits.js";
+import { runOnce } from "./run-once.js";
+import type { StopRequest } from "./signals.js";
+import { checkSwap } from "./swap.js";
+import { tellSystemd } from "./systemd.js";
+import { plegInit, serverInit } from "./thread-inits.js";
+import { watchdogInterval } from "./watchdog.js";
+
+export interface Outcome {
+  exitCode: number;
+  /** For standard output. */
+  report?: string;
+  /** Why the process is to be replaced by a new start of itself. */
+  restart?: string;
+}
+
+export interface LifeParts {
+  log: Logger;
+  logging: Logging;
+  stop: StopRequest;
+  dynamic: DynamicConfig | undefined;
+}
+
+export async function live(settings: Settings, parts: LifeParts): Promise<Outcome> {
+  const { log, stop } = parts;
+  raisePriority(AGENT_NICENESS, log);
+  checkPermissions(process.getuid?.(), log);
+  const feedEveryMs = settings.config.gate("SystemdWatchdog") ? watchdogInterval(process.env) : undefined;
+  const lock = await acquireLockFile({
+    path: settings.lockFile,
+    exitOnContention: settings.exitOnLockContention,
+    log,
+    signal: stop.aborted,
+  });
+  try {
+    await checkCluster(settings, log);
+    await checkSwap(settings.failSwapOn);
+    return await withNode(settings, parts, lock, feedEveryMs);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function withNode(
+  settings: Settings,
+  parts: LifeParts,
+  lock: HeldLock,
+  feedEveryMs: number | undefined,
+): Promise<Outcome> {
+  const { log, stop } = parts;
+  const clock = systemClock;
+  const name = nodeName(settings.hostnameOverride, hostname());
+  let end: (outcome: Outcome) => void = () => undefined;
+  const ended = new Promise<Outcome>((resolve) => {
+    end = resolve;
+  });
+  const registry = new ThreadRegistry("main");
+  await using threads = new NodeThreads({
+    pleg: plegInit(settings),
+    server: serverInit(settings, name),
+    registry,
+    clock,
+    log,
+    onGiveUp: (error) => {
+      log.error({ err: error }, `the node can't go on: ${error.message}`);
+      end({ exitCode: 1 });
+    },
+  });
+  const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
+  setMaxOpenFiles(settings.maxOpenFiles, log);
+  const [{ runNode }, nodeSettings] = await Promise.all([
+    import("./run-node.js"),
+    nodeSettingsOf(settings, name, directories.containerLogs),
+    makeDirectories(directories),
+    setOomScoreAdj(settings.oomScoreAdj, log),
+  ]);
+  const node = await runNode(nodeSettings, { threads, registry, clock, log });
+  const systemd = tellSystemd({ node, threads, clock, log, feedEveryMs });
+  const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
+  void stop.requested.then(() => end({ exitCode: 0 }));
+  void lock.contended.then((what) => {
+    log.info(`giving way to another process: ${what}`);
+    end({ exitCode: 0 });
+  });
+  if (settings.runOnce) void runOnce(node, clock, stop.aborted).then(end);
+  const outcome = await ended;
+  systemd?.stopping();
+  await followed?.stop();
+  await node.stop();
+  await systemd?.end();
+  return outcome;
+}
+
+/** Dynamic configuration, where it is on: loaded only then. */
+async function follow(
+  { dynamic, logging }: LifeParts,
+  threads: NodeThreads,
+  restart: (reason: string) => void,
+): Promise<{ stop(): Promise<void> } | undefined> {
+  if (dynamic === undefined) return undefined;
+  const { followChanges } = await import("./dynamic-follow.js");
+  return followChanges({ dynamic, logging, threads, restart });
+}

@@ -1,0 +1,181 @@
+// The log thread as main runs it, and what every other thread gets to log with. It is not supervised like the others:
+// they and their supervisor log through it.
+// Always true: each logging thread has one ring for the life of the process, so lines outlive both the thread that logged
+// them and the log thread; while there is no log thread they wait in the rings.
+import { Worker } from "node:worker_threads";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
+import type { LoggingConfig, ThreadLogging } from "../../shared/log/logging-config.js";
+import { openOutput } from "../../shared/log/open-output.js";
+import type { LogHouse } from "../../shared/log/logger.js";
+import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
+import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
+
+export interface LogThreadOptions {
+  config: LoggingConfig;
+  /** Standard error leads to the journal. */
+  journal: boolean;
+  clock: Clock;
+  /** Called after each end of the thread that nobody asked for; `delayMs` later the next one starts. */
+  onExit?: (reason: string, delayMs: number) => void;
+  /** Default 1 and 2. */
+  outFd?: number;
+  errFd?: number;
+  /** Bytes of a thread's ring; default by thread. */
+  ringBytes?: number;
+}
+
+/** Some thousand lines: what a burst may bring while the reader is slow. */
+const MAIN_RING_BYTES = 1 << 20;
+const RING_BYTES = 256 << 10;
+const HEAP_MIB = 32;
+const YOUNG_MIB = 2;
+const RESTART_MIN_MS = 20;
+const RESTART_MAX_MS = 10_000;
+/** A thread that lived this long has nothing to do with the failure before. */
+const HEALTHY_MS = 60_000;
+const FLUSH_LOOK_MS = 2;
+
+export class LogThread implements LogHouse {
+  private readonly words: LogWordsBuffer;
+  private readonly control: LogWords;
+  private readonly rings = new Map<string, RingBuffers>();
+  private worker: Worker | undefined;
+  private restart: Timer | undefined;
+  private delayMs = RESTART_MIN_MS;
+  private startedAt = 0;
+  private stopped = false;
+  private restartsSoFar = 0;
+
+  constructor(private readonly options: LogThreadOptions) {
+    this.words = createLogWords(options.config.verbosity);
+    this.control = new LogWords(this.words);
+  }
+
+  /** Starts the thread. Lines logged before it is up wait. */
+  start(): void {
+    const { config, outFd = 1, errFd = 2, clock } = this.options;
+    const { splitStream, infoBufferBytes, flushFrequencyMs } = config;
+    const rings = [...this.rings.values()];
+    const workerData: LogInit = {
+      words: this.words,
+      rings,
+      outFd,
+      errFd,
+      splitStream,
+      infoBufferBytes,
+      flushFrequencyMs,
+    };
+    this.startedAt = clock.monotonic();
+    const worker = new Worker(new URL("../../workers/log/index.js", import.meta.url), {
+      name: "log",
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_MIB },
+    });
+    this.worker = worker;
+    let reason = "it exited by itself";
+    worker.on("error", (error: unknown) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    worker.once("exit", () => this.onExit(reason));
+    // The log alone is no reason to live on.
+    worker.unref();
+  }
+
+  forThread(thread: string): ThreadLogging {
+    const { config, journal, ringBytes } = this.options;
+    let ring = this.rings.get(thread);
+    if (ring === undefined) {
+      ring = createRing({ capacityBytes: ringBytes ?? (thread === "main" ? MAIN_RING_BYTES : RING_BYTES) });
+      this.rings.set(thread, ring);
+      this.post({ kind: "ring", ring });
+    }
+    return { config, journal, words: this.words, ring };
+  }
+
+  dropped(): ReadonlyMap<string, number> {
+    return new Map([...this.rings].map(([thread, ring]) => [thread, new RingProducer(ring).dropped]));
+  }
+
+  /** Starts so far after the first. */
+  get restarts(): number {
+    return this.restartsSoFar;
+  }
+
+  get verbosity(): number {
+    return this.control.verbosity;
+  }
+
+  /** In every thread, from its next line on. */
+  set verbosity(verbosity: number) {
+    this.control.verbosity = verbosity;
+  }
+
+  async flush(deadlineMs: number): Promise<boolean> {
+    const { clock } = this.options;
+    const end = clock.monotonic() + deadlineMs;
+    const asked = this.control.askFlush();
+    this.post({ kind: "flush" });
+    while (!this.control.isFlushed(asked)) {
+      if (clock.monotonic() >= end) return false;
+      await clock.sleep(FLUSH_LOOK_MS);
+    }
+    return true;
+  }
+
+  /** The same, blocking: for a process that is about to end. Without a log thread the caller writes the lines itself. */
+  flushNow(deadlineMs: number): boolean {
+    const { clock } = this.options;
+    if (this.worker === undefined) return this.writeHere();
+    const asked = this.control.askFlush();
+    this.post({ kind: "flush" });
+    return this.control.waitFlushed(asked, deadlineMs, () => clock.monotonic());
+  }
+
+  /** Kills the thread as a crash would; it is started again. */
+  async terminate(): Promise<void> {
+    await this.worker?.terminate();
+  }
+
+  /** Ends the thread for good. What is not flushed stays unwritten. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.restart?.cancel();
+    await this.worker?.terminate();
+  }
+
+  private post(message: LogMessage): void {
+    this.worker?.postMessage(message);
+  }
+
+  private onExit(reason: string): void {
+    const { clock, onExit } = this.options;
+    this.worker = undefined;
+    if (this.stopped) return;
+    if (clock.monotonic() - this.startedAt >= HEALTHY_MS) this.delayMs = RESTART_MIN_MS;
+    const { delayMs } = this;
+    this.delayMs = Math.min(RESTART_MAX_MS, delayMs * 2);
+    this.restart = clock
+      .after(delayMs, () => {
+        this.restartsSoFar++;
+        this.start();
+      })
+      .unref();
+    onExit?.(reason, delayMs);
+  }
+
+  /** Safe only while no log thread reads the rings. What does not fit into a full pipe is left. */
+  private writeHere(): boolean {
+    const err = openOutput(this.options.errFd ?? 2);
+    for (const ring of this.rings.values()) {
+      const consumer = new RingConsumer(ring);
+      for (let records = consumer.peek(); records.length > 0; records = consumer.peek()) {
+        for (const record of records) {
+          if (err.write(record.subarray(1)) < record.length - 1) return false;
+        }
+        consumer.takePeeked();
+      }
+    }
+    return true;
+  }
+}

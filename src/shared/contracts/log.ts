@@ -1,0 +1,29 @@
+// Between main and the log thread. It is not one of the supervised threads: those log through it, so it is up before
+// them, loads next to nothing, and answers no calls. Lines come through one ring per logging thread, flushes are answered
+// in the shared words.
+import type { LogWordsBuffer } from "../queue/log-words.js";
+import type { RingBuffers } from "../queue/ring.js";
+
+/** What the log thread finds in workerData. */
+export interface LogInit {
+  words: LogWordsBuffer;
+  /** One per logging thread; a restarted thread goes on with the ring of the one before. */
+  rings: RingBuffers[];
+  /** Info lines of a split stream. */
+  outFd: number;
+  /** All other lines. */
+  errFd: number;
+  splitStream: boolean;
+  infoBufferBytes: number;
+  flushFrequencyMs: number;
+}
+
+/** main → log thread. */
+export type LogMessage =
+  | { kind: "ring"; ring: RingBuffers }
+  /** There is a new number in the words. */
+  | { kind: "flush" };
+
+/** First byte of a record: whether its line is a warning or worse. The rest is the line, with its line feed. */
+export const RECORD_INFO = 0;
+export const RECORD_SEVERE = 1;

@@ -1,0 +1,109 @@
+// Where a thread's finished lines go: its ring to the log thread, or straight to standard error where there is none.
+// Always true: writing never blocks and never throws; a line that finds no room is dropped and counted, and the next one
+// that finds room is preceded by a line that says how many were lost.
+import { destination } from "pino";
+import type { Clock } from "../clock/clock.js";
+import { RECORD_INFO, RECORD_SEVERE } from "../contracts/log.js";
+import { RingProducer, type RingBuffers } from "../queue/ring.js";
+
+export interface LineSink {
+  /** `severe`: a warning or worse. `line` ends in a line feed. */
+  write(line: string, severe: boolean): void;
+  /** Calls back once what was written so far has left the process, or with an error when it has not in time. */
+  flush(done: (error?: Error) => void): void;
+  /** Before the thread exits. */
+  flushSync(): void;
+}
+
+/** What was written did not leave within the deadline: standard output or error has a reader that does not read. */
+export class LogBlockedError extends Error {
+  override readonly name = "LogBlockedError";
+  constructor(deadlineMs: number) {
+    super(`log lines were not written within ${deadlineMs} ms: is the reader of standard error stuck?`);
+  }
+}
+
+/** Deadline of a flush that names none, ms. */
+export const FLUSH_DEADLINE_MS = 2000;
+const LOOK_MS = 5;
+const SCRATCH_BYTES = 16 * 1024;
+/** UTF-8 takes at most three bytes per UTF-16 unit. */
+const BYTES_PER_UNIT = 3;
+
+export class RingSink implements LineSink {
+  private readonly producer: RingProducer;
+  private readonly scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  private lost = 0;
+
+  constructor(
+    ring: RingBuffers,
+    private readonly clock: Clock,
+    /** The line that tells of `lines` lost ones. */
+    private readonly lostLine: (lines: number) => string,
+  ) {
+    this.producer = new RingProducer(ring);
+  }
+
+  write(line: string, severe: boolean): void {
+    if (this.lost > 0) {
+      if (!this.push(this.lostLine(this.lost), true)) {
+        this.drop();
+        return;
+      }
+      this.lost = 0;
+    }
+    if (!this.push(line, severe)) this.drop();
+  }
+
+  flush(done: (error?: Error) => void): void {
+    const end = this.clock.monotonic() + FLUSH_DEADLINE_MS;
+    const look = (): void => {
+      if (this.producer.usedBytes === 0) done();
+      else if (this.clock.monotonic() >= end) done(new LogBlockedError(FLUSH_DEADLINE_MS));
+      else this.clock.after(LOOK_MS, look);
+    };
+    look();
+  }
+
+  /** The lines are in shared memory already and outlive this thread. */
+  flushSync(): void {
+    return;
+  }
+
+  private drop(): void {
+    this.lost++;
+    this.producer.countDropped(1);
+  }
+
+  /** @returns false when there is no room, or never will be. */
+  private push(line: string, severe: boolean): boolean {
+    const fits = 1 + line.length * BYTES_PER_UNIT <= SCRATCH_BYTES;
+    const record = fits ? this.scratch : Buffer.allocUnsafe(1 + line.length * BYTES_PER_UNIT);
+    record[0] = severe ? RECORD_SEVERE : RECORD_INFO;
+    const length = 1 + record.write(line, 1);
+    if (length > this.producer.maxRecordBytes) return false;
+    try {
+      return this.producer.tryPush(record.subarray(0, length));
+    } catch {
+      // The ring was closed as damaged; the count of dropped lines tells.
+      return false;
+    }
+  }
+}
+
+/** Standard error without the log thread, asynchronously: for tests, and threads started by hand. */
+export class StderrSink implements LineSink {
+  private readonly stream = destination({ fd: 2, sync: false });
+
+  write(line: string): void {
+    this.stream.write(line);
+  }
+
+  flush(done: (error?: Error) => void): void {
+    this.stream.flush((error) => done(error ?? undefined));
+  }
+
+  flushSync(): void {
+    this.stream.flushSync();
+  }
+}

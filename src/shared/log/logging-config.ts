@@ -1,0 +1,45 @@
+// What a thread has to know to log: KubeletConfiguration's `logging` as plain data, and the memory its lines leave through.
+import type { LogWordsBuffer } from "../queue/log-words.js";
+import type { RingBuffers } from "../queue/ring.js";
+
+export interface VModule {
+  /** Glob for a module's name, or for "thread/module" when it holds a slash. */
+  filePattern: string;
+  verbosity: number;
+}
+
+/** KubeletConfiguration's `logging`; the options are those of the chosen format. */
+export interface LoggingConfig {
+  format: "text" | "json";
+  /** -v: 0 and up. */
+  verbosity: number;
+  vmodule: VModule[];
+  /** How long an info line may wait in the info buffer, ms. */
+  flushFrequencyMs: number;
+  /** Info lines to standard output, warnings and errors to standard error; else all to standard error. */
+  splitStream: boolean;
+  /** With splitStream: info lines wait until there are this many bytes of them. 0: they never wait. */
+  infoBufferBytes: number;
+}
+
+export const DEFAULT_LOGGING: Readonly<LoggingConfig> = {
+  format: "text",
+  verbosity: 0,
+  vmodule: [],
+  flushFrequencyMs: 5000,
+  splitStream: false,
+  infoBufferBytes: 0,
+};
+
+/** One thread's way to the log; structured-cloneable. */
+export interface ThreadLogging {
+  config: LoggingConfig;
+  /** Standard error leads to the journal: text lines say their syslog priority. */
+  journal: boolean;
+  /** Nothing is logged: tests. */
+  silent?: boolean;
+  /** Absent: the verbosity stays as configured. */
+  words?: LogWordsBuffer;
+  /** This thread's ring to the log thread; absent: lines go straight to standard error. */
+  ring?: RingBuffers;
+}

@@ -1,0 +1,58 @@
+// A file descriptor as the log writes to it: a full pipe, terminal or socket says "not now" instead of holding the thread,
+// so that a reader that does not read can't keep the process from ending: Node waits for threads that are inside a call.
+import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+
+export interface LogOutput {
+  /** @returns bytes written, 0 when there is no room now. Throws when they can never be: reader gone, disk full. */
+  write(bytes: Uint8Array): number;
+  close(): void;
+}
+
+/** Makes calls that may block for a moment: for the log thread, or a process about to end. */
+export function openOutput(fd: number): LogOutput {
+  const stats = fstatSync(fd);
+  if (stats.isFIFO() || stats.isCharacterDevice()) {
+    const own = reopen(fd);
+    if (own !== undefined) return new FdOutput(own, () => closeSync(own));
+  }
+  if (stats.isFIFO() || stats.isSocket()) {
+    // A socket can't be opened a second time. libuv sets it to non-blocking, and leaves descriptors 0 to 2 open at the end.
+    const socket = new Socket({ fd, readable: false, writable: true });
+    socket.on("error", () => undefined);
+    socket.unref();
+    return new FdOutput(fd, () => socket.destroy());
+  }
+  // A file takes what it is given.
+  return new FdOutput(fd, () => undefined);
+}
+
+/** The same pipe or terminal, with flags of its own: the other processes that hold it keep theirs. */
+function reopen(fd: number): number | undefined {
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    // Another user's pipe, or nobody reads it.
+    return undefined;
+  }
+}
+
+class FdOutput implements LogOutput {
+  constructor(
+    private readonly fd: number,
+    private readonly end: () => void,
+  ) {}
+
+  write(bytes: Uint8Array): number {
+    try {
+      return writeSync(this.fd, bytes);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "EAGAIN") return 0;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.end();
+  }
+}
