@@ -80,6 +80,8 @@ export async function prepareKubelet(options: KubeletOptions): Promise<KubeletPr
     healthzBindAddress: "127.0.0.1",
     healthzPort: options.healthzPort,
     cgroupDriver: "cgroupfs",
+    // The machine is what it is; both hierarchies work.
+    failCgroupV1: false,
     cgroupRoot: options.cgroupRoot,
     podLogsDir: podLogs,
     resolvConf,

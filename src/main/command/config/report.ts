@@ -20,6 +20,15 @@ export function isWritten({ origin }: Problem): boolean {
   return origin.kind !== "default" && origin.kind !== "derived";
 }
 
+/**
+ * A rule speaks of a list that was not read whole: what is missing would be called empty, and the numbers of its items
+ * are not the file's.
+ */
+export function isInBrokenList({ path }: Problem, reading: readonly Problem[]): boolean {
+  const list = /^[^[]+\[(?=\d+\])/.exec(path)?.[0];
+  return list !== undefined && reading.some((problem) => problem.path.startsWith(list));
+}
+
 /** `files` in the order they were read. */
 export function reportLines(problems: readonly Problem[], files: readonly string[]): string[] {
   const rank = ({ origin }: Problem): [number, number, number] => {

@@ -8,7 +8,7 @@ import { dropInOrder } from "./drop-ins.js";
 import { EffectiveConfig } from "./effective.js";
 import { withFlags, type FlagValue } from "./flag-fields.js";
 import { mergeMaps } from "./merge.js";
-import { isWritten, problemOf, reportLines, type Problem } from "./report.js";
+import { isInBrokenList, isWritten, problemOf, reportLines, type Problem } from "./report.js";
 import { at, NOTHING, plain, type MapNode } from "./tree.js";
 import { usable } from "./usable.js";
 
@@ -48,7 +48,8 @@ export async function resolveConfig(
 
   const violations = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];
   const found = violations.map((violation) => problemOf(violation, validated));
-  const told = sources.problems.length === 0 ? found : found.filter(isWritten);
+  const isTold = (problem: Problem): boolean => isWritten(problem) && !isInBrokenList(problem, sources.problems);
+  const told = sources.problems.length === 0 ? found : found.filter(isTold);
   return {
     config: new EffectiveConfig(withDerived(tree), gate),
     files: sources.files,

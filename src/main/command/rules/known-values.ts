@@ -2,7 +2,8 @@
 import type { ConfigView, Violation } from "./rule.js";
 import { oneOf, type PathOf } from "./check.js";
 
-const KNOWN: readonly (readonly [PathOf<string>, readonly string[]])[] = [
+/** By field. */
+export const KNOWN: readonly (readonly [PathOf<string>, readonly string[]])[] = [
   ["authorization.mode", ["AlwaysAllow", "Webhook"]],
   ["cgroupDriver", ["cgroupfs", "systemd"]],
   ["configMapAndSecretChangeDetectionStrategy", ["Get", "Cache", "Watch"]],

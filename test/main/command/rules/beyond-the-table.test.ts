@@ -69,7 +69,8 @@ describe("refused at start", () => {
     { cpuManagerPolicy: "static", systemReserved: { cpu: "1" } },
     { memoryManagerPolicy: "Static", reservedMemory: [{ numaNode: 0, limits: { memory: "1Gi" } }] },
     { address: "::", healthzBindAddress: "::1" },
-    { qosReserved: { memory: "50%" } },
+    { qosReserved: { memory: "0%" } },
+    { qosReserved: { memory: "100%" } },
     { imageServiceEndpoint: "/run/images.sock" },
   ];
   for (const given of accepted) test(JSON.stringify(given), () => deepEqual(violationsOf(given), []));
@@ -121,6 +122,8 @@ describe("said without refusing", () => {
       match(warnings[0] ?? "", says);
     });
   }
+  test("TLS 1.3 alone has nothing to say about ciphers", () =>
+    deepEqual(warningsOf({ tlsCipherSuites: [], tlsMinVersion: "VersionTLS13" }), []));
   test("not with the gate on", () =>
     deepEqual(warningsOf({ qosReserved: { memory: "50%" }, gates: { QOSReserved: true } }), []));
 });

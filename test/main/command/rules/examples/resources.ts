@@ -133,6 +133,8 @@ export const RESOURCES: Claims = {
   "reservedMemory[].limits | resource other than memory or hugepages-SIZE": {
     bad: [
       [reserve({ cpu: "1" }), "reservedMemory[0].limits[cpu]", '"cpu" is not memory or hugepages-SIZE'],
+      [reserve({ "hugepages-0": "1Gi" }), "reservedMemory[0].limits[hugepages-0]", "hugepages-2Mi"],
+      [reserve({ "hugepages-big": "1Gi" }), "reservedMemory[0].limits[hugepages-big]", "hugepages-2Mi"],
       [reserve({ "hugepages-": "1Gi" }), "reservedMemory[0].limits[hugepages-]", "hugepages-2Mi"],
     ],
     good: [reserve({ memory: "1Gi", "hugepages-2Mi": "64Mi" })],
