@@ -30,6 +30,8 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
   const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, house: thread });
   thread.start();
   const die = (error: unknown): void => {
+    // A full ring would drop the very line that matters.
+    thread.flushNow(LAST_WORDS_MS);
     log.fatal({ err: error }, "uncaught error: the kubelet ends");
     thread.flushNow(LAST_WORDS_MS);
     process.exit(1);
