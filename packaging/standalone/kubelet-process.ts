@@ -49,6 +49,9 @@ export interface KubeletProcess {
   readonly healthzUrl: string;
   readonly pid: number | undefined;
   readonly identity: ProcessIdentity | undefined;
+  readonly configFile: string;
+  /** Of the last run; undefined while it goes on, or when a signal ended it. */
+  readonly exitCode: number | undefined;
   /** Starts the process; does not wait for health. */
   start(): Promise<void>;
   /** Waits for /healthz; fails at once when the process ends instead. */
@@ -111,6 +114,7 @@ class Kubelet implements KubeletProcess {
   readonly podLogs: string;
   readonly url: string;
   readonly healthzUrl: string;
+  readonly configFile: string;
   identity: ProcessIdentity | undefined;
   private child: ChildProcess | undefined;
 
@@ -123,12 +127,17 @@ class Kubelet implements KubeletProcess {
     this.log = layout.log;
     this.rootDir = layout.rootDir;
     this.podLogs = layout.podLogs;
+    this.configFile = layout.configFile;
     this.url = `http://127.0.0.1:${options.readOnlyPort}`;
     this.healthzUrl = `http://127.0.0.1:${options.healthzPort}/healthz`;
   }
 
   get pid(): number | undefined {
     return this.hasEnded() ? undefined : this.child?.pid;
+  }
+
+  get exitCode(): number | undefined {
+    return this.child?.exitCode ?? undefined;
   }
 
   async start(): Promise<void> {

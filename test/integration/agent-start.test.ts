@@ -1,0 +1,154 @@
+// How an agent starts and ends beside others: one lock file for two, systemd's notify socket, run-once, /configz.
+
+import assert from "node:assert/strict";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, test } from "node:test";
+import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
+import { DatagramReceiver } from "../support/datagram-receiver.js";
+import { freePort } from "../support/free-port.js";
+import {
+  conditionsOf,
+  IDLE,
+  idOf,
+  manifest,
+  PATIENCE_MS,
+  podOf,
+  shell,
+  statusOf,
+  waitForPod,
+} from "../support/static-pods.js";
+
+const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
+let node: TestNode | undefined;
+afterEach(async () => {
+  await node?.stop();
+  node = undefined;
+});
+
+async function start(options: NodeOptions): Promise<TestNode> {
+  node = await startNode(options);
+  return node;
+}
+
+async function ended(kubelet: KubeletProcess, what: string): Promise<number | undefined> {
+  await waitFor(() => kubelet.pid === undefined, { what, timeoutMs: PATIENCE_MS, lastSeen: () => logOf(kubelet) });
+  return kubelet.exitCode;
+}
+
+function logOf(kubelet: KubeletProcess): Promise<string> {
+  return readFile(kubelet.log, "utf8");
+}
+
+describe("one lock file", () => {
+  test("a second agent waits for it, the first one makes way, the pods live on", async () => {
+    const lock = join(process.env["NODELET_TEST_DIR"] ?? "", "lock");
+    const first = await start({ flags: ["--lock-file", lock, "--exit-on-lock-contention"] });
+    await first.writeManifest("web", manifest("web", [shell("app", IDLE)]));
+    const before = await waitForPod(first, "web", ready, "Ready");
+    const second = await prepareKubelet({
+      dir: first.kubelet.dir,
+      endpoint: first.endpoint,
+      cgroupRoot: process.env["NODELET_CGROUP_ROOT"] ?? "",
+      readOnlyPort: await freePort(),
+      healthzPort: await freePort(),
+      nodeName: "testnode",
+      flags: ["--lock-file", lock],
+    });
+    try {
+      await second.start();
+      assert.equal(await ended(first.kubelet, "the first agent to make way"), 0);
+      assert.match(await logOf(first.kubelet), /giving way to another process.*opened/);
+      await second.waitHealthy();
+      await waitFor(async () => statusOf(podOf(await second.pods(), "web"), "app")?.ready === true, {
+        what: "the second agent to have adopted the pod",
+        timeoutMs: PATIENCE_MS,
+      });
+      const now = podOf(await second.pods(), "web");
+      assert.equal(idOf(statusOf(now, "app")), idOf(statusOf(before, "app")));
+      // Without --exit-on-lock-contention others may look.
+      await (await open(lock)).close();
+      assert.notEqual(second.pid, undefined);
+    } finally {
+      await second.end("SIGKILL");
+    }
+  });
+
+  test("a third process that opens it ends an agent that was told so", async () => {
+    const lock = join(process.env["NODELET_TEST_DIR"] ?? "", "lock-3");
+    const { kubelet } = await start({ flags: ["--lock-file", lock, "--exit-on-lock-contention"] });
+    await (await open(lock)).close();
+    assert.equal(await ended(kubelet, "the agent to make way"), 0);
+  });
+});
+
+describe("systemd", () => {
+  for (const kind of ["path", "abstract"] as const) {
+    test(`hears ready, alive, a status and the end: ${kind} socket`, { timeout: 2 * PATIENCE_MS }, async () => {
+      const address =
+        kind === "path" ? join(process.env["NODELET_TEST_DIR"] ?? "", "notify") : `@nodelet-test-${process.pid}`;
+      using systemd = new DatagramReceiver(address).listen();
+      const { kubelet, writeManifest } = bound(
+        await start({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: "2000000" } }),
+      );
+      const [first = ""] = await systemd.until((heard) => heard.length > 0);
+      assert.match(first, /^READY=1\nSTATUS=\d+ pods, /);
+      await writeManifest("web", manifest("web", [shell("app", IDLE)]));
+      await systemd.until((heard) => heard.some((line) => /^STATUS=1 pod, containerd \S+ answers$/.test(line)));
+      await systemd.until((heard) => heard.filter((line) => line === "WATCHDOG=1").length >= 3);
+      await kubelet.end("SIGTERM");
+      await systemd.until((heard) => heard.at(-1) === "STOPPING=1");
+    });
+  }
+});
+
+/** The node's methods, to be taken apart. */
+function bound(of: TestNode) {
+  return { kubelet: of.kubelet, writeManifest: (name: string, pod: unknown) => of.writeManifest(name, pod) };
+}
+
+describe("--runonce", () => {
+  test("starts what the sources give, says how it went, and leaves it running", async () => {
+    const once = await start({ start: false, flags: ["--runonce"] });
+    await once.writeManifest("job", manifest("job", [shell("app", "exit 0")], { spec: { restartPolicy: "Never" } }));
+    await once.writeManifest("web", manifest("web", [shell("app", IDLE)]));
+    await once.kubelet.start();
+    assert.equal(await ended(once.kubelet, "the agent to be done"), 0);
+    const said = await logOf(once.kubelet);
+    assert.match(said, /^default\/job-testnode: Succeeded$/m);
+    assert.match(said, /^default\/web-testnode: Running$/m);
+  });
+
+  test("a pod that fails makes it exit with 1", async () => {
+    const once = await start({ start: false, flags: ["--runonce"] });
+    await once.writeManifest("bad", manifest("bad", [shell("app", "exit 3")], { spec: { restartPolicy: "Never" } }));
+    await once.kubelet.start();
+    assert.equal(await ended(once.kubelet, "the agent to be done"), 1);
+    assert.match(await logOf(once.kubelet), /^default\/bad-testnode: Failed$/m);
+  });
+});
+
+test("/configz shows what the agent runs with, and where each value comes from", async () => {
+  const { kubelet } = await start({
+    flags: ["--max-pods=17"],
+    config: { staticPodURLHeader: { Authorization: ["secret-token"] } },
+  });
+  const ask = async (query: string): Promise<Configz> =>
+    (await (await fetch(`${kubelet.url}/configz${query}`)).json()) as Configz;
+  const { kubeletconfig, origins } = await ask("");
+  assert.equal(kubeletconfig["kind"], "KubeletConfiguration");
+  assert.equal(kubeletconfig["maxPods"], 17);
+  assert.equal(kubeletconfig["syncFrequency"], "1m0s");
+  assert.equal(origins, undefined);
+  const whole = await ask("?origin=1");
+  assert.deepEqual(whole.origins?.["maxPods"], { kind: "flag", flag: "max-pods" });
+  assert.deepEqual(whole.origins["syncFrequency"], { kind: "default" });
+  assert.equal(whole.origins["healthzPort"]?.kind, "file");
+  assert.doesNotMatch(JSON.stringify(whole), /secret-token/);
+});
+
+interface Configz {
+  kubeletconfig: Record<string, unknown>;
+  origins?: Record<string, { kind: string }>;
+}
