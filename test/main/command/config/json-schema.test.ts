@@ -18,7 +18,7 @@ function faults(schema: JsonSchema, value: unknown, path = "$"): string[] {
   const found: string[] = [];
   for (const [keyword, wanted] of Object.entries(schema)) {
     const bad = fault(keyword, wanted, schema, value, path);
-    if (Array.isArray(bad)) found.push(...bad);
+    if (typeof bad !== "boolean") found.push(...bad);
     else if (bad) found.push(`${path}: ${keyword}`);
   }
   return found;
@@ -39,7 +39,7 @@ function fault(
     case "default":
       return false;
     case "type":
-      return !(Array.isArray(wanted) ? wanted : [wanted]).some((type) => isOfType(value, type as string));
+      return ![wanted].flat().some((type) => isOfType(value, type as string));
     case "const":
       return value !== wanted;
     case "enum":

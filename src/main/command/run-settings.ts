@@ -1,0 +1,46 @@
+// A command line that asks for a run, or for what a run would be configured with: reads the configuration, checks
+// everything, and says what is wrong in one report.
+import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
+import type { CommandLine } from "./command-line.js";
+import { resolveConfig, type ResolvedConfig } from "./config/resolve-config.js";
+import { rootDirProblem } from "./config/usable.js";
+import { SettingsError } from "./errors.js";
+import { validateFlags } from "./rules/index.js";
+import type { Violation } from "./rules/rule.js";
+import { settingsOf } from "./settings-of.js";
+import type { CommandIo, CommandRequest } from "./settings.js";
+
+/**
+ * Throws SettingsError. --check-config and --print-config answer for any machine: rules that need to know this one are
+ * left out.
+ */
+export async function runSettings(line: CommandLine, io: CommandIo): Promise<CommandRequest> {
+  const flags = readAgentFlags(line.given);
+  const questions = readQuestions(line.given);
+  const offline = questions.checkConfig || questions.printConfig !== "";
+  const resolved = await resolveConfig(line.given, io, offline ? {} : io.host(), flagViolations(flags));
+  const problems = [...line.problems, ...resolved.problems];
+  if (offline) return await answerOffline(questions, resolved, problems);
+  if (problems.length > 0) throw new SettingsError(problems);
+  return { action: "run", settings: settingsOf(line, flags, resolved) };
+}
+
+function flagViolations(flags: AgentFlags): Violation[] {
+  const root = rootDirProblem(flags.rootDir);
+  return [...validateFlags(flags), ...(root === undefined ? [] : [root])];
+}
+
+async function answerOffline(
+  { printConfig }: Questions,
+  { config, files }: ResolvedConfig,
+  problems: readonly string[],
+): Promise<CommandRequest> {
+  if (problems.length > 0) return { action: "print", text: `${problems.join("\n")}\n`, exitCode: 1 };
+  if (printConfig === "") return printed(["ok", ...files, ""].join("\n"));
+  const { printJson, printYaml } = await import("./config/print.js");
+  return printed(printConfig === "json" ? printJson(config) : printYaml(config));
+}
+
+function printed(text: string): CommandRequest {
+  return { action: "print", text, exitCode: 0 };
+}
