@@ -38,16 +38,17 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "imageServiceEndpoint",
 ]);
 
-/** A line for each such field that was given another value than its default. */
+/** The fields of this kind that were given another value than their default: a line for each source. */
 export function notActedOn(config: EffectiveConfig): string[] {
-  const lines: string[] = [];
+  const bySource = new Map<string, FieldPath[]>();
   for (const [path, field] of FIELD_ROWS) {
     const node = at(config.tree, path);
     const shape = FIELD_SHAPES.get(path);
     if (ACTED_ON.has(path) || !config.isSet(path) || node === undefined || shape === undefined) continue;
     const standard = field.default === undefined ? undefined : canonical(shape, treeOf(field.default, node.origin));
     if (standard !== undefined && JSON.stringify(plain(standard)) === JSON.stringify(plain(node))) continue;
-    lines.push(`${originText(node.origin)}: ${path} is accepted but not acted on yet`);
+    const source = "file" in node.origin ? node.origin.file : originText(node.origin);
+    bySource.set(source, [...(bySource.get(source) ?? []), path]);
   }
-  return lines;
+  return [...bySource].map(([source, paths]) => `${source}: accepted but not acted on yet: ${paths.join(", ")}`);
 }
