@@ -116,16 +116,17 @@ describe("--runonce", () => {
     await once.kubelet.start();
     assert.equal(await ended(once.kubelet, "the agent to be done"), 0);
     const said = await logOf(once.kubelet);
-    assert.match(said, /^default\/job-testnode: Succeeded$/m);
+    assert.match(said, /^default\/job-testnode: (Running|Succeeded)$/m);
     assert.match(said, /^default\/web-testnode: Running$/m);
   });
 
   test("a pod that fails makes it exit with 1", async () => {
     const once = await start({ start: false, flags: ["--runonce"] });
-    await once.writeManifest("bad", manifest("bad", [shell("app", "exit 3")], { spec: { restartPolicy: "Never" } }));
+    const broken = { ...shell("app", ""), command: ["/nope"] };
+    await once.writeManifest("bad", manifest("bad", [broken], { spec: { restartPolicy: "Never" } }));
     await once.kubelet.start();
     assert.equal(await ended(once.kubelet, "the agent to be done"), 1);
-    assert.match(await logOf(once.kubelet), /^default\/bad-testnode: Failed$/m);
+    assert.match(await logOf(once.kubelet), /^default\/bad-testnode: Failed/m);
   });
 });
 

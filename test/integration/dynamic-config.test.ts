@@ -114,7 +114,7 @@ test("one that the agent can't start with is left for the last known good one", 
   // As if its ten minutes had passed.
   const assigned = JSON.parse(await readFile(join(store, "assigned"), "utf8")) as Pointer;
   await writeFile(join(store, "last-known-good"), JSON.stringify(assigned));
-  await edit((fields) => (fields["podLogsDir"] = "/proc/none/pods"));
+  await edit((fields) => (fields["podLogsDir"] = "/dev/null/pods"));
   await node.kubelet.start();
   await until("the failed start", () => Promise.resolve(node.kubelet.pid === undefined));
   assert.equal(node.kubelet.exitCode, 1);
@@ -123,6 +123,6 @@ test("one that the agent can't start with is left for the last known good one", 
   assert.equal(await maxPods(), 42);
   const { active, error = "" } = await statusFile();
   assert.equal(active?.digest, assigned.digest);
-  assert.match(error, /cannot make directory \/proc\/none\/pods/);
+  assert.match(error, /cannot make directory \/dev\/null\/pods/);
   await podIsUntouched();
 });

@@ -74,8 +74,13 @@ export class DirectoryWatch {
     const own = basename(folder);
     this.watcher = watch(folder, (event, name) => {
       if (name !== null) this.options.onEvent(name);
-      // The folder itself went away, or an entry of its own name came: only a look at it tells.
-      if (event === "rename" && (name === null || name === own)) void this.check();
+      // The folder itself went away, or an entry of its own name came. The next folder may get the same inode number, so a
+      // look does not tell them apart: only a new watch is sure to see what comes. The second check is for a drop that
+      // fell into a check under way.
+      if (event === "rename" && (name === null || name === own)) {
+        this.drop();
+        void this.check().then(() => this.check());
+      }
     });
     this.watcher.on("error", (error) => {
       this.drop();
