@@ -24,8 +24,8 @@ export interface ImagePullerDeps {
   cri: Pick<CriClient, "imageStatus" | "pullImage">;
   clock: Clock;
   log: Logger;
-  /** serializeImagePulls: one pull at a time on the node. */
-  serialize: boolean;
+  /** Pulls at once on the node; undefined: as many as are asked for. */
+  parallelPulls: number | undefined;
 }
 
 /** "busybox" → "busybox:latest"; a tag or digest stays. */
@@ -42,12 +42,11 @@ export function defaultPullPolicy(image: string): PullPolicy {
 
 export class ImagePuller {
   private readonly backoff = new CrashBackoff(PULL_BACKOFF);
-  /** The one place of serialized pulls. */
-  private readonly turns: Limiter;
+  private readonly turns: Limiter | undefined;
   private readonly log: Logger;
 
   constructor(private readonly deps: ImagePullerDeps) {
-    this.turns = new Limiter(1, deps.clock);
+    this.turns = deps.parallelPulls === undefined ? undefined : new Limiter(deps.parallelPulls, deps.clock);
     this.log = moduleLogger(deps.log, "images");
   }
 
@@ -117,7 +116,7 @@ export class ImagePuller {
 
   /** The wait ends with the signal: a pod that must go does not wait for the pull of another one. */
   private async inTurn<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (!this.deps.serialize) return pull();
+    if (this.turns === undefined) return pull();
     await this.turns.acquire({ signal });
     try {
       return await pull();

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
 import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
@@ -36,6 +36,8 @@ export interface NodeSettings {
   containerRuntimeEndpoint: string;
   runtimeRequestTimeoutMs: number;
   serializeImagePulls: boolean;
+  /** undefined: no bound but serializeImagePulls. */
+  maxParallelImagePulls: number | undefined;
   cgroupRoot: string;
   cgroupDriver: "cgroupfs" | "systemd";
   cgroupsPerQOS: boolean;
@@ -166,8 +168,8 @@ async function nodeRuntime(
   return {
     cri,
     clock,
-    log,
-    images: new ImagePuller({ cri, clock, log, serialize: settings.serializeImagePulls }),
+    log: moduleLogger(log, "doer"),
+    images: new ImagePuller({ cri, clock, log, parallelPulls: parallelPulls(settings) }),
     cgroups,
     volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),
     node: {
@@ -183,6 +185,11 @@ async function nodeRuntime(
     dns: nodeDns(settings),
     metrics: countingMetrics(metrics),
   };
+}
+
+/** Serialized, so many at once, or without a bound. */
+function parallelPulls(settings: NodeSettings): number | undefined {
+  return settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls;
 }
 
 /** Calls of a verb under way at once: a burst must not become a storm in the runtime. */

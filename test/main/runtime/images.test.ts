@@ -20,7 +20,7 @@ const SECOND = "registry.test/other:1";
 async function build(t: TestContext, options: Partial<FakeCriOptions> = {}, serialize = true) {
   const { fake, client } = await pair(t, { registry: { [REMOTE]: {}, [SECOND]: {}, [BUSYBOX]: {} }, ...options });
   const clock = new SteppedClock();
-  const puller = new ImagePuller({ cri: client, clock, log: keptLog().log, serialize });
+  const puller = new ImagePuller({ cri: client, clock, log: keptLog().log, parallelPulls: serialize ? 1 : undefined });
   const pulls = (): number => fake.calls.filter((call) => call.verb === "PullImage").length;
   const ensure = (image: string, imagePullPolicy?: PullPolicy, pod: Pod = makePod(), signal = never) => {
     const container: Container = { name: "app", image, ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }) };

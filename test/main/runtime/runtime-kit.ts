@@ -45,7 +45,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     cri: client,
     clock,
     log: kept.log,
-    images: new ImagePuller({ cri: client, clock, log: kept.log, serialize: true }),
+    images: new ImagePuller({ cri: client, clock, log: kept.log, parallelPulls: 1 }),
     cgroups: {
       version: 1,
       setUp: () => Promise.resolve(),

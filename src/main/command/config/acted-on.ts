@@ -36,6 +36,17 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "seccompDefault",
   "containerRuntimeEndpoint",
   "imageServiceEndpoint",
+  "serializeImagePulls",
+  "maxParallelImagePulls",
+  "maxOpenFiles",
+  "failSwapOn",
+  "logging.format",
+  "logging.flushFrequency",
+  "logging.vmodule",
+  "logging.options.text.splitStream",
+  "logging.options.text.infoBufferSize",
+  "logging.options.json.splitStream",
+  "logging.options.json.infoBufferSize",
 ]);
 
 /** The fields of this kind that were given another value than their default: a line for each source. */
