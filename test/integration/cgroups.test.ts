@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
-import { isCgroupDriverNotBuiltError, isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
+import { isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
 import {
   createCgroupManager,
   type CgroupManager,
@@ -211,10 +211,6 @@ test("cgroups that cannot be made are one clear error", async () => {
     manager({ mounts: readOnly }).setUp(),
     (error) => isCgroupsNotWritableError(error) && error.message.includes("/proc/1"),
   );
-});
-
-test("the systemd driver says at once that it is not built", () => {
-  assert.throws(() => manager({ driver: "systemd" }), isCgroupDriverNotBuiltError);
 });
 
 async function trees(path: string): Promise<{ directory: string }[]> {
