@@ -47,8 +47,8 @@ export class FakeSystemd {
   readonly calls: string[] = [];
   readonly plans = new Map<string, Plan[]>();
   connections = 0;
-  /** What a kernel would do with the unit. */
-  onStarted: (unit: string) => Promise<void> = () => Promise.resolve();
+  /** What the kernel shows of a unit that was started or changed, or is gone. */
+  onApplied: (unit: string, properties: FakeUnit["properties"]) => Promise<void> = () => Promise.resolve();
   onStopped: (unit: string) => Promise<void> = () => Promise.resolve();
   private readonly sockets = new Set<Socket>();
   private server: Server | undefined;
@@ -152,9 +152,8 @@ export class FakeSystemd {
         found.properties.set(name, typeof value === "boolean" ? value : String(value));
       }
     }
-    if (method === "SetUnitProperties") return;
-    found.active = true;
-    await this.onStarted(unit);
+    if (method !== "SetUnitProperties") found.active = true;
+    if (found.active) await this.onApplied(unit, found.properties);
   }
 
   private send(socket: Socket, message: Message, signature?: string, body?: unknown[]): void {
