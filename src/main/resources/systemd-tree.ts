@@ -29,7 +29,7 @@ export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree 
       return;
     }
     const settable = [...accountingProperties(version), ...properties];
-    await units.start(unit, slicePropertiesAtStart(`pods below ${unit}`), settable);
+    await units.start(unit, slicePropertiesAtStart("slice of Kubernetes pods"), settable);
     known.add(unit);
   };
 
