@@ -9,7 +9,7 @@ import { milliValue } from "../../shared/api/quantity.js";
 import { CgroupBusyError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
 import type { CgroupLimits } from "./cgroup-limits.js";
-import type { CgroupMounts } from "./cgroup-mounts.js";
+import type { CgroupMounts, V1Hierarchy } from "./cgroup-mounts.js";
 import * as names from "./cgroup-name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
@@ -82,9 +82,14 @@ export function createCgroupManager(options: CgroupManagerOptions): CgroupManage
   const plain =
     mounts.version === 2
       ? cgroupV2(mounts.mountPoint, onRefused)
-      : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, onRefused);
+      : cgroupV1(hierarchiesOf(mounts.hierarchies, options.driver), mounts.unified?.mountPoint, onRefused);
   if (options.driver === "cgroupfs") return new TreeManager(plain, options);
   return new TreeManager(systemdTree(plain, options.systemd ?? systemdUnits({ clock, log })), options);
+}
+
+/** systemd removes slices without device rules from the devices hierarchy whenever it looks at them: it is left to systemd. */
+function hierarchiesOf(all: readonly V1Hierarchy[], driver: names.CgroupDriver): readonly V1Hierarchy[] {
+  return driver === "systemd" ? all.filter(({ controllers }) => !controllers.includes("devices")) : all;
 }
 
 class TreeManager implements CgroupManager {
