@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { isCgroupDriverNotBuiltError, isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
+import { isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
 import {
   createCgroupManager,
   type CgroupManager,
@@ -13,10 +15,12 @@ import {
 } from "../../src/main/resources/cgroup-manager.js";
 import { readCgroupMounts, type CgroupMounts } from "../../src/main/resources/cgroup-mounts.js";
 import { cgroupV2 } from "../../src/main/resources/cgroup-v2.js";
+import { systemdUnits, type SystemdUnits } from "../../src/main/resources/systemd-units.js";
 import { isUnsafePodUidError } from "../../src/shared/api/pod-uid.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createLogger } from "../../src/shared/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
+import { FakeSystemd } from "../support/fake-systemd.js";
 
 const ROOT = `nodelet-test-${process.pid}`;
 const mounts = await readCgroupMounts();
@@ -36,14 +40,18 @@ function manager(change: Partial<CgroupManagerOptions> = {}): CgroupManager {
   });
 }
 
-/** Directory of a cgroup for one controller. */
+/** Directory of a cgroup below the test's root for one controller. */
 function at(controller: string, path: string): string {
+  return `${mountPoint(controller)}/${ROOT}/${path}`;
+}
+
+function mountPoint(controller: string): string {
   const base =
     mounts.version === 2
       ? mounts.mountPoint
       : mounts.hierarchies.find(({ controllers }) => controllers.includes(controller))?.mountPoint;
   assert.ok(base !== undefined, `no ${controller} hierarchy`);
-  return `${base}/${ROOT}/${path}`;
+  return base;
 }
 
 const read = (path: string): string => readFileSync(path, "utf8").trim();
@@ -205,16 +213,66 @@ test("v2 tree on the machine's v2 hierarchy", { skip: v2MountPoint(mounts) === u
   assert.ok(!(await tree.exists([top])));
 });
 
+// Without systemd as process 1: the directories show what the agent does beside it, in hierarchies systemd leaves alone.
+describe("the systemd driver on this machine's cgroups", { skip: writable ? false : "needs root" }, () => {
+  const top = `nodelet_slices_${process.pid}`;
+  let folder: string;
+  let systemd: FakeSystemd;
+  let units: SystemdUnits;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "nodelet-systemd-"));
+    systemd = new FakeSystemd(join(folder, "private"));
+    await systemd.listen();
+    units = systemdUnits({
+      clock: systemClock,
+      log: createLogger({ thread: "test", level: "silent" }),
+      socketPath: systemd.socketPath,
+    });
+  });
+  after(async () => {
+    units.close();
+    await systemd.die();
+    await rm(folder, { recursive: true });
+  });
+
+  test("slices are in every hierarchy with their values, are removed with what is inside, and the unit with them", async () => {
+    const cgroups = manager({ driver: "systemd", cgroupRoot: `/${top}`, systemd: units });
+    await cgroups.setUp();
+    try {
+      const subject = pod([container("a", { cpu: "500m" }, { cpu: "1", memory: "10000000" })], {}, "slice-1");
+      const slice = `${top}-kubepods-burstable-podslice_1.slice`;
+      const made = await cgroups.ensurePod(subject);
+      assert.equal(made.criParent, slice);
+      assert.ok(made.watchDirs.every((directory) => directory.endsWith(`/${slice}`) && existsSync(directory)));
+      const path = `${top}.slice/${top}-kubepods.slice/${top}-kubepods-burstable.slice/${slice}`;
+      const v2 = mounts.version === 2;
+      const shown = (controller: string, file: string): string => read(`${mountPoint(controller)}/${path}/${file}`);
+      assert.equal(shown("cpu", v2 ? "cpu.weight" : "cpu.shares"), v2 ? "20" : "512");
+      assert.equal(shown("memory", v2 ? "memory.max" : "memory.limit_in_bytes"), "9998336");
+      assert.equal(shown("pids", "pids.max"), "64");
+      const asked = systemd.calls.length;
+      await manager({ driver: "systemd", cgroupRoot: `/${top}`, systemd: units }).ensurePod(subject);
+      assert.deepEqual(systemd.calls.slice(asked), [`GetUnit ${slice}`]);
+      const child = await sleeperIn(...made.watchDirs.filter((directory) => !directory.includes("/cpuset/")));
+      const exited = once(child, "exit");
+      assert.deepEqual(await cgroups.listPods(), ["slice-1"]);
+      await cgroups.removePod("slice-1");
+      assert.equal((await exited)[1], "SIGKILL");
+      assert.ok(made.watchDirs.every((directory) => !existsSync(directory)));
+      assert.ok(!systemd.units.has(slice));
+    } finally {
+      await cgroups.tearDown();
+    }
+    assert.ok(!existsSync(`${mountPoint("cpu")}/${top}.slice`));
+  });
+});
+
 test("cgroups that cannot be made are one clear error", async () => {
   const readOnly: CgroupMounts = { version: 2, mountPoint: "/proc/1" };
   await assert.rejects(
     manager({ mounts: readOnly }).setUp(),
     (error) => isCgroupsNotWritableError(error) && error.message.includes("/proc/1"),
   );
-});
-
-test("the systemd driver says at once that it is not built", () => {
-  assert.throws(() => manager({ driver: "systemd" }), isCgroupDriverNotBuiltError);
 });
 
 async function trees(path: string): Promise<{ directory: string }[]> {

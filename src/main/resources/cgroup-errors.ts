@@ -35,19 +35,6 @@ export function isCgroupBusyError(error: unknown): error is CgroupBusyError {
   return error instanceof CgroupBusyError;
 }
 
-/** cgroupDriver: systemd needs D-Bus to make slices with their values. */
-export class CgroupDriverNotBuiltError extends Error {
-  override readonly name = "CgroupDriverNotBuiltError";
-  constructor() {
-    super(
-      "the systemd cgroup driver is not built yet: set cgroupDriver: cgroupfs here and in the runtime's configuration",
-    );
-  }
-}
-export function isCgroupDriverNotBuiltError(error: unknown): error is CgroupDriverNotBuiltError {
-  return error instanceof CgroupDriverNotBuiltError;
-}
-
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

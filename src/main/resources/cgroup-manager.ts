@@ -6,10 +6,10 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
 import { milliValue } from "../../shared/api/quantity.js";
-import { CgroupBusyError, CgroupDriverNotBuiltError } from "./cgroup-errors.js";
+import { CgroupBusyError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
 import type { CgroupLimits } from "./cgroup-limits.js";
-import type { CgroupMounts } from "./cgroup-mounts.js";
+import type { CgroupMounts, V1Hierarchy } from "./cgroup-mounts.js";
 import * as names from "./cgroup-name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
@@ -19,6 +19,8 @@ import { podCgroupLimits } from "./pod-cgroup-limits.js";
 import { podRequests, sumOf } from "./pod-requests.js";
 import { describeProcesses } from "./processes.js";
 import { qosClass } from "./qos.js";
+import { systemdTree } from "./systemd-tree.js";
+import { systemdUnits, type SystemdUnits } from "./systemd-units.js";
 
 export interface PodCgroup {
   /** LinuxPodSandboxConfig.cgroup_parent. */
@@ -32,7 +34,8 @@ export interface PodCgroup {
 
 export interface CgroupManager {
   readonly version: 1 | 2;
-  /** Makes the kubepods tree. @throws CgroupsNotWritableError, CgroupWriteError */
+  /** Makes the kubepods tree. Like all below also throws systemd's errors (systemd-errors) with that driver.
+   * @throws CgroupsNotWritableError, CgroupWriteError */
   setUp(): Promise<void>;
   /** Idempotent. @throws CgroupsNotWritableError, CgroupWriteError, InvalidQuantityError */
   ensurePod(pod: Pod): Promise<PodCgroup>;
@@ -48,7 +51,7 @@ export interface CgroupManager {
 }
 
 export interface CgroupManagerOptions {
-  /** Config field cgroupRoot, "/" or a path; made when missing. */
+  /** Config field cgroupRoot, "/" or a path (with systemd also a slice); made when missing. */
   cgroupRoot: string;
   driver: names.CgroupDriver;
   cgroupsPerQOS: boolean;
@@ -60,6 +63,8 @@ export interface CgroupManagerOptions {
   hugePageSizes?: readonly bigint[];
   /** Values of kubepods itself (node allocatable); none when absent. */
   podsLimits?: CgroupLimits;
+  /** For the systemd driver: how to reach it; process 1's own socket when absent. */
+  systemd?: SystemdUnits;
   log: Logger;
   clock: Clock;
 }
@@ -70,17 +75,22 @@ const REMOVE_TRIES = 14;
 const REMOVE_PAUSE_MS = 5;
 const REMOVE_PAUSE_CAP_MS = 500;
 
-/** @throws CgroupDriverNotBuiltError for the systemd driver. */
+/** Touches nothing yet: what is not as it must be shows in `setUp`. */
 export function createCgroupManager(given: CgroupManagerOptions): CgroupManager {
   const options = { ...given, log: moduleLogger(given.log, "cgroups") };
-  if (options.driver === "systemd") throw new CgroupDriverNotBuiltError();
-  const { mounts, log } = options;
+  const { mounts, log, clock } = options;
   const onRefused = logOnce(log);
-  const tree =
+  const plain =
     mounts.version === 2
       ? cgroupV2(mounts.mountPoint, onRefused)
-      : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, onRefused);
-  return new TreeManager(tree, options);
+      : cgroupV1(hierarchiesOf(mounts.hierarchies, options.driver), mounts.unified?.mountPoint, onRefused);
+  if (options.driver === "cgroupfs") return new TreeManager(plain, options);
+  return new TreeManager(systemdTree(plain, options.systemd ?? systemdUnits({ clock, log })), options);
+}
+
+/** systemd removes slices without device rules from the devices hierarchy whenever it looks at them: it is left to systemd. */
+function hierarchiesOf(all: readonly V1Hierarchy[], driver: names.CgroupDriver): readonly V1Hierarchy[] {
+  return driver === "systemd" ? all.filter(({ controllers }) => !controllers.includes("devices")) : all;
 }
 
 class TreeManager implements CgroupManager {
@@ -96,7 +106,7 @@ class TreeManager implements CgroupManager {
     private readonly options: CgroupManagerOptions,
   ) {
     this.version = tree.version;
-    this.root = names.parseCgroupPath(options.cgroupRoot);
+    this.root = names.parseCgroupRoot(options.cgroupRoot, options.driver);
   }
 
   async setUp(): Promise<void> {

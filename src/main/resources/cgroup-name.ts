@@ -15,6 +15,15 @@ export function parseCgroupPath(path: string): CgroupName {
   return path.split("/").filter((element) => element !== "");
 }
 
+/**
+ * Config field cgroupRoot. With systemd a name or path of slices ("a-b.slice", "/a.slice/a-b.slice") means the same as the
+ * plain path "/a/b".
+ */
+export function parseCgroupRoot(path: string, driver: CgroupDriver): CgroupName {
+  const elements = parseCgroupPath(path);
+  return driver === "systemd" && elements.at(-1)?.endsWith(SLICE) === true ? fromSystemdSlice(path) : elements;
+}
+
 /** Where the pods of a QoS class live: <root>/kubepods[/burstable|/besteffort], or the root itself without QoS cgroups. */
 export function qosCgroupName(root: CgroupName, qos: QOSClass, cgroupsPerQOS: boolean): CgroupName {
   if (!cgroupsPerQOS) return root;
@@ -42,7 +51,12 @@ export function toCgroupfs(name: CgroupName): string {
 
 /** ["a", "b-c"] to "/a.slice/a-b_c.slice"; the root to "/". */
 export function toSystemdPath(name: CgroupName): string {
-  return `/${name.map((_, index) => sliceName(name.slice(0, index + 1))).join("/")}`;
+  return toCgroupfs(slicePath(name));
+}
+
+/** ["a", "b-c"] to ["a.slice", "a-b_c.slice"]: the directories systemd makes for it. */
+export function slicePath(name: CgroupName): CgroupName {
+  return name.map((_, index) => sliceName(name.slice(0, index + 1)));
 }
 
 /** The last slice of the path, "a-b_c.slice"; the root slice is "-.slice". */

@@ -1,4 +1,4 @@
-// What the manager needs from a kernel's cgroup interface; cgroup-v1 and cgroup-v2 are the two implementations.
+// What the manager needs from a cgroup interface: the kernel's two (cgroup-v1, cgroup-v2), and systemd's on top of either.
 import type { CgroupLimits } from "./cgroup-limits.js";
 import type { CgroupName } from "./cgroup-name.js";
 
@@ -8,13 +8,15 @@ export interface CgroupTree {
   directories(name: CgroupName): string[];
   /**
    * Makes the cgroup and sets its values; what is already right is not written again. "missing-parent" when the cgroup
-   * above is not there. @throws CgroupWriteError, CgroupsNotWritableError
+   * above is not there. @throws CgroupWriteError, CgroupsNotWritableError; with systemd also its errors (systemd-errors)
    */
   create(name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent">;
   /** Makes a cgroup whose children get limits: hands controllers down to them. */
   createParent(name: CgroupName, limits: CgroupLimits): Promise<void>;
   /** Exists in every hierarchy. */
   exists(name: CgroupName): Promise<boolean>;
+  /** Would `create` with these values write nothing? Values the kernel has no file for do not count. */
+  holds(name: CgroupName, limits: CgroupLimits): Promise<boolean>;
   /** Names of children, in any hierarchy. */
   children(name: CgroupName): Promise<string[]>;
   /** PIDs in the cgroup or below, in any hierarchy. */

@@ -60,6 +60,17 @@ export function cgroupV1(
       const found = await Promise.all(directories(name).map((directory) => isThere(directory)));
       return found.every(Boolean);
     },
+    async holds(name, limits) {
+      const checks = hierarchies.flatMap((hierarchy) =>
+        v1Writes(limits)
+          .filter(({ controller }) => hierarchy.controllers.includes(controller))
+          .map(async (write) => {
+            const current = await files.readValue(`${at(hierarchy, name)}/${write.file}`);
+            return current === undefined || sameValue(write, current);
+          }),
+      );
+      return (await Promise.all(checks)).every(Boolean);
+    },
     async children(name) {
       const lists = await Promise.all(everywhere(name).map((directory) => files.childCgroups(directory)));
       return [...new Set(lists.flat())];

@@ -47,6 +47,13 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): Cgroup
         () => false,
       );
     },
+    async holds(name, limits) {
+      const checks = v2Writes(limits).map(async (write) => {
+        const current = await files.readValue(`${at(name)}/${write.file}`);
+        return current === undefined || sameValueV2(write, current);
+      });
+      return (await Promise.all(checks)).every(Boolean);
+    },
     children: (name) => files.childCgroups(at(name)),
     async processes(name) {
       const all = await files.subtree(at(name));

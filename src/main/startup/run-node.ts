@@ -21,6 +21,7 @@ import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
+import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { installFaultHook } from "./fault-hook.js";
 import { watchNode } from "./node-metrics.js";
 import type { NodeThreads } from "./node-threads.js";
@@ -153,10 +154,14 @@ async function nodeRuntime(
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: CRI_CONCURRENCY,
   });
-  const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
+  const [mounts, hugePageSizes, driver] = await Promise.all([
+    readCgroupMounts(),
+    hostHugePageSizes(),
+    nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log }),
+  ]);
   const cgroups = createCgroupManager({
     cgroupRoot: settings.cgroupRoot,
-    driver: settings.cgroupDriver,
+    driver,
     cgroupsPerQOS: settings.cgroupsPerQOS,
     podPidsLimit: settings.podPidsLimit,
     cpuCFSQuota: settings.cpuCFSQuota,

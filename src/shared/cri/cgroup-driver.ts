@@ -21,14 +21,22 @@ const DRIVERS: ReadonlyMap<CgroupDriver, CgroupDriverName> = new Map([
 const TRIES = 3;
 const PAUSE_MS = 2000;
 
+export interface AskOptions extends CallOptions {
+  clock: Clock;
+  /** Default 3. */
+  tries?: number;
+  /** Milliseconds between tries; default 2000. */
+  pauseMs?: number;
+}
+
 /**
- * Asks up to 3 times, 2 s apart. A runtime without the call (containerd before 2.0) or without the answer leaves
+ * Asks up to `tries` times. A runtime without the call (containerd before 2.0) or without the answer leaves
  * the choice to `configured`. Throws the last CriError when every try failed.
  */
 export async function chooseCgroupDriver(
   client: Pick<CriCalls, "runtimeConfig">,
   configured: CgroupDriverName,
-  { clock, ...options }: CallOptions & { clock: Clock },
+  { clock, tries = TRIES, pauseMs = PAUSE_MS, ...options }: AskOptions,
 ): Promise<CgroupDriverChoice> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -40,8 +48,8 @@ export async function chooseCgroupDriver(
       if (isUnimplemented(error)) {
         return { driver: configured, source: "configuration", reason: "the runtime has no RuntimeConfig call" };
       }
-      if (isCancelled(error) || attempt === TRIES) throw error;
-      await clock.sleep(PAUSE_MS, options.signal);
+      if (isCancelled(error) || attempt === tries) throw error;
+      await clock.sleep(pauseMs, options.signal);
     }
   }
 }

@@ -18,6 +18,22 @@ test("both spellings of a burstable pod", () => {
   assert.equal(names.sliceName([]), "-.slice");
 });
 
+test("cgroupRoot in every spelling", () => {
+  const rows: readonly [string, names.CgroupDriver, string[]][] = [
+    ["/", "cgroupfs", []],
+    ["/", "systemd", []],
+    ["", "systemd", []],
+    ["/a/b-c/", "cgroupfs", ["a", "b-c"]],
+    ["/a/b-c", "systemd", ["a", "b-c"]],
+    ["a-b_c.slice", "systemd", ["a", "b-c"]],
+    ["/a.slice/a-b_c.slice", "systemd", ["a", "b-c"]],
+    ["-.slice", "systemd", []],
+    ["/a.slice", "cgroupfs", ["a.slice"]],
+  ];
+  for (const [path, driver, expected] of rows) assert.deepEqual(names.parseCgroupRoot(path, driver), expected, path);
+  assert.deepEqual(names.slicePath(["a", "b-c"]), ["a.slice", "a-b_c.slice"]);
+});
+
 test("places by QoS class", () => {
   assert.deepEqual(names.qosCgroupName(["r"], "Guaranteed", true), ["r", "kubepods"]);
   assert.deepEqual(names.qosCgroupName([], "Burstable", true), ["kubepods", "burstable"]);

@@ -1,0 +1,85 @@
+// What can go wrong between the agent and systemd, one class per cause. A message names the call and the unit.
+
+const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
+
+/** What a call was for: the manager's method and the unit it is about. */
+export interface SystemdSubject {
+  method: string;
+  unit: string;
+}
+
+/** Nothing answers at systemd's socket. */
+export class SystemdUnreachableError extends Error {
+  override readonly name = "SystemdUnreachableError";
+  constructor(socket: string, tries: number, cause: unknown) {
+    super(
+      `cannot reach systemd at ${socket} after ${tries} tries: ${reason(cause)}; ` +
+        `is systemd process 1 here, and does the agent run as root? If not, ${INSTEAD}`,
+      { cause },
+    );
+  }
+}
+export function isSystemdUnreachableError(error: unknown): error is SystemdUnreachableError {
+  return error instanceof SystemdUnreachableError;
+}
+
+/** The connection ended before the answer came: whether the call took effect is unknown. */
+export class SystemdConnectionLostError extends Error {
+  override readonly name = "SystemdConnectionLostError";
+  constructor({ method, unit }: SystemdSubject, cause?: unknown) {
+    const why = cause === undefined ? "" : `: ${reason(cause)}`;
+    super(`the connection to systemd ended during ${method} of ${unit}${why}; it is tried again`, { cause });
+  }
+}
+export function isSystemdConnectionLostError(error: unknown): error is SystemdConnectionLostError {
+  return error instanceof SystemdConnectionLostError;
+}
+
+/** No answer, or no end of the job, in time. */
+export class SystemdDeadlineError extends Error {
+  override readonly name = "SystemdDeadlineError";
+  constructor({ method, unit }: SystemdSubject, deadlineMs: number) {
+    super(
+      `systemd did not finish ${method} of ${unit} within ${deadlineMs / 1000} s; ` +
+        `"systemctl list-jobs" shows what it waits for`,
+    );
+  }
+}
+export function isSystemdDeadlineError(error: unknown): error is SystemdDeadlineError {
+  return error instanceof SystemdDeadlineError;
+}
+
+/** systemd refused the call. */
+export class SystemdCallError extends Error {
+  override readonly name = "SystemdCallError";
+  /** D-Bus error name, e.g. "org.freedesktop.systemd1.UnitExists". */
+  readonly dbusName: string;
+  constructor({ method, unit }: SystemdSubject, dbusName: string, message: string) {
+    super(`systemd refused ${method} of ${unit}: ${message} (${dbusName}); "systemctl status ${unit}" shows the unit`);
+    this.dbusName = dbusName;
+  }
+}
+export function isSystemdCallError(error: unknown): error is SystemdCallError {
+  return error instanceof SystemdCallError;
+}
+
+/** The job ended otherwise than done. */
+export class SystemdJobError extends Error {
+  override readonly name = "SystemdJobError";
+  /** systemd's word: canceled, timeout, failed, dependency, skipped, … */
+  readonly result: string;
+  constructor({ method, unit }: SystemdSubject, result: string) {
+    super(
+      `the systemd job of ${method} of ${unit} ended with "${result}"; ` +
+        `"systemctl status ${unit}" and the journal say why`,
+    );
+    this.result = result;
+  }
+}
+export function isSystemdJobError(error: unknown): error is SystemdJobError {
+  return error instanceof SystemdJobError;
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

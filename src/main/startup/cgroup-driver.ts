@@ -1,0 +1,57 @@
+// The cgroup driver a node runs with. The runtime makes the containers' cgroups, so its word wins over the configuration;
+// a runtime that is away or too old to say must not hold up the start.
+import type { Clock } from "../../shared/clock/clock.js";
+import { chooseCgroupDriver, type CgroupDriverChoice, type CgroupDriverName } from "../../shared/cri/cgroup-driver.js";
+import type { CriCalls } from "../../shared/cri/verbs.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export interface NodeCgroupDriverOptions {
+  clock: Clock;
+  log: Logger;
+  /** Milliseconds for the runtime's answer; default 2000. */
+  deadlineMs?: number;
+}
+
+const DEADLINE_MS = 2000;
+/** A runtime that is just starting is caught soon after. */
+const PAUSE_MS = 200;
+
+/** Resolves to the driver to use, within the deadline; what decided, and a contradiction, are logged. Never rejects. */
+export async function nodeCgroupDriver(
+  cri: Pick<CriCalls, "runtimeConfig">,
+  configured: CgroupDriverName,
+  { clock, log, deadlineMs = DEADLINE_MS }: NodeCgroupDriverOptions,
+): Promise<CgroupDriverName> {
+  const deadline = new AbortController();
+  const timer = clock.after(deadlineMs, () => {
+    deadline.abort(new Error(`no answer within ${deadlineMs / 1000} s`));
+  });
+  try {
+    const choice = await chooseCgroupDriver(cri, configured, {
+      clock,
+      pauseMs: PAUSE_MS,
+      tries: Infinity,
+      deadlineMs,
+      signal: deadline.signal,
+    });
+    tell(choice, configured, log);
+    return choice.driver;
+  } catch (error) {
+    log.warn(
+      { driver: configured, err: error },
+      "the runtime did not say which cgroup driver it uses: taking cgroupDriver of the configuration; " +
+        "if the runtime uses another one, pods will be outside their limits: make both the same, or restart the agent",
+    );
+    return configured;
+  } finally {
+    timer.cancel();
+  }
+}
+
+function tell({ driver, source, reason }: CgroupDriverChoice, configured: CgroupDriverName, log: Logger): void {
+  if (driver !== configured) {
+    log.warn({ driver, configured }, "the runtime uses another cgroup driver than the configuration names: taking it");
+  } else {
+    log.info({ driver, source, reason }, "cgroup driver");
+  }
+}
