@@ -12,8 +12,8 @@ import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js
 import { fetchPods, isHealthy, type PodView } from "./pods.js";
 import { waitFor } from "./wait.js";
 
-/** The compiled entry point: dist/src/main/kubelet.js. */
-export const KUBELET_ENTRY = fileURLToPath(new URL("../../src/main/kubelet.js", import.meta.url));
+/** The entry point as users run it: dist/agent/main/kubelet.js. */
+export const KUBELET_ENTRY = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));
 
 /** As in the first line of the entry point, which only counts when the file is executed itself. */
 export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];

@@ -4,7 +4,7 @@ import { systemClock } from "../../shared/clock/clock.js";
 import { BoardReader } from "../../shared/queue/board.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { differences } from "./dynamic-config/examine.js";
-import { examineApart, ExaminationError } from "./dynamic-config/examine-apart.js";
+import { examineApart, ExaminationError } from "./examine-apart.js";
 import { followConfiguration, type FollowedConfig } from "./dynamic-config/follow.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import { lateThreads } from "./late-threads.js";

@@ -13,6 +13,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
+import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { ImagePuller } from "../runtime/images.js";
@@ -98,7 +99,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
-  await Promise.all([runtime.cgroups.setUp(), sync.load()]);
+  await sync.load();
   threads.attach({
     onRecord: (record) => sync.loop.onPlegRecord(record),
     watches: () => sync.watches(),
@@ -123,18 +124,25 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     onChange: (change) => sync.loop.onPodChange(change),
     onSourcesSeen: () => sync.loop.onSourcesSeen(),
   });
+  const stop = async (): Promise<void> => {
+    endLoopWatch();
+    removeFaultHook();
+    await sources.stop();
+    await sync.stop();
+    await Promise.all([threads.stop(), tasks.close()]);
+    runtime.cri.close();
+  };
+  try {
+    await runtime.cgroups.setUp();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     runtime: () => sync.cache.runtime,
     settled: () => sources.allSourcesSeen() && sync.cache.complete,
     pods: () => sync.statuses.all(),
-    async stop() {
-      endLoopWatch();
-      removeFaultHook();
-      await sources.stop();
-      await sync.stop();
-      await Promise.all([threads.stop(), tasks.close()]);
-      runtime.cri.close();
-    },
+    stop,
   };
 }
 
@@ -154,22 +162,14 @@ async function nodeRuntime(
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: CRI_CONCURRENCY,
   });
-  const [mounts, hugePageSizes, driver] = await Promise.all([
-    readCgroupMounts(),
-    hostHugePageSizes(),
-    nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log }),
-  ]);
-  const cgroups = createCgroupManager({
-    cgroupRoot: settings.cgroupRoot,
-    driver,
-    cgroupsPerQOS: settings.cgroupsPerQOS,
-    podPidsLimit: settings.podPidsLimit,
-    cpuCFSQuota: settings.cpuCFSQuota,
-    mounts,
-    hugePageSizes,
-    log,
-    clock,
-  });
+  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log });
+  const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
+  const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota } = settings;
+  const common = { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, mounts, hugePageSizes, log, clock };
+  const cgroups = new LateCgroups(
+    mounts.version,
+    driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
+  );
   return {
     cri,
     clock,

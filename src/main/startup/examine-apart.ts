@@ -3,10 +3,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { ConfigFiles } from "./config-files.js";
-import type { Examination } from "./examine.js";
+import type { ConfigFiles } from "./dynamic-config/config-files.js";
+import type { Examination } from "./dynamic-config/examine.js";
 
-const ENTRY = fileURLToPath(new URL("./examine-child.js", import.meta.url));
+/** By way of the folder, so that the bundle finds it from its chunks too (packaging/bundle.mjs). */
+const ENTRY = fileURLToPath(new URL("../startup/examine-child.js", import.meta.url));
 const DEADLINE_MS = 30_000;
 
 /** The process that examines ended without an answer. */

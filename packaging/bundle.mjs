@@ -1,0 +1,43 @@
+// Joins the compiled agent into few files, dist/agent: Node opens and links hundreds of small modules one by one, in every
+// thread, and that was half of the start-up time. What each entry needs is in chunks that entries share.
+// What must hold: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
+// chunks lie in main/<folder>/ too.
+import { chmod, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
+const outdir = join(dist, "agent");
+const entries = [
+  "main/kubelet",
+  "main/startup/examine-child",
+  "workers/pleg/index",
+  "workers/server/index",
+  "workers/tasks/index",
+  "workers/log/index",
+];
+/** What loads files of its own at run time, natively or by name. */
+const external = ["piscina", "koffi", "prom-client", "@homebridge/dbus-native"];
+
+await rm(outdir, { recursive: true, force: true });
+await build({
+  entryPoints: entries.map((entry) => join(dist, "src", `${entry}.js`)),
+  outdir,
+  outbase: join(dist, "src"),
+  chunkNames: "main/chunks/[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  external,
+  sourcemap: true,
+  legalComments: "none",
+  logLevel: "warning",
+  // CommonJS packages inside the bundle still ask for Node's own modules by require.
+  banner: {
+    js: 'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);',
+  },
+});
+await chmod(join(outdir, "main", "kubelet.js"), 0o755);
