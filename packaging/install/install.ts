@@ -8,6 +8,7 @@ import { isExecutable } from "../standalone/exec.js";
 import { errnoOf, SetupProblem } from "../standalone/problem.js";
 import { KUBEADM_DROP_INS, layoutOf, type Layout } from "./layout.js";
 import type { InstallerOptions, Mode } from "./options.js";
+import { copyCode, copyPackage } from "./copy-code.js";
 import { productionPackages } from "./production-packages.js";
 import { readRecord, type InstallRecord } from "./record.js";
 import { reloadSystemd } from "./systemd.js";
@@ -85,14 +86,8 @@ async function putCode(root: string, packages: readonly string[], layout: Layout
   const [fresh, old] = [`${home}.new`, `${home}.old`];
   for (const left of [fresh, old]) await rm(left, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true, mode: 0o755 });
-  const notMaps = { recursive: true, filter: (path: string) => !path.endsWith(".map") };
-  for (const folder of CODE) await cp(join(root, folder), join(fresh, folder), notMaps);
-  for (const path of packages) {
-    const from = join(root, path);
-    // Packages inside packages are on the list themselves, if they are wanted.
-    const filter = (file: string): boolean => !file.slice(from.length).startsWith("/node_modules");
-    await cp(from, join(fresh, path), { recursive: true, dereference: true, filter });
-  }
+  for (const folder of CODE) await copyCode(join(root, folder), join(fresh, folder));
+  for (const path of packages) await copyPackage(join(root, path), join(fresh, path));
   for (const file of ["package.json", "LICENSE"]) await cp(join(root, file), join(fresh, file));
   const replaced = await exists(home);
   if (replaced) await rename(home, old);
