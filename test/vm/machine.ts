@@ -54,7 +54,9 @@ export class Machine {
     const words = (): string => Buffer.concat(errors).toString().trim();
     let channel: Channel | undefined;
     try {
-      const opened = await waitFor(() => (died() ? "dead" : Channel.open(socket)), { what: "QEMU to open its socket" });
+      const opened = await waitFor<"dead" | Channel>(() => (died() ? "dead" : Channel.open(socket)), {
+        what: "QEMU to open its socket",
+      });
       if (opened === "dead") throw new Error(`QEMU ended: ${words()}`);
       channel = opened;
       const machine = new Machine(qemu, channel, consoleFile);
