@@ -11,6 +11,8 @@ import type { VmImage } from "./image.js";
 const BOOT_TIMEOUT_MS = 150_000;
 const COMMAND_TIMEOUT_MS = 60_000;
 const CONSOLE_LINES = 25;
+/** What moves a terminal's cursor and colours it, and the bytes of systemd's ellipsis. */
+const ESCAPES = /\u001b(\[[0-9;?]*[A-Za-z]|c|M)|[^\x09-\x7e]/g;
 
 /** `kvm` where it works makes the suite several times faster. */
 const ACCELERATOR = process.env["NODELET_VM_ACCEL"] ?? "tcg,thread=multi";
@@ -91,7 +93,7 @@ export class Machine {
   /** Repeats the script in the guest until it succeeds; returns what it wrote then. */
   async until(script: string, { what, timeoutMs = COMMAND_TIMEOUT_MS }: { what: string; timeoutMs?: number }) {
     const file = "/run/nodelet-vm/condition";
-    const loop = `cat >${file} <<'NODELET_END'\n${script}\nNODELET_END\nwhile ! sh ${file} >${file}.out 2>&1; do sleep 0.5; done\ncat ${file}.out`;
+    const loop = `cat >${file} <<'NODELET_END'\n${script}\nNODELET_END\nwhile ! sh ${file} >${file}.out 2>&1; do sleep 1; done\ncat ${file}.out`;
     const result = await this.run(loop, timeoutMs);
     if (result.status === 0) return result.stdout;
     const seen = await this.run(`cat ${file}.out`);
@@ -100,10 +102,12 @@ export class Machine {
     );
   }
 
-  /** The end of the console. */
+  /** The end of the console, without colours and without the lines that count seconds. */
   async console(): Promise<string> {
-    const text = await readFile(this.consoleFile, "utf8").catch(() => "");
-    return `\n--- console\n${text.trim().split("\n").slice(-CONSOLE_LINES).join("\n")}`;
+    const text = await readFile(this.consoleFile, "latin1").catch(() => "");
+    const lines = text.replace(ESCAPES, "").split(/[\r\n]+/);
+    const telling = lines.map((line) => line.trim()).filter((line) => line !== "" && !/ running \(\d+s/.test(line));
+    return `\n--- console\n${telling.slice(-CONSOLE_LINES).join("\n")}`;
   }
 
   /** What happened lately, for failure messages: the agent's unit and the console. */

@@ -19,7 +19,7 @@ let filesBefore: string[];
 
 const listFiles = async (): Promise<string[]> => (await node.vm.ok(LIST_FILES)).trim().split("\n");
 
-describe("the installed package on a machine with systemd", { timeout: 8 * 60_000 }, () => {
+describe("the installed package on a machine with systemd", { timeout: 13 * 60_000 }, () => {
   before(async () => {
     world = await openWorld();
     node = new GuestNode(world.vm);
