@@ -112,7 +112,8 @@ export class Machine {
 
   /** What happened lately, for failure messages: the agent's unit and the console. */
   async story(): Promise<string> {
-    const journal = await this.run("systemctl status kubelet --no-pager -l -n 25 2>&1", 20_000).catch(() => undefined);
+    const ask = "systemctl status kubelet --no-pager -n 0; journalctl --unit kubelet --no-pager --lines 25";
+    const journal = await this.run(`{ ${ask}; } 2>&1`, 20_000).catch(() => undefined);
     return `\n--- kubelet\n${journal?.stdout ?? "no answer"}${await this.console()}`;
   }
 
