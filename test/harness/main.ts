@@ -28,8 +28,8 @@ export async function main(words: readonly string[]): Promise<number> {
   const onSignal = (): void => stop.abort();
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
-    const unitOnly = selection.suites.every(({ name }) => name === "unit");
-    if (process.env[INSIDE] === "1" || unitOnly) return await runSelection(selection, stop.signal);
+    const isPlain = selection.suites.every(({ environment }) => environment !== true);
+    if (process.env[INSIDE] === "1" || isPlain) return await runSelection(selection, stop.signal);
     return await withEnvironment(words, stop.signal);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

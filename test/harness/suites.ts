@@ -8,17 +8,23 @@ import { relative } from "node:path";
 import { finished } from "node:stream/promises";
 
 export interface Suite {
-  name: "unit" | "integration" | "faults";
+  name: "unit" | "integration" | "faults" | "vm";
   /** Files that run at the same time. Those on the shared runtime run alone. */
   concurrency: number;
   /** Milliseconds for one file. */
   timeoutMs: number;
+  /** Needs the private containerd and its namespace. */
+  environment?: true;
+  /** Runs only when it is named. */
+  onlyByName?: true;
 }
 
 export const SUITES: readonly Suite[] = [
   { name: "unit", concurrency: 2, timeoutMs: 180_000 },
-  { name: "integration", concurrency: 1, timeoutMs: 420_000 },
-  { name: "faults", concurrency: 1, timeoutMs: 600_000 },
+  { name: "integration", concurrency: 1, timeoutMs: 420_000, environment: true },
+  { name: "faults", concurrency: 1, timeoutMs: 600_000, environment: true },
+  // Boots a machine of its own; see test/vm.
+  { name: "vm", concurrency: 1, timeoutMs: 900_000, onlyByName: true },
 ];
 
 export interface Tally {
@@ -40,13 +46,13 @@ export interface Selection {
 export function select(words: readonly string[]): Selection {
   const named = SUITES.filter(({ name }) => words.includes(name));
   const filters = words.filter((word) => !SUITES.some(({ name }) => name === word));
-  return { suites: named.length === 0 ? SUITES : named, filters };
+  const usual = SUITES.filter(({ onlyByName }) => onlyByName !== true);
+  return { suites: named.length === 0 ? usual : named, filters };
 }
 
 /** The suite of a test source (path below test/, with `/`): its own folder's, unit otherwise. */
 export function suiteOf(source: string): Suite["name"] {
-  if (source.startsWith("integration/")) return "integration";
-  return source.startsWith("faults/") ? "faults" : "unit";
+  return SUITES.find(({ name }) => source.startsWith(`${name}/`))?.name ?? "unit";
 }
 
 /** Compiled test files of a suite, in the order of their names. */

@@ -18,12 +18,17 @@ export interface DecodeOptions {
   signal: AbortSignal;
 }
 
+/** Before this many tries a missed deadline is no verdict on a manifest; each try gets twice the time. */
+export const LATE_TRIES = 4;
+
 export interface Decoded {
   pods: Pod[];
   warnings: ManifestWarning[];
   error?: ManifestError;
   /** True when the fault may be the machine's (deadline, dead thread): worth another try later. */
   retry: boolean;
+  /** True when the deadline was missed. */
+  late?: true;
 }
 
 /** The URL as it may be logged. */
@@ -41,21 +46,28 @@ export function originName(origin: ManifestOrigin): string {
   return origin.kind === "file" ? origin.path : publicUrl(origin.url);
 }
 
-/** Rejects only with the signal's reason, or when the pool itself cannot run. `bytes` may be moved away. */
+/**
+ * Rejects only with the signal's reason, or when the pool itself cannot run. `bytes` may be moved away.
+ * `lateTries`: how often this manifest has missed its deadline.
+ */
 export async function decodeInPool(
   origin: ManifestOrigin,
   bytes: Uint8Array,
   options: DecodeOptions,
+  lateTries = 0,
 ): Promise<Decoded> {
   const { tasks, nodeName, preventAPIReferences, signal } = options;
-  const deadlineMs = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
+  const bySize = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
+  const deadlineMs = bySize * 2 ** lateTries;
   let result: DecodeManifestResult;
   try {
     const job = { origin, text: bytes, nodeName, preventAPIReferences };
     result = await tasks.run("decodeManifest", job, { deadlineMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (isTaskDeadlineError(error)) return fault(origin, `it must be readable within ${deadlineMs / 1000} s`);
+    if (isTaskDeadlineError(error)) {
+      return { ...fault(origin, `it must be readable within ${deadlineMs / 1000} s`), late: true };
+    }
     if (isTaskThreadError(error)) return fault(origin, `it must be readable with little memory; ${error.message}`);
     throw error;
   }

@@ -11,7 +11,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { ManifestError, warningText, type ManifestWarning } from "../../shared/api/manifest/violation.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { decodeInPool, type DecodeOptions } from "./decode-job.js";
+import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";
 import { currentSignature, readManifest, type FileSignature, type ReadOutcome } from "./read-manifest.js";
 
 /** A broken file this young may be half-written. */
@@ -45,6 +45,8 @@ export class ManifestFile {
   private holdTimer: Timer | undefined;
   private running: Promise<void> | undefined;
   private again = false;
+  /** Deadlines missed before the first verdict. */
+  private lateTries = 0;
 
   constructor(private readonly options: ManifestFileOptions) {}
 
@@ -134,7 +136,7 @@ export class ManifestFile {
         return;
       }
     }
-    const decoded = await decodeInPool({ kind: "file", path }, bytes, decode);
+    const decoded = await decodeInPool({ kind: "file", path }, bytes, decode, this.lateTries);
     if ((await currentSignature(path)) !== signature) {
       // It changed while it was read: what was decoded may be neither the old nor the new version.
       this.again = true;
@@ -142,6 +144,13 @@ export class ManifestFile {
     }
     if (decoded.error === undefined) {
       this.accept(signature, kept, decoded.pods, decoded.warnings);
+      return;
+    }
+    if (decoded.late === true && !this.settled && this.lateTries < LATE_TRIES - 1) {
+      // After a restart the file's pod may be running: a busy machine must not look like a file without pods.
+      this.lateTries++;
+      this.report(decoded.error, signature);
+      this.again = true;
       return;
     }
     if (!this.isSettled(this.held?.signature === signature ? this.held.since : clock.monotonic(), mtimeMs)) {
@@ -197,6 +206,7 @@ export class ManifestFile {
 
   private settle(pods: readonly Pod[]): void {
     this.settled = true;
+    this.lateTries = 0;
     this.pods = pods;
     this.options.onChange();
   }

@@ -27,6 +27,7 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   ringCapacities?: { inbox?: number; outbox?: number };
   /** Limit of the worker's old generation. */
   heapMiB: number;
+  /** Of the first start; doubled, up to eight times, while starts in a row miss it. */
   readyDeadlineMs: number;
   /** A board stamp older than this ends the thread. At least a few STAMP_PERIOD_MS. */
   stallAfterMs: number;
@@ -46,6 +47,8 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
 }
 
 const DEFAULT_DRAIN_MS = 5000;
+/** A machine too busy for one start is busier still with restarts: each late one gets twice the time. */
+const MAX_LATE_DOUBLINGS = 3;
 
 export function superviseThread<Control extends object, Init = undefined, Upcalls extends object = object>(
   options: SuperviseOptions<Control, Init, Upcalls>,
@@ -62,6 +65,8 @@ export class SupervisedThread<Control extends object> {
   private stateNow: ThreadState = "exited";
   private generationNow = 0;
   private restartsSoFar = 0;
+  /** Starts in a row that missed their deadline. */
+  private lateStarts = 0;
   private runningSince: number | undefined;
   private restartTimer: Timer | undefined;
   private endStallWatch: (() => void) | undefined;
@@ -174,7 +179,7 @@ export class SupervisedThread<Control extends object> {
         upcalls: options.upcalls ?? {},
         ringCapacities: options.ringCapacities ?? {},
         heapMiB: options.heapMiB,
-        readyDeadlineMs: options.readyDeadlineMs,
+        readyDeadlineMs: options.readyDeadlineMs * 2 ** Math.min(this.lateStarts, MAX_LATE_DOUBLINGS),
         logging: loggingFor(options.log, name),
         board: options.board,
         clock: options.clock,
@@ -207,6 +212,7 @@ export class SupervisedThread<Control extends object> {
     this.enter("running");
     generation.post({ kind: "running" });
     this.runningSince = this.options.clock.monotonic();
+    this.lateStarts = 0;
     this.options.log.info({ thread: this.name, generation: this.generationNow }, "thread running");
     this.first?.resolve();
   }
@@ -215,6 +221,7 @@ export class SupervisedThread<Control extends object> {
     const ranForMs = this.runningSince === undefined ? 0 : this.options.clock.monotonic() - this.runningSince;
     this.current = undefined;
     this.last = exit;
+    if (exit.cause === "not-ready") this.lateStarts++;
     this.enter("exited");
     this.calls.disconnect(`the thread exited: ${exit.reason}`);
     const level = exit.cause === "drained" ? "info" : "error";

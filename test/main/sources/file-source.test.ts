@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { startSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
 import type { PodChange } from "../../../src/main/sources/merge.js";
-import { createTasksPool } from "../../../src/main/threads/tasks-pool.js";
+import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
 
@@ -75,6 +75,36 @@ test("what is there at the start comes before sourcesSeen, in the order of names
   });
   assert.deepEqual([...kit.changes].sort(), ["add a-n", "add b-n"]);
   assert.deepEqual(kit.errors(), []);
+});
+
+/** The pool on a machine so busy that the first `count` jobs miss their deadlines. */
+function slowPool(count: number): { tasks: Pick<TasksPool, "run">; deadlines: number[] } {
+  const deadlines: number[] = [];
+  const run: TasksPool["run"] = (name, job, options) => {
+    deadlines.push(options.deadlineMs);
+    if (deadlines.length > count) return tasks.run(name, job, options);
+    return Promise.reject(new TaskDeadlineError(name, options.deadlineMs));
+  };
+  return { tasks: { run }, deadlines };
+}
+
+test("a manifest that is read too slowly at the start is no reason to think that it has no pod", async (t) => {
+  const slow = slowPool(2);
+  const kit = await start(t, { tasks: slow.tasks }, (folder) => writeFile(join(folder, "a.yaml"), manifest("a")));
+  assert.deepEqual(kit.changes, ["add a-n"], "the pod comes before sourcesSeen");
+  const [first = 0] = slow.deadlines;
+  assert.deepEqual(slow.deadlines, [first, 2 * first, 4 * first]);
+  assert.equal(kit.errors().length, 1, "said once");
+});
+
+test("a manifest that stays unreadable holds up the others for a few tries only", async (t) => {
+  const slow = slowPool(Infinity);
+  const kit = await start(t, { tasks: slow.tasks }, async (folder) => {
+    await writeFile(join(folder, "a.yaml"), manifest("a"));
+    await utimes(join(folder, "a.yaml"), 1, 1);
+  });
+  assert.deepEqual(kit.changes, []);
+  assert.equal(slow.deadlines.length, 4);
 });
 
 test("create, edit, rename-over, same content again, delete", async (t) => {

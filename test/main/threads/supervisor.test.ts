@@ -202,6 +202,16 @@ describe("a supervised thread", () => {
     });
   }
 
+  test("gives a start that was late twice the time, up to eight times", async () => {
+    const restart = { baseMs: 1, maxMs: 2, jitter: 0, healthyAfterMs: 60_000, maxRestarts: 4 };
+    const { thread, exits } = supervise("never-ready", { readyDeadlineMs: 20, restart });
+    await assert.rejects(thread.start(), isThreadGaveUp);
+    assert.deepEqual(
+      exits.map(({ reason }) => reason),
+      [20, 40, 80, 160, 160].map((ms) => `not ready within ${ms} ms`),
+    );
+  });
+
   test("reports an init that cannot be cloned as a failed start", async () => {
     const restart = { baseMs: 1, maxMs: 1, jitter: 0, healthyAfterMs: 1, maxRestarts: 0 };
     const uncloneable = { mode: "normal", fn: () => undefined } as unknown as FixtureInit;

@@ -1,0 +1,21 @@
+# make            compile, fetching npm packages first where they are missing
+# make install    into $(DESTDIR)$(PREFIX); MODE=standalone (default), kubeadm or plain; FORCE=1 replaces a foreign kubelet
+# make uninstall  removes what was installed; PURGE=1 also the configuration and the agent's state
+DESTDIR ?=
+PREFIX ?= /usr
+MODE ?=
+NODE ?= node
+# Node on the machine that will run the agent; by default the one that installs.
+TARGET_NODE ?=
+INSTALLER = dist/packaging/install/main.js
+
+.PHONY: all install uninstall
+
+all:
+	test -e node_modules || npm ci --include=dev --no-audit --no-fund
+	npm run --silent build
+
+install uninstall:
+	@test -e $(INSTALLER) || { echo "not built yet: run make first" >&2; exit 1; }
+	@$(NODE) $(INSTALLER) $@ --prefix "$(PREFIX)" --destdir "$(DESTDIR)" \
+	  $(if $(MODE),--mode "$(MODE)") $(if $(TARGET_NODE),--node "$(TARGET_NODE)") $(if $(FORCE),--force) $(if $(PURGE),--purge)

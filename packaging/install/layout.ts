@@ -1,0 +1,53 @@
+// Where everything goes. Paths are as the running machine sees them; the staging folder is put in front when files
+// are touched (`Layout.at`), never written into them.
+
+import { join } from "node:path";
+import type { InstallerOptions } from "./options.js";
+
+export interface Layout {
+  /** Our own folder: compiled code, its npm packages, the record of what was installed. Removed whole. */
+  home: string;
+  record: string;
+  /** The executable that systemd, kubeadm and people call. */
+  executable: string;
+  unit: string;
+  standaloneDropIn: string;
+  kubeadmDropIn: string;
+  config: string;
+  manifests: string;
+  /** A path as this process reaches it. */
+  at: (path: string) => string;
+}
+
+export function layoutOf({ prefix, destdir }: Pick<InstallerOptions, "prefix" | "destdir">): Layout {
+  const home = join(prefix, "lib", "nodelet");
+  const unit = join(prefix, "lib", "systemd", "system", "kubelet.service");
+  return {
+    home,
+    record: join(home, "installed.json"),
+    executable: join(prefix, "bin", "kubelet"),
+    unit,
+    standaloneDropIn: `${unit}.d/10-standalone.conf`,
+    kubeadmDropIn: `${unit}.d/10-kubeadm.conf`,
+    config: "/etc/nodelet/kubelet.yaml",
+    manifests: "/etc/kubernetes/manifests",
+    at: (path) => `${destdir}${path}`,
+  };
+}
+
+/** Where a package may have put kubeadm's drop-in: then the unit starts as kubeadm wants it. */
+export const KUBEADM_DROP_INS: readonly string[] = [
+  "/etc/systemd/system/kubelet.service.d/10-kubeadm.conf",
+  "/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf",
+  "/lib/systemd/system/kubelet.service.d/10-kubeadm.conf",
+];
+
+/** What the agent keeps below its default directories; other programs' files there are left alone. */
+export const STATE: readonly string[] = [
+  ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "nodelet"].map(
+    (name) => `/var/lib/kubelet/${name}`,
+  ),
+  "/var/log/pods",
+  "/var/log/containers",
+];
+export const STATE_ROOT = "/var/lib/kubelet";

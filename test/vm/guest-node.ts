@@ -1,0 +1,125 @@
+// The node inside the machine in the words the tests use: its unit, its pods, their containers and cgroups, its journal.
+
+import type { PodView } from "../../packaging/standalone/pods.js";
+import type { Machine } from "./machine.js";
+
+export const MANIFESTS = "/etc/kubernetes/manifests";
+const PODS_URL = "http://127.0.0.1:10255/pods";
+const HEALTHZ_URL = "http://127.0.0.1:10248/healthz";
+
+/** A running container as the kernel and the runtime know it: unchanged means never restarted. */
+export interface RunningContainer {
+  id: string;
+  restartCount: number;
+  /** Lines "<pid> <start time in ticks>". */
+  processes: string[];
+}
+
+/** A line of the unit's journal. */
+export interface JournalEntry {
+  /** syslog priority, 0–7. */
+  priority: number;
+  identifier: string;
+  message: string;
+  pid: number;
+}
+
+export class GuestNode {
+  constructor(readonly vm: Machine) {}
+
+  /** Writes a file in one step. */
+  async put(path: string, text: string): Promise<void> {
+    const content = Buffer.from(text).toString("base64");
+    // The agent reads names that begin with a dot as "not there".
+    await this.vm.ok(`
+      mkdir -p "$(dirname ${path})" && new="$(dirname ${path})/.new-$(basename ${path})"
+      echo ${content} | base64 -d >"$new" && mv "$new" ${path}`);
+  }
+
+  putManifest(name: string, pod: unknown): Promise<void> {
+    return this.put(`${MANIFESTS}/${name}.yaml`, JSON.stringify(pod));
+  }
+
+  /** `systemctl show` of the agent's unit. */
+  async unit(...properties: string[]): Promise<Record<string, string>> {
+    const text = await this.vm.ok(`systemctl show kubelet --property=${properties.join(",")}`);
+    const pairs = text.trim().split("\n");
+    return Object.fromEntries(pairs.map((line) => [line.split("=", 1)[0] ?? "", line.slice(line.indexOf("=") + 1)]));
+  }
+
+  async mainPid(): Promise<string> {
+    return (await this.unit("MainPID"))["MainPID"] ?? "0";
+  }
+
+  async waitHealthy(): Promise<void> {
+    await this.vm.until(`busybox wget -q -O - ${HEALTHZ_URL}`, { what: "the agent's /healthz to say ok" });
+  }
+
+  async pods(): Promise<PodView[]> {
+    const { items } = JSON.parse(await this.vm.ok(`busybox wget -q -O - ${PODS_URL}`)) as { items: PodView[] };
+    return items;
+  }
+
+  /** The static pod of a manifest, once all of it runs. */
+  async runningPod(name: string): Promise<PodView> {
+    await this.vm.until(`busybox wget -q -O - ${PODS_URL} | grep -q '"name":"${name}-vm".*"phase":"Running"'`, {
+      what: `pod ${name} to run`,
+      timeoutMs: 90_000,
+    });
+    const pod = (await this.pods()).find(({ metadata }) => metadata.name === `${name}-vm`);
+    if (pod === undefined) throw new Error(`pod ${name} vanished; ${await this.vm.story()}`);
+    return pod;
+  }
+
+  /** Waits until neither the agent nor the runtime knows any pod. */
+  async removePods(): Promise<void> {
+    await this.vm.ok(`rm -f ${MANIFESTS}/*`);
+    await this.vm.until(
+      `busybox wget -q -O - ${PODS_URL} | grep -q '"items":\\[\\]' && test -z "$(ctr --namespace k8s.io containers list --quiet)"`,
+      { what: "all pods to be gone", timeoutMs: 90_000 },
+    );
+  }
+
+  /** The first container of a pod, with the processes in its cgroup. */
+  async container(pod: PodView): Promise<RunningContainer> {
+    const status = pod.status?.containerStatuses?.[0];
+    const id = status?.containerID?.replace("containerd://", "");
+    if (id === undefined) throw new Error(`pod ${pod.metadata.name} has no container: ${JSON.stringify(pod.status)}`);
+    const processes = await this.vm.ok(`
+      folder="$(find /sys/fs/cgroup/kubepods* -type d -name '*${id}*')" && test -n "$folder"
+      for pid in $(cat "$folder/cgroup.procs"); do echo "$pid $(cut -d ' ' -f 22 "/proc/$pid/stat")"; done`);
+    return { id, restartCount: status?.restartCount ?? 0, processes: processes.trim().split("\n") };
+  }
+
+  /** Controller files of one cgroup, by name. */
+  async cgroup(folder: string, files: readonly string[]): Promise<Record<string, string>> {
+    const text = await this.vm.ok(
+      `cd ${folder} && for file in ${files.join(" ")}; do echo "$file=$(cat "$file")"; done`,
+    );
+    const pairs = text.trim().split("\n");
+    return Object.fromEntries(pairs.map((line) => [line.split("=", 1)[0] ?? "", line.slice(line.indexOf("=") + 1)]));
+  }
+
+  /** The unit's journal, oldest first: what the agent wrote and what systemd said about it. */
+  async journal(...more: string[]): Promise<JournalEntry[]> {
+    const text = await this.vm.ok(`journalctl --unit kubelet --output json --no-pager ${more.join(" ")}`);
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => {
+        const entry = JSON.parse(line) as Record<string, string | number[] | null>;
+        const field = (name: string): string => asText(entry[name]);
+        return {
+          priority: Number(field("PRIORITY")),
+          identifier: field("SYSLOG_IDENTIFIER"),
+          message: field("MESSAGE"),
+          pid: Number(field("_PID")),
+        };
+      });
+  }
+}
+
+/** journalctl shows text that is not printable as a list of bytes. */
+function asText(field: string | number[] | null | undefined): string {
+  return Array.isArray(field) ? Buffer.from(field).toString() : (field ?? "");
+}

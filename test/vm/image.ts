@@ -1,0 +1,124 @@
+// Makes the test machine's disk once and finds it in the cache afterwards.
+// What must hold: a folder of the cache is named by its recipe and renamed into place whole; nothing is mounted on this
+// machine (debootstrap runs in a mount namespace of its own, the file system is made from a folder).
+
+import { access, chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { run } from "../../packaging/standalone/exec.js";
+import { errnoOf } from "../../packaging/standalone/problem.js";
+import { step } from "../../packaging/standalone/progress.js";
+import { FILES, MASKED, PACKAGES, recipeHash, SUITE, textOf, WANTED } from "./recipe.js";
+
+export interface VmImage {
+  disk: string;
+  kernel: string;
+  initrd: string;
+}
+
+const BUILD_TIMEOUT_MS = 8 * 60_000;
+const DISK_SIZE = "3G";
+const DEFAULT_MIRROR = "http://deb.debian.org/debian";
+
+/** Outside the sources: it outlives a checkout. NODELET_VM_CACHE names another place. */
+export const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
+
+/** The image for the recipe; about a minute when it has to be made. */
+export async function vmImage(root: string): Promise<VmImage> {
+  const node = process.execPath;
+  const name = await recipeHash(root, node);
+  const folder = join(CACHE, name);
+  const image = { disk: join(folder, "disk.img"), kernel: join(folder, "vmlinuz"), initrd: join(folder, "initrd") };
+  if (await exists(folder)) return image;
+  await mkdir(CACHE, { recursive: true });
+  const work = await mkdtemp(join(CACHE, "build-"));
+  try {
+    const tree = join(work, "root");
+    const made = join(work, "made");
+    await mkdir(made);
+    await step("debootstrap for the test machine", () => bootstrap(tree));
+    await dress(root, tree, node);
+    await step("making the test machine's disk", () => makeDisk(tree, made));
+    await rename(made, folder).catch((error: unknown) => {
+      // Somebody else was faster with the same recipe.
+      if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error;
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  await removeOthers(name);
+  return image;
+}
+
+async function bootstrap(tree: string): Promise<void> {
+  const { mirror, proxy } = await aptSettings();
+  const inside = ["--mount", "--pid", "--fork", "--kill-child", "--"];
+  const what = ["--variant=minbase", `--include=${PACKAGES.join(",")}`, SUITE, tree, mirror];
+  await run("unshare", [...inside, "debootstrap", ...what], {
+    timeoutMs: BUILD_TIMEOUT_MS,
+    env: { DEBIAN_FRONTEND: "noninteractive", ...(proxy === "" ? {} : { http_proxy: proxy }) },
+  });
+}
+
+/** The mirror this machine's apt uses for the release, and its proxy. */
+async function aptSettings(): Promise<{ mirror: string; proxy: string }> {
+  const targets = await run("apt-get", ["indextargets", "--format", "$(SITE) $(RELEASE) $(COMPONENT)"]).catch(() => "");
+  const site = targets
+    .split("\n")
+    .map((line) => line.split(" "))
+    .find(([, release, component]) => release === SUITE && component === "main")?.[0];
+  const proxy = await run("apt-config", ["shell", "P", "Acquire::http::Proxy"]).catch(() => "");
+  return { mirror: site ?? DEFAULT_MIRROR, proxy: /^P='(.*)'/m.exec(proxy)?.[1] ?? "" };
+}
+
+/** Our files, units and Node over what debootstrap made. */
+async function dress(root: string, tree: string, node: string): Promise<void> {
+  for (const file of FILES) {
+    const path = join(tree, file.path);
+    await mkdir(dirname(path), { recursive: true });
+    await rm(path, { force: true });
+    await writeFile(path, await textOf(root, file), { mode: 0o644 });
+  }
+  await copyFile(node, join(tree, "usr/bin/node"));
+  await chmod(join(tree, "usr/bin/node"), 0o755);
+  const units = join(tree, "etc/systemd/system");
+  for (const [link, target] of Object.entries(WANTED)) await putLink(target, join(units, link));
+  for (const unit of MASKED) await putLink("/dev/null", join(units, unit));
+  await rm(join(tree, "var/cache/apt"), { recursive: true, force: true });
+}
+
+async function putLink(target: string, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await rm(path, { force: true });
+  await symlink(target, path);
+}
+
+async function makeDisk(tree: string, made: string): Promise<void> {
+  const boot = join(tree, "boot");
+  for (const [prefix, name] of [
+    ["vmlinuz-", "vmlinuz"],
+    ["initrd.img-", "initrd"],
+  ] as const) {
+    const found = (await readdir(boot)).find((file) => file.startsWith(prefix));
+    if (found === undefined) throw new Error(`debootstrap left no ${prefix}* in ${boot}`);
+    await copyFile(join(boot, found), join(made, name));
+  }
+  await makeFileSystem(tree, join(made, "disk.img"), DISK_SIZE);
+}
+
+/** A file with an ext4 file system that holds the contents of `folder`; `size` as mke2fs reads it. */
+export async function makeFileSystem(folder: string, file: string, size: string): Promise<void> {
+  await run("mke2fs", ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-d", folder, file, size]);
+}
+
+/** Images of earlier recipes; a build under way is left alone. */
+async function removeOthers(name: string): Promise<void> {
+  const old = (await readdir(CACHE)).filter((entry) => /^[0-9a-f]{16}$/.test(entry) && entry !== name);
+  for (const entry of old) await rm(join(CACHE, entry), { recursive: true, force: true });
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,218 @@
+// The installed package on a real machine: systemd as PID 1, a pure cgroup v2 tree, containerd as Debian ships it.
+// One machine, booted once; the tests are its life in order: install, start, pods, restarts, kubeadm, uninstall.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
+import { unless } from "./pending.js";
+import { LIMITS, limitedPod } from "./pods.js";
+import { openWorld, type World } from "./world.js";
+
+const PACKAGE = "/mnt/package";
+/** Everything on the root disk but what systemd, containerd and CNI keep for themselves. */
+const LIST_FILES = `find / -xdev \\( -path /tmp -o -path /var/tmp -o -path /var/log/journal -o -path /var/lib/systemd \
+  -o -path /var/lib/containerd -o -path /var/lib/cni -o -path /var/cache/ldconfig \\) -prune -o -print | sort`;
+
+let world: World;
+let node: GuestNode;
+let filesBefore: string[];
+
+const listFiles = async (): Promise<string[]> => (await node.vm.ok(LIST_FILES)).trim().split("\n");
+
+describe("the installed package on a machine with systemd", { timeout: 13 * 60_000 }, () => {
+  before(async () => {
+    world = await openWorld();
+    node = new GuestNode(world.vm);
+    filesBefore = await listFiles();
+  });
+  after(() => world.close());
+
+  test("make install brings a unit that systemd finds no fault with", async () => {
+    await node.vm.ok(`make -C ${PACKAGE} install`, 120_000);
+    const complaints = await node.vm.ok("systemd-analyze verify kubelet.service 2>&1");
+    assert.doesNotMatch(complaints, /kubelet/);
+    assert.match(await node.vm.ok("kubelet --version"), /^Kubernetes v1\.36\./);
+  });
+
+  test("the unit starts", async () => {
+    await node.vm.ok("systemctl enable --now kubelet", 90_000);
+    await node.waitHealthy();
+    const unit = await node.unit("ActiveState", "SubState", "NRestarts", "UnitFileState");
+    assert.deepEqual(unit, { ActiveState: "active", SubState: "running", NRestarts: "0", UnitFileState: "enabled" });
+  });
+
+  test("the unit counts as active only when the agent says that it is ready", async () => {
+    const entries = await node.journal();
+    const started = entries.findIndex(({ message }) => message.startsWith("Started kubelet.service"));
+    const spoke = entries.findIndex(({ identifier }) => identifier === "kubelet");
+    assert.ok(spoke >= 0 && started > spoke, `line ${started} says Started, the agent's first is line ${spoke}`);
+    const unit = await node.unit("Type", "StatusText");
+    assert.equal(unit["Type"], "notify");
+    assert.notEqual(unit["StatusText"], "");
+  });
+
+  test("a static pod runs with its limits in cgroup v2, under the cgroupfs driver", async () => {
+    await node.putManifest("limits", limitedPod("limits"));
+    const pod = await node.runningPod("limits");
+    const folder = `/sys/fs/cgroup/kubepods/burstable/pod${pod.metadata.uid}`;
+    assert.deepEqual(await node.cgroup(folder, Object.keys(LIMITS)), LIMITS);
+    const { id } = await node.container(pod);
+    assert.equal((await node.cgroup(`${folder}/${id}`, ["memory.max"]))["memory.max"], LIMITS["memory.max"]);
+  });
+
+  test("systemctl restart leaves the containers running", async () => {
+    await staysTheSame(async () => {
+      await node.vm.ok("systemctl restart kubelet", 90_000);
+    });
+  });
+
+  test("a killed agent is started again and leaves the containers running", async () => {
+    await staysTheSame(async (pid) => {
+      await node.vm.ok(`kill -KILL ${pid}`);
+      await waitForOtherPid(pid);
+    });
+  });
+
+  test("an agent that hangs is ended by the watchdog and leaves the containers running", async () => {
+    await staysTheSame(async (pid) => {
+      await node.vm.ok(`kill -STOP ${pid}`);
+      await waitForOtherPid(pid);
+    });
+    const said = await node.journal();
+    assert.ok(
+      said.some(({ message }) => message.includes("Watchdog timeout")),
+      "systemd reports the watchdog",
+    );
+    assert.equal((await node.vm.ok("find / -xdev -maxdepth 1 -name 'core*'")).trim(), "", "no core dump");
+  });
+
+  test("the journal shows one line per event, with its priority", async () => {
+    await node.put(
+      `${MANIFESTS}/broken.yaml`,
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: broken}\nspec: {contaners: 3}\n",
+    );
+    await node.vm.until("journalctl --unit kubelet --priority err --no-pager --quiet | grep broken", {
+      what: "an error about the broken manifest in the journal",
+    });
+    await node.vm.ok(`rm ${MANIFESTS}/broken.yaml`);
+    const lines = (await node.journal()).filter(({ identifier }) => identifier === "kubelet");
+    const priorities: Readonly<Record<string, number>> = { I: 6, W: 4, E: 3, F: 2 };
+    for (const { message, priority } of lines) {
+      assert.match(message, /^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} /, "klog's head");
+      assert.equal(priority, priorities[message[0] ?? ""], `priority of: ${message}`);
+      assert.ok(message.length < 2000, `${message.length} characters: ${message.slice(0, 200)}`);
+    }
+    const strangers = (await node.journal()).filter(({ identifier }) => !["kubelet", "systemd"].includes(identifier));
+    assert.deepEqual(strangers, []);
+  });
+
+  test("a static pod runs with its limits, under the systemd driver", unless("systemdDriver"), async () => {
+    await node.removePods();
+    await node.vm.ok(
+      `systemctl stop kubelet
+       sed -i 's/SystemdCgroup = false/SystemdCgroup = true/' /etc/containerd/config.toml
+       sed -i 's/cgroupDriver: cgroupfs/cgroupDriver: systemd/' /etc/nodelet/kubelet.yaml
+       grep -q 'SystemdCgroup = true' /etc/containerd/config.toml && grep -q 'cgroupDriver: systemd' /etc/nodelet/kubelet.yaml
+       systemctl restart containerd && systemctl start kubelet`,
+      120_000,
+    );
+    await node.putManifest("slices", limitedPod("slices"));
+    const pod = await node.runningPod("slices");
+    const slice = `kubepods-burstable-pod${pod.metadata.uid.replaceAll("-", "_")}.slice`;
+    const folder = `/sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/${slice}`;
+    const { id } = await node.container(pod);
+    const scope = `${folder}/cri-containerd-${id}.scope`;
+    const check = async (): Promise<void> => {
+      assert.deepEqual(await node.cgroup(folder, Object.keys(LIMITS)), LIMITS);
+      assert.equal((await node.cgroup(scope, ["memory.max"]))["memory.max"], LIMITS["memory.max"]);
+    };
+    await check();
+    // systemd writes its own view of every unit again: values it was not told would be lost here.
+    await node.vm.ok("systemctl daemon-reload");
+    await check();
+    await staysTheSame(() => node.vm.ok("systemctl restart kubelet", 90_000), "slices");
+  });
+
+  test("kubeadm's drop-in starts the agent, which says that only the cluster is missing", async () => {
+    await node.removePods();
+    await node.vm.ok(`systemctl stop kubelet && make -C ${PACKAGE} install MODE=kubeadm`, 120_000);
+    const saysWhy = async (what: string): Promise<string> => {
+      const mark = (await node.vm.ok("date +%s")).trim();
+      await node.vm.ok("systemctl start --no-block kubelet");
+      await node.vm.until(`journalctl --unit kubelet --no-pager --quiet --since @${mark} | grep -F '${what}'`, {
+        what: `the agent to speak of ${what}`,
+      });
+      const unit = await node.unit("ExecMainStatus", "Restart");
+      assert.deepEqual(unit, { ExecMainStatus: "1", Restart: "always" });
+      await node.vm.ok("systemctl stop kubelet");
+      const lines = (await node.journal("--since", `@${mark}`)).filter(({ identifier }) => identifier === "kubelet");
+      return lines.map(({ message }) => message).join("\n");
+    };
+    // A node whose packages are installed and nothing more.
+    assert.match(await saysWhy("/var/lib/kubelet/config.yaml"), /ENOENT|no such file|does not exist/);
+
+    // After kubeadm join, as far as files go.
+    for (const [path, text] of Object.entries(KUBEADM_FILES)) await node.put(path, text);
+    const said = await saysWhy("everything but the cluster is in order");
+    assert.doesNotMatch(said, /unknown flag|TypeError|^\s+at /m);
+    await node.vm.ok(`rm -f ${Object.keys(KUBEADM_FILES).join(" ")}`);
+  });
+
+  test("make uninstall leaves nothing behind", async () => {
+    await node.vm.ok(`make -C ${PACKAGE} uninstall PURGE=1`, 90_000);
+    const known = new Set(filesBefore);
+    assert.deepEqual(
+      (await listFiles()).filter((path) => !known.has(path)),
+      [],
+    );
+    assert.notEqual((await node.vm.run("systemctl cat kubelet")).status, 0, "systemd has forgotten the unit");
+    assert.equal((await node.vm.ok("find /sys/fs/cgroup -maxdepth 1 -name 'kubepods*'")).trim(), "");
+    assert.equal((await node.vm.run("pgrep -f nodelet/dist")).stdout, "");
+  });
+});
+
+/** The pod's container before and after: same id, same processes, no restart; and another agent looks after it. */
+async function staysTheSame(what: (pid: string) => Promise<unknown>, pod = "limits"): Promise<void> {
+  const observe = async (): Promise<RunningContainer> => node.container(await node.runningPod(pod));
+  const before = await observe();
+  const pid = await node.mainPid();
+  await what(pid);
+  await node.waitHealthy();
+  assert.notEqual(await node.mainPid(), pid, "another agent");
+  assert.deepEqual(await observe(), before);
+}
+
+async function waitForOtherPid(pid: string): Promise<void> {
+  const now = "$(systemctl show kubelet --property=MainPID --value)";
+  await node.vm.until(`test "${now}" != 0 && test "${now}" != ${pid} && systemctl is-active --quiet kubelet`, {
+    what: "systemd to start another agent",
+    timeoutMs: 90_000,
+  });
+}
+
+/** What kubeadm join writes, in short. */
+const KUBEADM_FILES: Readonly<Record<string, string>> = {
+  "/etc/kubernetes/kubelet.conf": "apiVersion: v1\nkind: Config\n",
+  "/var/lib/kubelet/kubeadm-flags.env": `KUBELET_KUBEADM_ARGS="--hostname-override=vm --node-ip=10.0.0.1 --node-labels=tier=test"\n`,
+  "/var/lib/kubelet/config.yaml": `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+authentication:
+  anonymous: {enabled: false}
+  webhook: {cacheTTL: 0s, enabled: true}
+  x509: {clientCAFile: /etc/kubernetes/pki/ca.crt}
+authorization:
+  mode: Webhook
+  webhook: {cacheAuthorizedTTL: 0s, cacheUnauthorizedTTL: 0s}
+cgroupDriver: systemd
+clusterDNS: [10.96.0.10]
+clusterDomain: cluster.local
+containerRuntimeEndpoint: unix:///var/run/containerd/containerd.sock
+cpuManagerReconcilePeriod: 0s
+evictionPressureTransitionPeriod: 0s
+healthzBindAddress: 127.0.0.1
+healthzPort: 10248
+rotateCertificates: true
+shutdownGracePeriod: 0s
+staticPodPath: /etc/kubernetes/manifests
+`,
+};

@@ -1,0 +1,61 @@
+// What the test machine is made of: Debian's release and packages, and the files we put over them. The hash of all of
+// it names the cached image, so that a change here makes a new one.
+
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Its 6.1 cloud kernel is steady under emulation; later ones were not. */
+export const SUITE = "bookworm";
+
+export const PACKAGES: readonly string[] = [
+  ...["systemd", "systemd-sysv", "udev", "dbus", "kmod", "procps", "iproute2", "iptables"],
+  ...["containerd", "runc", "containernetworking-plugins", "busybox-static"],
+  // Node's own library, and what `make install` needs.
+  ...["libstdc++6", "make"],
+  "linux-image-cloud-amd64",
+];
+
+/** Changes when image.ts makes something else of the same ingredients. */
+const VERSION = "1";
+
+/** A file of the image that is ours. */
+export interface GuestFile {
+  path: string;
+  /** Below test/vm/guest, or the text itself. */
+  from?: string;
+  text?: string;
+}
+
+export const FILES: readonly GuestFile[] = [
+  { path: "/usr/local/lib/nodelet-vm/agent.sh", from: "agent.sh" },
+  { path: "/etc/systemd/system/nodelet-vm-agent.service", from: "nodelet-vm-agent.service" },
+  { path: "/etc/containerd/config.toml", from: "containerd.toml" },
+  { path: "/etc/cni/net.d/10-vm.conflist", from: "cni.conflist" },
+  { path: "/etc/hostname", text: "vm\n" },
+  { path: "/etc/hosts", text: "127.0.0.1 localhost\n127.0.1.1 vm\n" },
+  { path: "/etc/resolv.conf", text: "" },
+  // Fixed, so that no boot counts as the first one.
+  { path: "/etc/machine-id", text: "6e6f64656c657400000000000000766d\n" },
+];
+
+/** Relative to /etc/systemd/system: units that start, and those that only cost time. */
+export const WANTED: Readonly<Record<string, string>> = {
+  "multi-user.target.wants/nodelet-vm-agent.service": "/etc/systemd/system/nodelet-vm-agent.service",
+};
+export const MASKED: readonly string[] = [
+  ...["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"],
+  ...["getty@tty1.service", "serial-getty@ttyS0.service", "e2scrub_reap.service", "systemd-pstore.service"],
+];
+
+/** Text of a guest file. */
+export async function textOf(root: string, { from, text }: GuestFile): Promise<string> {
+  return from === undefined ? (text ?? "") : readFile(join(root, "test/vm/guest", from), "utf8");
+}
+
+/** Name of the image that this recipe and this Node make: 16 hexadecimal digits. */
+export async function recipeHash(root: string, node: string): Promise<string> {
+  const files = await Promise.all(FILES.map(async (file) => [file.path, await textOf(root, file)]));
+  const recipe = [VERSION, SUITE, PACKAGES, files, WANTED, MASKED, process.version, (await stat(node)).size];
+  return createHash("sha256").update(JSON.stringify(recipe)).digest("hex").slice(0, 16);
+}

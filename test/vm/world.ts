@@ -1,0 +1,49 @@
+// One machine for the whole suite: made, booted, given the second disk and the container images; and taken down again.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { widenPath } from "../../packaging/standalone/exec.js";
+import { step } from "../../packaging/standalone/progress.js";
+import { vmImage } from "./image.js";
+import { Machine } from "./machine.js";
+import { ensureVmPackages } from "./packages.js";
+import { makePayload } from "./payload.js";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+
+export interface World {
+  vm: Machine;
+  close(): Promise<void>;
+}
+
+export async function openWorld(): Promise<World> {
+  widenPath();
+  await ensureVmPackages();
+  const image = await vmImage(ROOT);
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-vm-"));
+  let vm: Machine | undefined;
+  const close = async (): Promise<void> => {
+    await vm?.stop();
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const payload = await step("making the package's disk", () => makePayload(ROOT, dir));
+    vm = await step("booting the test machine", () => Machine.boot({ image, payload, dir }));
+    await step("importing the container images", () => prepare(vm!));
+    return { vm, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function prepare(vm: Machine): Promise<void> {
+  await vm.ok("mount -o ro /dev/vdb /mnt");
+  await vm.until("test -S /run/containerd/containerd.sock && ctr version", {
+    what: "containerd to answer",
+    timeoutMs: 90_000,
+  });
+  await vm.ok("ctr --namespace k8s.io images import /mnt/images.tar", 90_000);
+}
