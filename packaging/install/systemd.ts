@@ -1,6 +1,6 @@
 // What the installer asks of systemd, if this machine runs it.
 
-import { access } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { run } from "../standalone/exec.js";
 
 const UNIT = "kubelet.service";
@@ -22,6 +22,12 @@ export async function forgetUnit(): Promise<void> {
   if (!(await reloadSystemd())) return;
   // Answers with an error when there is nothing to forget.
   await run("systemctl", ["reset-failed", UNIT]).catch(() => undefined);
+}
+
+/** Ends a slice in which nothing runs; one in use is left, for stopping it would end what runs in it. */
+export async function stopEmptySlice(slice: string): Promise<void> {
+  const events = await readFile(`/sys/fs/cgroup/${slice}/cgroup.events`, "utf8").catch(() => "");
+  if (/^populated 0$/m.test(events) && (await isSystemdThere())) await run("systemctl", ["stop", slice]);
 }
 
 /** systemd's own test for "booted with systemd". */

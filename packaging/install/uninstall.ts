@@ -7,11 +7,12 @@ import { errnoOf, SetupProblem } from "../standalone/problem.js";
 import { layoutOf, STATE, STATE_ROOT, type Layout } from "./layout.js";
 import type { InstallerOptions } from "./options.js";
 import { readRecord } from "./record.js";
-import { forgetUnit, stopUnit } from "./systemd.js";
+import { forgetUnit, stopEmptySlice, stopUnit } from "./systemd.js";
 
 const CGROUP_ROOT = "/sys/fs/cgroup";
 /** The top of the pods' cgroups under either driver. */
-const POD_CGROUPS = ["kubepods", "kubepods.slice"];
+const POD_SLICE = "kubepods.slice";
+const POD_CGROUPS = ["kubepods", POD_SLICE];
 
 export async function uninstall(options: InstallerOptions, say: (line: string) => void): Promise<void> {
   const layout = layoutOf(options);
@@ -55,6 +56,7 @@ async function mountsBelow(folder: string): Promise<string[]> {
 
 /** Empty ones only: the kernel keeps those in use. On cgroup v1 each controller has a tree of its own. */
 async function removePodCgroups(): Promise<void> {
+  await stopEmptySlice(POD_SLICE);
   const trees = [CGROUP_ROOT, ...(await foldersIn(CGROUP_ROOT))];
   for (const tree of trees) for (const name of POD_CGROUPS) await removeEmptyTree(join(tree, name));
 }
