@@ -2,7 +2,7 @@
 // thread, and that was half of the start-up time. What each entry needs is in chunks that entries share.
 // What must hold: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
 // chunks lie in main/<folder>/ too.
-import { chmod, rm } from "node:fs/promises";
+import { chmod, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -17,8 +17,8 @@ const entries = [
   "workers/tasks/index",
   "workers/log/index",
 ];
-/** What loads files of its own at run time, natively or by name. */
-const external = ["piscina", "koffi", "prom-client", "@homebridge/dbus-native"];
+/** What loads files of its own at run time, natively or by name; `make install` takes these packages along. */
+const { bundle } = JSON.parse(await readFile(join(dirname(dist), "package.json"), "utf8"));
 
 await rm(outdir, { recursive: true, force: true });
 await build({
@@ -31,7 +31,7 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20.19",
-  external,
+  external: bundle.external,
   sourcemap: true,
   legalComments: "none",
   logLevel: "warning",

@@ -16,7 +16,7 @@ import { reloadSystemd } from "./systemd.js";
 /** As in the first line of the entry point, which is not what systemd executes. */
 const NODE_FLAGS = "--max-semi-space-size=4";
 /** Compiled code that runs on the node: the agent, this installer, and what the installer imports. */
-const CODE = ["dist/src", "dist/packaging/install", "dist/packaging/standalone"];
+const CODE = ["dist/agent", "dist/packaging/install", "dist/packaging/standalone"];
 
 export async function install(root: string, options: InstallerOptions, say: (line: string) => void): Promise<void> {
   const layout = layoutOf(options);
@@ -37,7 +37,7 @@ export async function install(root: string, options: InstallerOptions, say: (lin
   const withPaths = (text: string): string =>
     text.replaceAll("/usr/bin/kubelet", layout.executable).replaceAll("/etc/nodelet/kubelet.yaml", layout.config);
 
-  const entry = join(layout.home, "dist/src/main/kubelet.js");
+  const entry = join(layout.home, "dist/agent/main/kubelet.js");
   await put(layout.executable, `#!/bin/sh\nexec ${options.node} ${NODE_FLAGS} ${entry} "$@"\n`, 0o755);
   await put(layout.unit, withPaths(await packaged("systemd/kubelet.service")), 0o644);
   if (mode === "standalone") {
@@ -61,7 +61,8 @@ async function checkGround(
   layout: Layout,
   before: InstallRecord | undefined,
 ): Promise<void> {
-  if (!(await exists(join(root, "dist/src/main/kubelet.js")))) throw new SetupProblem("not built yet: run make first");
+  if (!(await exists(join(root, "dist/agent/main/kubelet.js"))))
+    throw new SetupProblem("not built yet: run make first");
   if (destdir === "" && !(await isExecutable(node))) throw new SetupProblem(`no Node at ${node}: say where with NODE=`);
   for (const path of [layout.executable, layout.unit]) {
     if (force || before?.files.includes(path) === true || !(await exists(layout.at(path)))) continue;

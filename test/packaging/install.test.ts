@@ -11,14 +11,20 @@ import { uninstall } from "../../packaging/install/uninstall.js";
 import { isSetupProblem } from "../../packaging/standalone/problem.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {
-  "package.json": "{}",
+  "package.json": JSON.stringify({ bundle: { external: ["needed", "@a/scoped"] } }),
   LICENSE: "",
   "package-lock.json": JSON.stringify({
     packages: {
       "": {},
-      "node_modules/needed": {},
-      "node_modules/needed/node_modules/inner": {},
+      "node_modules/needed": {
+        dependencies: { inner: "1", shared: "1", "@types/inner": "1" },
+        optionalDependencies: { elsewhere: "1" },
+      },
+      "node_modules/needed/node_modules/inner": { dependencies: { shared: "1", needed: "1" } },
       "node_modules/needed/node_modules/author": { dev: true },
+      "node_modules/@a/scoped": { dependencies: { shared: "1" } },
+      "node_modules/shared": {},
+      "node_modules/bundled": {},
       "node_modules/tool": { dev: true },
       "node_modules/elsewhere": { optional: true },
     },
@@ -30,9 +36,12 @@ const PACKAGE: Readonly<Record<string, string>> = {
   "node_modules/needed/lib/test/b.js": "",
   "node_modules/needed/node_modules/inner/index.js": "",
   "node_modules/needed/node_modules/author/index.js": "",
+  "node_modules/@a/scoped/index.js": "",
+  "node_modules/shared/index.js": "",
+  "node_modules/bundled/index.js": "",
   "node_modules/tool/index.js": "",
-  "dist/src/main/kubelet.js": "",
-  "dist/src/main/kubelet.js.map": "",
+  "dist/agent/main/kubelet.js": "",
+  "dist/agent/main/kubelet.js.map": "",
   "dist/packaging/install/main.js": "",
   "dist/packaging/standalone/exec.js": "",
 };
@@ -97,7 +106,7 @@ test("install puts the agent, its unit and a configuration where systemd looks f
   ]);
   assert.match(
     await read("/usr/bin/kubelet"),
-    /^#!\/bin\/sh\nexec \/opt\/node .*\/usr\/lib\/nodelet\/dist\/src\/main\/kubelet\.js "\$@"\n$/,
+    /^#!\/bin\/sh\nexec \/opt\/node .*\/usr\/lib\/nodelet\/dist\/agent\/main\/kubelet\.js "\$@"\n$/,
   );
   assert.equal((await stat(join(destdir, "/usr/bin/kubelet"))).mode & 0o777, 0o755);
 });
@@ -108,9 +117,11 @@ test("only what a program could load is installed, of packages that the agent ru
   const modules = await readdir(join(destdir, HOME, "node_modules"), { recursive: true, withFileTypes: true });
   const files = modules.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
   assert.deepEqual(files.map((path) => path.slice(join(destdir, HOME, "node_modules/").length)).sort(), [
+    "@a/scoped/index.js",
     "needed/index.js",
     "needed/lib/test/b.js",
     "needed/node_modules/inner/index.js",
+    "shared/index.js",
   ]);
 });
 

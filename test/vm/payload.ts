@@ -17,7 +17,7 @@ export async function makePayload(root: string, dir: string): Promise<string> {
   const home = join(tree, "package");
   await mkdir(home, { recursive: true });
   for (const part of TREE) await cp(join(root, part), join(home, part), { recursive: true });
-  for (const part of ["dist/src", "dist/packaging"]) await copyCode(join(root, part), join(home, part));
+  for (const part of ["dist/agent", "dist/packaging"]) await copyCode(join(root, part), join(home, part));
   for (const part of await productionPackages(root)) await copyPackage(join(root, part), join(home, part));
   await copyFile(await buildImages(join(root, ".cache")), join(tree, "images.tar"));
   const disk = join(dir, "payload.img");
