@@ -20,6 +20,9 @@ const entries = [
 /** What loads files of its own at run time, natively or by name; `make install` takes these packages along. */
 const { bundle } = JSON.parse(await readFile(join(dirname(dist), "package.json"), "utf8"));
 
+/** Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for nothing. */
+const neverLoaded = ["@grpc/proto-loader"];
+
 await rm(outdir, { recursive: true, force: true });
 await build({
   entryPoints: entries.map((entry) => join(dist, "src", `${entry}.js`)),
@@ -31,7 +34,7 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20.19",
-  external: bundle.external,
+  external: [...bundle.external, ...neverLoaded],
   sourcemap: true,
   legalComments: "none",
   logLevel: "warning",

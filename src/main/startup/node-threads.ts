@@ -28,6 +28,7 @@ export class NodeThreads implements AsyncDisposable {
   readonly server: ServerThread;
   /** Resolves when every thread runs; pending until attach. */
   readonly running: Promise<void>;
+  private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
 
   constructor(options: NodeThreadsOptions) {
@@ -49,7 +50,8 @@ export class NodeThreads implements AsyncDisposable {
       log,
       owner,
     });
-    this.running = Promise.all([this.pleg.thread.start(), this.server.thread.start()]).then(() => undefined);
+    // One after the other: the pods wait for the first, nobody yet for the second.
+    this.running = this.pleg.thread.start().then(() => (this.stopped ? undefined : this.server.thread.start()));
     this.running.catch((error: unknown) => {
       if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
     });
@@ -61,6 +63,7 @@ export class NodeThreads implements AsyncDisposable {
   }
 
   async stop(): Promise<void> {
+    this.stopped = true;
     await Promise.all([this.pleg.stop(), this.server.stop()]);
   }
 
