@@ -4,7 +4,6 @@
 // does not know.
 
 import { mkdtemp, readdir, readlink, rename, rm, unlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
 import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
@@ -13,6 +12,7 @@ import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/
 import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { podTable, type PodView } from "../../packaging/standalone/pods.js";
 import { waitFor } from "../../packaging/standalone/wait.js";
+import { freePort } from "../support/free-port.js";
 
 export { waitFor } from "../../packaging/standalone/wait.js";
 export type { PodView } from "../../packaging/standalone/pods.js";
@@ -60,7 +60,7 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       containerd = await startContainerd({ dir: join(dir, "c") });
       await importImages(containerd.socket, setting("NODELET_TEST_IMAGES"));
     }
-    const [readOnlyPort, healthzPort] = await freePorts();
+    const [readOnlyPort, healthzPort] = [await freePort(), await freePort()];
     const kubelet = await prepareKubelet({
       dir,
       endpoint: containerd?.endpoint ?? setting("NODELET_CRI_ENDPOINT"),
@@ -164,23 +164,6 @@ async function removeLogLinks(dir: string): Promise<void> {
     const target = await readlink(link).catch(() => "");
     if (target.startsWith(`${dir}/`)) await rm(link, { force: true });
   }
-}
-
-/** Two ports free on loopback just now: both are held until both are known. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()] as const;
-  const open = (server: (typeof servers)[number]): Promise<number> =>
-    new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address();
-        if (address === null || typeof address === "string") reject(new Error("no port"));
-        else resolve(address.port);
-      });
-    });
-  const ports: [number, number] = [await open(servers[0]), await open(servers[1])];
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 function setting(name: string): string {

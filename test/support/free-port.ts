@@ -1,12 +1,19 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 
-/** A free port of the loopback; small race, but the server retries nothing silently. */
+/** Below the range the kernel gives to others (ip_local_port_range), so that no connection of another test takes it. */
+const [LOWEST, HIGHEST] = [20_000, 32_000];
+
+/** A port free on loopback just now; a second call does not give the same one for a long while. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    const server = createServer();
+    const taken = once(server, "error").then(() => true);
+    server.listen(port, "127.0.0.1");
+    if (await Promise.race([taken, once(server, "listening").then(() => false)])) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }

@@ -120,8 +120,9 @@ test("--runonce is a mode, not a field; the field is refused", async () => {
 
 test("treeOf and plain undo each other", () => {
   fc.assert(
-    fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
-      deepEqual(plain(treeOf(value, { kind: "default" })), JSON.parse(JSON.stringify(value)));
+    // JSON has no -0.
+    fc.property(fc.json({ noUnicodeString: false }), (text) => {
+      deepEqual(plain(treeOf(JSON.parse(text), { kind: "default" })), JSON.parse(text));
     }),
   );
 });
