@@ -35,9 +35,9 @@ export function followChanges({ dynamic, logging, threads, restart }: FollowPart
       return new Promise<never>(() => undefined);
     },
     changedPaths: async (before, after) => differences(await valuesOf(before), await valuesOf(after)),
-    applyInPlace: async (changed, files) => {
+    applyInPlace: async (_changed, files) => {
       const { "logging.verbosity": verbosity } = await valuesOf(files);
-      if (verbosity === undefined || changed.some((path) => path !== "logging.verbosity")) return false;
+      if (verbosity === undefined) return false;
       logging.verbosity = Number(verbosity);
       return true;
     },
