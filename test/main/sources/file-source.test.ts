@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { startSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
 import type { PodChange } from "../../../src/main/sources/merge.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
+import { LATE_FACTOR, LATE_TRIES } from "../../../src/main/sources/decode-job.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
 
@@ -89,11 +90,11 @@ function slowPool(count: number): { tasks: Pick<TasksPool, "run">; deadlines: nu
 }
 
 test("a manifest that is read too slowly at the start is no reason to think that it has no pod", async (t) => {
-  const slow = slowPool(2);
+  const slow = slowPool(LATE_TRIES - 1);
   const kit = await start(t, { tasks: slow.tasks }, (folder) => writeFile(join(folder, "a.yaml"), manifest("a")));
   assert.deepEqual(kit.changes, ["add a-n"], "the pod comes before sourcesSeen");
   const [first = 0] = slow.deadlines;
-  assert.deepEqual(slow.deadlines, [first, 2 * first, 4 * first]);
+  assert.deepEqual(slow.deadlines, [first, LATE_FACTOR * first]);
   assert.equal(kit.errors().length, 1, "said once");
 });
 
@@ -104,7 +105,7 @@ test("a manifest that stays unreadable holds up the others for a few tries only"
     await utimes(join(folder, "a.yaml"), 1, 1);
   });
   assert.deepEqual(kit.changes, []);
-  assert.equal(slow.deadlines.length, 4);
+  assert.equal(slow.deadlines.length, LATE_TRIES);
 });
 
 test("create, edit, rename-over, same content again, delete", async (t) => {
