@@ -110,16 +110,18 @@ async function build() {
   const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : { files: [] };
   const files = SOURCES.flatMap((folder) => sourcesBelow(join(root, folder)));
   const hash = createHash("sha256");
-  for (const file of [...files, join(root, "tsconfig.json"), join(root, "package-lock.json")]) {
+  const settings = ["tsconfig.json", "package.json", "package-lock.json", "packaging/bundle.mjs"];
+  for (const file of [...files, ...settings.map((name) => join(root, name))]) {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${file}\0${mtimeMs}\0${size}\n`);
   }
   const state = { hash: hash.digest("hex"), files: files.map((file) => file.slice(root.length + 1)) };
-  if (state.hash === before.hash) return;
+  if (state.hash === before.hash && existsSync(join(root, "dist", "agent"))) return;
   // A deleted source must not live on as compiled code: start over.
   const now = new Set(state.files);
   if (before.files.some((file) => !now.has(file))) rmSync(join(root, "dist"), { recursive: true, force: true });
   await step("building", process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
+  await step("joining the agent into few files", process.execPath, [join("packaging", "bundle.mjs")]);
   writeFileSync(stamp, JSON.stringify(state));
 }
 
