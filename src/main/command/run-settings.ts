@@ -2,13 +2,13 @@
 // everything, and says what is wrong in one report.
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
+import type { CommandIo, CommandRequest } from "./command-request.js";
 import { resolveConfig, type ResolvedConfig } from "./config/resolve-config.js";
 import { rootDirProblem } from "./config/usable.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
 import type { Violation } from "./rules/rule.js";
 import { settingsOf } from "./settings-of.js";
-import type { CommandIo, CommandRequest } from "./settings.js";
 
 /**
  * Throws SettingsError. --check-config and --print-config answer for any machine: rules that need to know this one are

@@ -1,0 +1,13 @@
+// What the command line needs to be answered, and what the answer is.
+import type { ConfigIo } from "./config/resolve-config.js";
+import type { HostFacts } from "./rules/rule.js";
+import type { Settings } from "./settings-of.js";
+
+export interface CommandIo extends ConfigIo {
+  /** What rules need to know of this machine. */
+  host(): HostFacts;
+}
+
+export type CommandRequest =
+  /** `text` ends with a line break; it belongs on stdout when the exit code is 0, else on stderr. */
+  { action: "print"; text: string; exitCode: 0 | 1 } | { action: "run"; settings: Settings };
