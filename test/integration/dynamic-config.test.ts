@@ -44,10 +44,12 @@ async function edit(change: (fields: Fields) => void): Promise<void> {
   await rename(`${configFile}.new`, configFile);
 }
 
-async function maxPods(): Promise<unknown> {
+/** As the running agent says. */
+async function field(name: string): Promise<unknown> {
   const answer = await fetch(`${node.kubelet.url}/configz`);
-  return ((await answer.json()) as { kubeletconfig: Fields }).kubeletconfig["maxPods"];
+  return ((await answer.json()) as { kubeletconfig: Fields }).kubeletconfig[name];
 }
+const maxPods = (): Promise<unknown> => field("maxPods");
 
 const logged = async (): Promise<string> => await readFile(node.kubelet.log, "utf8");
 
@@ -91,6 +93,7 @@ test("the verbosity is taken over without a restart", { timeout: 120_000 }, asyn
   await edit((fields) => (fields["logging"] = { format: "json", verbosity: 5 }));
   await until("the other configuration to run", async () => (await statusFile()).active?.digest !== digest);
   assert.equal(await restarts(), before);
+  await until("/configz to show it", async () => JSON.stringify(await field("logging")).includes('"verbosity":5'));
 });
 
 test("a bad change is refused with every problem, and the old one stays", { timeout: 120_000 }, async () => {

@@ -3,7 +3,7 @@
 import { systemClock } from "../../shared/clock/clock.js";
 import { BoardReader } from "../../shared/queue/board.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { differences } from "./dynamic-config/examine.js";
+import { differences, type Examination } from "./dynamic-config/examine.js";
 import { examineApart, ExaminationError } from "./examine-apart.js";
 import { followConfiguration, type FollowedConfig } from "./dynamic-config/follow.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
@@ -15,17 +15,17 @@ import { WATCHDOG_LIMITS } from "./systemd.js";
 export interface FollowParts {
   dynamic: DynamicConfig;
   logging: Logging;
-  threads: Pick<NodeThreads, "house">;
+  threads: Pick<NodeThreads, "house" | "server">;
   restart: (reason: string) => void;
 }
 
 export function followChanges({ dynamic, logging, threads, restart }: FollowParts): FollowedConfig {
   const argv = process.argv.slice(2);
   const board = new BoardReader(threads.house.board, systemClock);
-  const valuesOf = async (files: ConfigFiles): Promise<Readonly<Record<string, string>>> => {
+  const outcomeOf = async (files: ConfigFiles): Promise<Extract<Examination, { ok: true }>> => {
     const examined = await examineApart(argv, files);
     if (!examined.ok) throw new ExaminationError(examined.problems.join("; "));
-    return examined.values;
+    return examined;
   };
   dynamic.validate = (files) => examineApart(argv, files);
   return followConfiguration(dynamic, {
@@ -34,11 +34,14 @@ export function followChanges({ dynamic, logging, threads, restart }: FollowPart
       restart(reason);
       return new Promise<never>(() => undefined);
     },
-    changedPaths: async (before, after) => differences(await valuesOf(before), await valuesOf(after)),
+    changedPaths: async (before, after) =>
+      differences((await outcomeOf(before)).values, (await outcomeOf(after)).values),
     applyInPlace: async (_changed, files) => {
-      const { "logging.verbosity": verbosity } = await valuesOf(files);
+      const { values, configz } = await outcomeOf(files);
+      const verbosity = values["logging.verbosity"];
       if (verbosity === undefined) return false;
       logging.verbosity = Number(verbosity);
+      threads.server.setConfigz(configz);
       return true;
     },
   });

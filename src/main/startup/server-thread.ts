@@ -1,6 +1,6 @@
 // The server thread as main runs it: gets every pod at its start, and changes in order afterwards.
 import type { Pod } from "../../shared/api/pod.js";
-import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodDelta } from "../status/pod-statuses.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
@@ -24,11 +24,14 @@ export class ServerThread {
   /** The thread has the whole set: from here on it takes deltas. */
   private joined = false;
 
+  private configz: ConfigzBodies;
+
   constructor(private readonly options: ServerThreadOptions) {
+    this.configz = options.init.configz;
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.house.common("server"),
       entry: new URL("../../workers/server/index.js", import.meta.url),
-      init: () => options.init,
+      init: () => ({ ...options.init, configz: this.configz }),
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
@@ -56,6 +59,15 @@ export class ServerThread {
       this.waiting.removed.add(uid);
     }
     void this.send();
+  }
+
+  /** The configuration was changed in place. A thread that does not take it is given it at its next start. */
+  setConfigz(bodies: ConfigzBodies): void {
+    this.configz = bodies;
+    if (!this.joined) return;
+    this.thread.call.setConfigz(bodies).catch((error: unknown) => {
+      this.options.log.warn({ err: error }, "the server thread did not take the changed configuration for /configz");
+    });
   }
 
   stop(): Promise<void> {

@@ -1,7 +1,7 @@
 // What each thread is started with, out of the settings.
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
-import { configzBody, configzBodyWithOrigins } from "../command/config/configz.js";
+import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
 
 /** Longest time for one pod's inspection, and for a whole list. */
@@ -30,9 +30,6 @@ export function serverInit(settings: Settings, nodeName: string): ServerInit {
     healthzPort: settings.healthzPort,
     syncLoopMaxAgeMs: settings.syncLoopMaxAgeMs,
     nodeName,
-    configz: {
-      plain: JSON.stringify(configzBody(settings.config)),
-      withOrigins: JSON.stringify(configzBodyWithOrigins(settings.config)),
-    },
+    configz: configzBodies(settings.config),
   };
 }

@@ -14,6 +14,8 @@ export interface ServerControl {
   setPods(pods: Pod[]): Promise<void>;
   /** Coalesced deltas; `removed` holds pod UIDs. */
   applyPods(delta: PodsDelta): Promise<void>;
+  /** What /configz answers from now on. */
+  setConfigz(bodies: ConfigzBodies): Promise<void>;
   /** Where the thread listens, once each listener has been tried; a listener that is off or failed is absent. */
   listening(): Promise<Listening>;
   /** The thread's own metrics, process_* included. */

@@ -1,7 +1,14 @@
 // The server thread's duty: answer HTTP about this node from the thread's own copy of the truth, even when main is stuck.
 // Owns the read-only port (10255) and the healthz port (10248); listeners that cannot bind keep trying.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { Listening, PodsDelta, ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type {
+  ConfigzBodies,
+  Listening,
+  PodsDelta,
+  ServerControl,
+  ServerInit,
+  ServerUpcalls,
+} from "../../shared/contracts/server.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics } from "../../shared/metrics/process.js";
@@ -28,7 +35,10 @@ export class ServerLogic implements ServerControl {
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
 
+  private configz: ConfigzBodies;
+
   constructor(private readonly parts: ServerParts) {
+    this.configz = parts.init.configz;
     processMetrics(this.registry);
     this.readOnly = this.readOnlyListener();
     this.healthz = this.healthzListener();
@@ -50,6 +60,11 @@ export class ServerLogic implements ServerControl {
 
   applyPods(delta: PodsDelta): Promise<void> {
     this.pods.apply(delta);
+    return Promise.resolve();
+  }
+
+  setConfigz(bodies: ConfigzBodies): Promise<void> {
+    this.configz = bodies;
     return Promise.resolve();
   }
 
@@ -75,7 +90,7 @@ export class ServerLogic implements ServerControl {
         scrape: new Scrape(this.registry, upcalls, clock, log),
         checks: nodeChecks(health, init.syncLoopMaxAgeMs),
         http: httpMetrics(this.registry, clock, "readonly"),
-        configz: init.configz,
+        configz: () => this.configz,
         log,
       }),
       clock,
@@ -92,7 +107,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      handler: healthzHandler(init.configz, log),
+      handler: healthzHandler(() => this.configz, log),
       clock,
       log,
     });

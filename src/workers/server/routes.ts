@@ -28,7 +28,7 @@ export interface ReadOnlyParts {
   scrape: Scrape;
   checks: readonly HealthCheck[];
   http: HttpMetrics;
-  configz: ConfigzBodies;
+  configz: () => ConfigzBodies;
   log: Logger;
 }
 
@@ -54,12 +54,16 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
 }
 
 /** The healthz port: is the process alive, and, for this machine's own eyes, how it is configured. */
-export function healthzHandler(configz: ConfigzBodies, log: Logger): RequestListener {
+export function healthzHandler(configz: () => ConfigzBodies, log: Logger): RequestListener {
   return handler([...healthRoutes([pingCheck]), configzRoute(configz)], log);
 }
 
-function configzRoute(bodies: ConfigzBodies): Route {
-  return { path: "/configz", methods: ["GET"], answer: (request, response) => replyConfigz(request, response, bodies) };
+function configzRoute(bodies: () => ConfigzBodies): Route {
+  return {
+    path: "/configz",
+    methods: ["GET"],
+    answer: (request, response) => replyConfigz(request, response, bodies()),
+  };
 }
 
 function healthRoutes(checks: readonly HealthCheck[]): Route[] {

@@ -21,3 +21,8 @@ export function configzBodyWithOrigins(config: EffectiveConfig): ConfigzWithOrig
   const origins = Object.fromEntries([...config.leaves()].map(({ path, node }) => [path, node.origin]));
   return { ...configzBody(config), origins };
 }
+
+/** Both answers as JSON text. */
+export function configzBodies(config: EffectiveConfig): { plain: string; withOrigins: string } {
+  return { plain: JSON.stringify(configzBody(config)), withOrigins: JSON.stringify(configzBodyWithOrigins(config)) };
+}

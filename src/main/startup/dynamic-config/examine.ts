@@ -1,4 +1,5 @@
 // What a configuration would make of this command line: the settings' problems, or every value of the outcome.
+import { configzBodies } from "../../command/config/configz.js";
 import { plain } from "../../command/config/tree.js";
 import { isSettingsError } from "../../command/errors.js";
 import { loadSettings, type CommandIo } from "../../command/settings.js";
@@ -6,18 +7,22 @@ import type { ConfigFiles } from "./config-files.js";
 import { ioOf } from "./file-io.js";
 
 export type Examination =
-  | { readonly ok: true; /** JSON text by path. */ readonly values: Readonly<Record<string, string>> }
+  | {
+      readonly ok: true;
+      /** JSON text by path. */
+      readonly values: Readonly<Record<string, string>>;
+      /** What /configz is to answer under it. */
+      readonly configz: { readonly plain: string; readonly withOrigins: string };
+    }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export async function examine(argv: readonly string[], files: ConfigFiles, base: CommandIo): Promise<Examination> {
   try {
     const request = await loadSettings(argv, ioOf(files, base));
     if (request.action === "print") return { ok: false, problems: [request.text.trim()] };
-    const leaves = [...request.settings.config.leaves()];
-    return {
-      ok: true,
-      values: Object.fromEntries(leaves.map(({ path, node }) => [path, JSON.stringify(plain(node))])),
-    };
+    const { config } = request.settings;
+    const values = [...config.leaves()].map(({ path, node }) => [path, JSON.stringify(plain(node))] as const);
+    return { ok: true, values: Object.fromEntries(values), configz: configzBodies(config) };
   } catch (error) {
     if (!isSettingsError(error)) throw error;
     return { ok: false, problems: error.problems };
