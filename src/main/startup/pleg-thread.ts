@@ -1,7 +1,6 @@
 // The pleg thread as main runs it: supervised, its queues joined to the sync path anew at every start.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
-import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { RingCorruptError } from "../../shared/queue/errors.js";
 import { QueueReader } from "../../shared/queue/queue-reader.js";
@@ -66,7 +65,11 @@ export class PlegThread implements PlegPort {
 
   private async join(thread: SupervisedThread<PlegControl>): Promise<void> {
     const { clock, log } = this.options;
-    const owner = await this.options.owner;
+    // The codec brings all of gRPC: loaded here, after the thread was started, it costs no time of its own.
+    const [owner, { inspectRequestCodec, plegRecordCodec }] = await Promise.all([
+      this.options.owner,
+      import("../../shared/contracts/pleg-codec.js"),
+    ]);
     this.detach();
     this.requests = new QueueWriter(
       new RingProducer(thread.inbox),
