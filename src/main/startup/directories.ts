@@ -1,6 +1,7 @@
 // The agent's directories, under upstream's names, so that other tools find what they look for.
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 
 export interface Directories {
   root: string;
@@ -63,8 +64,28 @@ export async function makeDirectories(directories: Directories): Promise<void> {
 
 async function make(path: string, mode: number): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode });
+    await makeWithParents(path, mode);
   } catch (error) {
     throw new DirectoryError(path, error);
   }
+}
+
+/** Node's own recursive mkdir never comes back from a folder whose parent can't be made though it is "missing" (/proc/x/y). */
+async function makeWithParents(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeWithParents(dirname(path), mode);
+    await mkdirUnlessThere(path, mode);
+  }
+}
+
+/** Another start, or another of our own folders, may have been faster. */
+async function mkdirUnlessThere(path: string, mode: number): Promise<void> {
+  await mkdir(path, { mode }).catch((error: unknown) => {
+    if (errorCode(error) !== "EEXIST") throw error;
+  });
 }
