@@ -75,13 +75,14 @@ describe("hostile files beside a good pod", () => {
     await writeFile(join(dir, "huge"), "#");
     await truncate(join(dir, "huge"), 11 * MIB);
     await rename(join(dir, "huge"), at("huge"));
-    await symlink(basename(at("loop-b")), at("loop-a"));
-    await symlink(basename(at("loop-a")), at("loop-b"));
+    // The way back is there first, in a file the agent does not read: seen half made, a loop is another fault.
+    await symlink(basename(at("loop")), join(manifests, ".loop-back"));
+    await symlink(".loop-back", at("loop"));
     await symlink("/nowhere/at/all", at("dangling"));
     await symlink("/dev/zero", at("device"));
     await run("mkfifo", [at("fifo")]);
     socket = createServer().listen(at("socket"));
-    paths.push(...["huge", "loop-a", "loop-b", "dangling", "device", "fifo", "socket"].map(at));
+    paths.push(...["huge", "loop", "dangling", "device", "fifo", "socket"].map(at));
     // These are none of the agent's business: not a word about them.
     await mkdir(at("folder"));
     await writeFile(join(manifests, ".hidden.yaml"), "garbage");
