@@ -22,12 +22,19 @@ export interface FollowParts {
 export function followChanges({ dynamic, logging, threads, restart }: FollowParts): FollowedConfig {
   const argv = process.argv.slice(2);
   const board = new BoardReader(threads.house.board, systemClock);
-  const outcomeOf = async (files: ConfigFiles): Promise<Extract<Examination, { ok: true }>> => {
-    const examined = await examineApart(argv, files);
-    if (!examined.ok) throw new ExaminationError(examined.problems.join("; "));
-    return examined;
+  // One process per configuration, though it is asked about at every step; a failure is no answer and is not kept.
+  const known = new WeakMap<ConfigFiles, Examination>();
+  const examined = async (files: ConfigFiles): Promise<Examination> => {
+    const examination = known.get(files) ?? (await examineApart(argv, files));
+    known.set(files, examination);
+    return examination;
   };
-  dynamic.validate = (files) => examineApart(argv, files);
+  const outcomeOf = async (files: ConfigFiles): Promise<Extract<Examination, { ok: true }>> => {
+    const examination = await examined(files);
+    if (!examination.ok) throw new ExaminationError(examination.problems.join("; "));
+    return examination;
+  };
+  dynamic.validate = examined;
   return followConfiguration(dynamic, {
     healthy: () => lateThreads(board.snapshot(), WATCHDOG_LIMITS).length === 0,
     restartInPlace: (reason) => {
