@@ -1,5 +1,6 @@
 // What the tests of the sync path share: a pod worker's surroundings without a runtime. The pleg thread is a function
 // that answers inspections from model runtimes, the doer applies steps to them and can be scripted to fail or hang.
+import { noProbeResults } from "../../src/main/status/probe-results.js";
 import { PodCache, type PodCacheEvents } from "../../src/main/sync/pod-cache.js";
 import type { PodWorkerDeps, PodWorkerEvents, StepDoer } from "../../src/main/sync/pod-worker.js";
 import type { Plan, Step } from "../../src/main/sync/step.js";
@@ -92,7 +93,14 @@ export class SyncWorld {
   }
 
   workerDeps(uid: string): PodWorkerDeps {
-    return { cache: this.cache, doer: this.doer(uid), events: this.events(), clock: this.clock, log: this.kept.log };
+    return {
+      cache: this.cache,
+      probes: noProbeResults,
+      doer: this.doer(uid),
+      events: this.events(),
+      clock: this.clock,
+      log: this.kept.log,
+    };
   }
 
   begunOf(uid: string): string[] {
@@ -128,7 +136,7 @@ export class SyncWorld {
 
   private events(): PodWorkerEvents {
     return {
-      onSynced: (pod, _observed, plan, failures) => {
+      onSynced: ({ pod, plan, failures }) => {
         this.synced.push({ pod, plan, failures: new Map(failures) });
       },
       onTerminating: (uid, deadline, reason) => {

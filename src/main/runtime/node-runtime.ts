@@ -2,6 +2,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
@@ -35,6 +36,7 @@ export interface NodeRuntime {
   cri: CriClient;
   clock: Clock;
   log: Logger;
+  events: EventRecorder;
   images: ImagePuller;
   cgroups: CgroupManager;
   volumes: VolumeManager;

@@ -12,6 +12,8 @@ import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operation
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
+import { logRecorder } from "../events/log-recorder.js";
+import { noProbes } from "../probes/port.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
@@ -90,6 +92,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const sync = new NodeSync({
     runtime,
     pleg,
+    probes: noProbes,
     clock,
     log,
     publish: (delta) => server.publish(delta),
@@ -174,6 +177,7 @@ async function nodeRuntime(
     cri,
     clock,
     log: moduleLogger(log, "doer"),
+    events: logRecorder(moduleLogger(log, "events"), settings.nodeName),
     images: new ImagePuller({ cri, clock, log, parallelPulls: parallelPulls(settings) }),
     cgroups,
     volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),

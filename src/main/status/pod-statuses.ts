@@ -9,6 +9,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { StartError } from "./container-status.js";
 import { computePodStatus } from "./compute-pod-status.js";
+import type { ProbeResults } from "./probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
 
 export interface PodDelta {
@@ -24,6 +25,7 @@ export interface PodStatusesDeps {
   /** Name of the runtime, "" until it has answered. */
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
+  probes: ProbeResults;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   publish: (delta: PodDelta) => void;
   /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
@@ -96,6 +98,7 @@ export class PodStatuses {
       now: this.deps.clock.now(),
       qosClass: this.deps.qosClass(pod),
       podFinal: final,
+      probes: this.deps.probes,
       terminationMessages,
     });
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);

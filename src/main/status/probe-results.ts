@@ -1,4 +1,5 @@
 // What the probes last said of a container. Keys are runtime container ids: a new container starts without results.
+// Read by the planner (restarts, the gate after a sidecar's startup probe) and by the status computation alike.
 
 export type ProbeResult = "Success" | "Failure";
 
@@ -7,7 +8,13 @@ export interface ProbeResults {
   startup(containerId: string): ProbeResult | undefined;
   /** Undefined: no result yet (counts as Failure, unless an earlier life of the agent knew better). */
   readiness(containerId: string): ProbeResult | undefined;
+  /** Undefined: no result yet (counts as Success). */
+  liveness(containerId: string): ProbeResult | undefined;
 }
 
 /** For a node whose probes do not run: initial results only. */
-export const noProbeResults: ProbeResults = { startup: () => undefined, readiness: () => undefined };
+export const noProbeResults: ProbeResults = {
+  startup: () => undefined,
+  readiness: () => undefined,
+  liveness: () => undefined,
+};

@@ -4,6 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { ProbePort } from "../probes/port.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
@@ -25,6 +26,7 @@ export interface PlegPort {
 export interface NodeSyncDeps {
   runtime: NodeRuntime;
   pleg: PlegPort;
+  probes: ProbePort;
   clock: Clock;
   log: Logger;
   publish(delta: PodDelta): void;
@@ -62,6 +64,7 @@ export class NodeSync {
       runtimeName: () => this.cache.runtime?.name ?? "",
       qosClass,
       terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.statuses.onMessageRead(uid)),
+      probes: deps.probes.results,
       publish: (delta) => deps.publish(delta),
       onStarted: (pod, ms) => deps.onStarted(pod, ms),
     });
@@ -71,6 +74,7 @@ export class NodeSync {
       clock,
       workerDeps: (uid) => ({
         cache: this.cache,
+        probes: deps.probes.results,
         doer: new Doer(runtime, uid, (pod, watchDirs) => this.onCgroup(pod, watchDirs)),
         clock,
         log: workerLog,
@@ -98,6 +102,11 @@ export class NodeSync {
     await this.records.load();
   }
 
+  /** A probe of the pod changed its mind. */
+  onProbeResult(uid: string): void {
+    this.workers.get(uid)?.poke();
+  }
+
   /** Every watch, for a pleg thread that has just started. */
   watches(): WatchedPod[] {
     return [...this.watched].map(([uid, watchDirs]) => ({ uid, watchDirs }));
@@ -113,7 +122,8 @@ export class NodeSync {
 
   private workerEvents(): PodWorkerEvents {
     return {
-      onSynced: (pod, observed, plan, failures) => {
+      onSynced: ({ pod, observed, plan, failures, state }) => {
+        this.deps.probes.podSynced(pod, observed, state);
         const waiting = new Map<string, { reason: string; message: string }>(failures);
         for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
         this.statuses.update({ pod, observed, waiting, final: plan.finished });
@@ -153,5 +163,6 @@ export class NodeSync {
     this.cache.forget(uid);
     this.records.forget(uid);
     this.statuses.forget(uid);
+    this.deps.probes.podGone(uid);
   }
 }

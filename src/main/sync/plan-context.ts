@@ -10,6 +10,7 @@ import {
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { annotationKeys } from "../runtime/config/labels.js";
 import { restartCountOf } from "../runtime/config/log-paths.js";
+import type { ProbeResults } from "../status/probe-results.js";
 import { containerHash } from "./container-hash.js";
 import { crashBackoffKey, crashLoopMessage, type CrashBackoff } from "./crash-backoff.js";
 import type { ContainerKind, Plan, StartContainerStep } from "./step.js";
@@ -31,6 +32,7 @@ export interface PlanInput {
   now: number;
   backoff: CrashBackoff;
   startFailures: ReadonlyMap<string, StartFailure>;
+  probes: ProbeResults;
 }
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([

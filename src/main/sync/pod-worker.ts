@@ -16,6 +16,8 @@ import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { ProbedPodState } from "../probes/port.js";
+import type { ProbeResults } from "../status/probe-results.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
 import { CrashBackoff, crashBackoffKey } from "./crash-backoff.js";
 import { planPod } from "./plan.js";
@@ -31,10 +33,19 @@ export interface StepDoer {
   execute(pod: Pod | undefined, step: Step, signal: AbortSignal): Promise<InspectHint[]>;
 }
 
+/** A pod after it was looked at and planned for. */
+export interface SyncedPod {
+  pod: Pod;
+  observed: ObservedPod;
+  plan: Plan;
+  failures: ReadonlyMap<string, StartFailure>;
+  state: ProbedPodState;
+}
+
 /** What a worker tells the outside. */
 export interface PodWorkerEvents {
   /** The pod's picture or waits changed: its status is computed anew. */
-  onSynced(pod: Pod, observed: ObservedPod, plan: Plan, failures: ReadonlyMap<string, StartFailure>): void;
+  onSynced(synced: SyncedPod): void;
   /** Settles when the deadline is kept where another agent finds it, or can't be: no stop is sent before. */
   onTerminating(uid: string, deadline: number, reason: string): Promise<void>;
   onTerminated(uid: string): void;
@@ -42,6 +53,7 @@ export interface PodWorkerEvents {
 
 export interface PodWorkerDeps {
   cache: PodCache;
+  probes: ProbeResults;
   doer: StepDoer;
   events: PodWorkerEvents;
   clock: Clock;
@@ -166,9 +178,10 @@ export class PodWorker {
       now: clock.now(),
       backoff: this.backoff,
       startFailures: this.failures,
+      probes: this.deps.probes,
     });
     this.state = plan.finished ? "finished" : "syncing";
-    events.onSynced(pod, observed, plan, this.failures);
+    events.onSynced({ pod, observed, plan, failures: this.failures, state: this.state });
     if (plan.steps.length === 0) {
       this.wakeAt(plan.wakeAt);
       return;
@@ -200,7 +213,9 @@ export class PodWorker {
       reason,
       cleaned: this.cleaned,
     });
-    if (this.pod !== undefined) events.onSynced(this.pod, observed, plan, this.failures);
+    if (this.pod !== undefined) {
+      events.onSynced({ pod: this.pod, observed, plan, failures: this.failures, state: "terminating" });
+    }
     if (plan.finished) {
       this.state = "terminated";
       this.timer?.cancel();

@@ -2,7 +2,7 @@
 import type { Container } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 
-export type ContainerKind = "init" | "app";
+export type ContainerKind = "init" | "app" | "ephemeral";
 
 export interface CreateSandboxStep {
   kind: "create-sandbox";

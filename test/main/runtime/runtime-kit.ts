@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { noEvents } from "../../../src/main/events/recorder.js";
 import { ImagePuller } from "../../../src/main/runtime/images.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
@@ -45,6 +46,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     cri: client,
     clock,
     log: kept.log,
+    events: noEvents,
     images: new ImagePuller({ cri: client, clock, log: kept.log, parallelPulls: 1 }),
     cgroups: {
       version: 1,

@@ -177,7 +177,7 @@ test("started and ready follow the probes; an adopted container keeps its answer
   ) => {
     const status = compute({
       pod: makePod({ containers: [c("a", container)] }),
-      probes: { startup: () => startup, readiness: () => readiness },
+      probes: { startup: () => startup, readiness: () => readiness, liveness: () => undefined },
       ...(previous && { previous }),
     });
     return [first(status).started, first(status).ready];

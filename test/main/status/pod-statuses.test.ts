@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodDelta } from "../../../src/main/status/pod-statuses.js";
+import { noProbeResults } from "../../../src/main/status/probe-results.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -21,6 +22,7 @@ function build() {
     nodeIPs: ["192.0.2.10"],
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
+    probes: noProbeResults,
     terminations: { messagesOf: () => new Map<string, string>(), forget: () => undefined },
     publish: (delta) => deltas.push(delta),
     onStarted: (pod, ms) => started.push([pod.metadata.uid, ms]),

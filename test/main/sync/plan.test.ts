@@ -8,6 +8,7 @@ import { planPod } from "../../../src/main/sync/plan.js";
 import type { StartFailure } from "../../../src/main/sync/plan-context.js";
 import { nanosToMs, newestOf } from "../../../src/main/sync/plan-context.js";
 import { planTermination } from "../../../src/main/sync/plan-termination.js";
+import { noProbeResults } from "../../../src/main/status/probe-results.js";
 import type { Plan } from "../../../src/main/sync/step.js";
 import { ModelRuntime } from "../../support/model-runtime.js";
 import { container, pod } from "../../support/pods.js";
@@ -23,7 +24,14 @@ class Pilot {
 
   plan(): Plan {
     const { observed, now } = this.runtime;
-    return planPod({ pod: this.wanted, observed, now, backoff: this.backoff, startFailures: this.failures });
+    return planPod({
+      pod: this.wanted,
+      observed,
+      now,
+      backoff: this.backoff,
+      startFailures: this.failures,
+      probes: noProbeResults,
+    });
   }
 
   /** Returns the kinds of the steps done. */

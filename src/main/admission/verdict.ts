@@ -1,0 +1,15 @@
+// What admission says of a pod that is about to be taken on.
+import type { Pod } from "../../shared/api/pod.js";
+
+export type AdmissionVerdict =
+  | { admit: true }
+  /** The pod is shown as Failed with this reason; the message is prefixed with "Pod was rejected: ". */
+  | { admit: false; reason: string; message: string };
+
+export interface Admission {
+  /** May wait, as when room is made by preemption. Called once per pod UID, in the order in which pods came. */
+  admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
+}
+
+/** Every pod is taken on. */
+export const admitAll: Admission = { admit: () => Promise.resolve({ admit: true }) };

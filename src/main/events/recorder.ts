@@ -1,0 +1,24 @@
+// Events as `kubectl get events` shows them: what happened to a pod or to the node, in words that tools match on.
+// Whoever does something records it here; where events go (memory, log, API server) is the recorder's affair.
+import type { Pod } from "../../shared/api/pod.js";
+
+export type EventType = "Normal" | "Warning";
+
+export interface EventInput {
+  type: EventType;
+  /** Upstream's word (facts/events.tsv): "Pulled", "FailedMount". */
+  reason: string;
+  message: string;
+  /** The container that the event is about: its field path becomes part of the involved object. */
+  container?: string;
+  annotations?: Readonly<Record<string, string>>;
+}
+
+export interface EventRecorder {
+  /** Never throws and never waits: an event that can't be kept is counted. */
+  pod(pod: Pod, event: EventInput): void;
+  node(event: Omit<EventInput, "container">): void;
+}
+
+/** For parts that run without a node around them: tests, and verbs used alone. */
+export const noEvents: EventRecorder = { pod: () => undefined, node: () => undefined };
