@@ -1,8 +1,7 @@
 // Events as `kubectl get events` shows them: what happened to a pod or to the node, in words that tools match on.
 // Whoever does something records it here; where events go (memory, log, API server) is the recorder's affair.
+import type { EventType } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
-
-export type EventType = "Normal" | "Warning";
 
 export interface EventInput {
   type: EventType;

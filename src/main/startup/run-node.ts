@@ -5,6 +5,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { eventMetrics } from "../../shared/metrics/events.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
 import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
@@ -12,7 +13,7 @@ import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operation
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
-import { logRecorder } from "../events/log-recorder.js";
+import { NodeRecorder } from "../events/node-recorder.js";
 import { noProbes } from "../probes/port.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
@@ -177,7 +178,12 @@ async function nodeRuntime(
     cri,
     clock,
     log: moduleLogger(log, "doer"),
-    events: logRecorder(moduleLogger(log, "events"), settings.nodeName),
+    events: new NodeRecorder({
+      nodeName: settings.nodeName,
+      clock,
+      log: moduleLogger(log, "events"),
+      counters: eventMetrics(registry),
+    }),
     images: new ImagePuller({ cri, clock, log, parallelPulls: parallelPulls(settings) }),
     cgroups,
     volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),

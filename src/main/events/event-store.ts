@@ -1,0 +1,27 @@
+// The newest events of the node, in memory: for the pod timelines, and for whoever asks an agent without an API server.
+// Always true: never more than `limit` events; an event told again takes its earlier place's name and moves to the end.
+import type { Event } from "../../shared/api/event.js";
+
+export class EventStore {
+  /** By name of the event, oldest last told first. */
+  private readonly events = new Map<string, Event>();
+
+  constructor(private readonly limit: number) {}
+
+  put(event: Event): void {
+    this.events.delete(event.metadata.name);
+    this.events.set(event.metadata.name, event);
+    if (this.events.size <= this.limit) return;
+    const oldest = this.events.keys().next();
+    if (oldest.done !== true) this.events.delete(oldest.value);
+  }
+
+  /** Events about the object with this UID, in the order in which they were last told. */
+  about(uid: string): Event[] {
+    return [...this.events.values()].filter((event) => event.involvedObject.uid === uid);
+  }
+
+  get size(): number {
+    return this.events.size;
+  }
+}

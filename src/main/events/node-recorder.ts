@@ -1,0 +1,85 @@
+// The recorder of a running node: correlates events, keeps them in memory, writes each to the log, and hands them on.
+import type { Event } from "../../shared/api/event.js";
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { verbose, type Logger } from "../../shared/log/logger.js";
+import { EventCorrelator } from "./correlator.js";
+import { EventStore } from "./event-store.js";
+import { nodeReference, podReference } from "./reference.js";
+import type { EventInput, EventRecorder } from "./recorder.js";
+
+/** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */
+const KEPT_EVENTS = 2000;
+
+export interface NodeRecorderDeps {
+  nodeName: string;
+  clock: Pick<Clock, "now">;
+  log: Logger;
+  counters?: { recorded(type: string): void; suppressed(): void };
+  /** Every event that passed; `again`: it was told before, and only its count and time changed. */
+  onEvent?: (event: Event, again: boolean) => void;
+}
+
+export class NodeRecorder implements EventRecorder {
+  readonly store = new EventStore(KEPT_EVENTS);
+  private readonly correlator = new EventCorrelator();
+  private serial = 0;
+
+  constructor(private readonly deps: NodeRecorderDeps) {}
+
+  pod(pod: Pod, input: EventInput): void {
+    const { namespace } = pod.metadata;
+    this.record(podReference(pod, input.container), namespace, input, `pod ${podDescription(pod)}`);
+  }
+
+  node(input: Omit<EventInput, "container">): void {
+    const { nodeName } = this.deps;
+    this.record(nodeReference(nodeName), "default", input, `node ${nodeName}`);
+  }
+
+  private record(involvedObject: Event["involvedObject"], namespace: string, input: EventInput, about: string): void {
+    const { clock, log, nodeName, counters } = this.deps;
+    const now = clock.now();
+    const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+    const { type, reason, message, annotations, container } = input;
+    const outcome = this.correlator.correlate(
+      {
+        metadata: {
+          name: `${involvedObject.name}.${this.nextName(now)}`,
+          namespace,
+          ...(annotations !== undefined && { annotations: { ...annotations } }),
+        },
+        involvedObject,
+        reason,
+        message,
+        source: { component: "kubelet", host: nodeName },
+        firstTimestamp: time,
+        lastTimestamp: time,
+        count: 1,
+        type,
+        reportingComponent: "kubelet",
+        reportingInstance: nodeName,
+      },
+      now,
+    );
+    const where = container === undefined ? about : `${about} container ${container}`;
+    if (outcome.kind === "suppressed") {
+      counters?.suppressed();
+      verbose(log, 4)?.({ event: reason }, `event ${reason} of ${where} left out, too many of this object: ${message}`);
+      return;
+    }
+    counters?.recorded(type);
+    this.store.put(outcome.event);
+    log[type === "Warning" ? "warn" : "info"](
+      { event: reason, object: about, ...(container !== undefined && { container }), count: outcome.event.count },
+      `event ${reason} of ${where}: ${outcome.event.message}`,
+    );
+    this.deps.onEvent?.(outcome.event, outcome.kind === "again");
+  }
+
+  /** Unique within the node's life: the time, as upstream's names have it, and a serial within the millisecond. */
+  private nextName(now: number): string {
+    this.serial = (this.serial + 1) % 1_000_000;
+    return (BigInt(now) * 1_000_000n + BigInt(this.serial)).toString(16);
+  }
+}
