@@ -5,6 +5,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
+import type { PodTrace } from "../timeline/trace.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
 import type { ImagePuller } from "./images.js";
 
@@ -37,6 +38,7 @@ export interface NodeRuntime {
   clock: Clock;
   log: Logger;
   events: EventRecorder;
+  trace: PodTrace;
   images: ImagePuller;
   cgroups: CgroupManager;
   volumes: VolumeManager;

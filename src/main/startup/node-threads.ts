@@ -46,6 +46,7 @@ export class NodeThreads implements AsyncDisposable {
           const snapshots = await Promise.allSettled([registry.exportSnapshot(), this.pleg.thread.call.metrics()]);
           return snapshots.filter((snapshot) => snapshot.status === "fulfilled").map((snapshot) => snapshot.value);
         },
+        timeline: async (namespace, name) => (await owner).timeline(namespace, name),
       },
       log,
       owner,

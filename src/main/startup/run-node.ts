@@ -23,6 +23,8 @@ import { ImagePuller } from "../runtime/images.js";
 import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
+import type { PodTrace } from "../timeline/trace.js";
+import { Timelines } from "../timeline/timelines.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
@@ -87,7 +89,14 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const metrics = podMetrics(registry);
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
-  const runtime = await nodeRuntime(settings, clock, log, registry, metrics);
+  const events = new NodeRecorder({
+    nodeName: settings.nodeName,
+    clock,
+    log: moduleLogger(log, "events"),
+    counters: eventMetrics(registry),
+  });
+  const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
+  const runtime = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines });
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   const { pleg, server, house } = threads;
   const sync = new NodeSync({
@@ -109,6 +118,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     watches: () => sync.watches(),
     resend: () => sync.cache.resend(),
     pods: () => sync.statuses.all(),
+    timeline: (namespace, name) => timelines.show(namespace, name),
   });
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
@@ -150,13 +160,17 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   };
 }
 
-async function nodeRuntime(
-  settings: NodeSettings,
-  clock: Clock,
-  log: Logger,
-  registry: ThreadRegistry,
-  metrics: PodMetrics,
-): Promise<NodeRuntime> {
+interface NodeRuntimeParts {
+  clock: Clock;
+  log: Logger;
+  registry: ThreadRegistry;
+  metrics: PodMetrics;
+  events: NodeRecorder;
+  trace: PodTrace;
+}
+
+async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
+  const { clock, log, registry, metrics, events, trace } = parts;
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,
@@ -178,12 +192,8 @@ async function nodeRuntime(
     cri,
     clock,
     log: moduleLogger(log, "doer"),
-    events: new NodeRecorder({
-      nodeName: settings.nodeName,
-      clock,
-      log: moduleLogger(log, "events"),
-      counters: eventMetrics(registry),
-    }),
+    events,
+    trace,
     images: new ImagePuller({ cri, clock, log, parallelPulls: parallelPulls(settings) }),
     cgroups,
     volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),

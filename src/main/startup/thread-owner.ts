@@ -1,5 +1,6 @@
 // What the node's threads need of the sync path.
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 
 export interface ThreadOwner {
@@ -10,4 +11,6 @@ export interface ThreadOwner {
   resend(): void;
   /** All pods with their statuses, for a server thread that has just started. */
   pods(): Pod[];
+  /** What happened to the newest pod of that name. */
+  timeline(namespace: string, name: string): PodTimeline | undefined;
 }

@@ -2,6 +2,7 @@
 // After every (re)start main sends the full set once (setPods), then deltas (applyPods), in order.
 import type { Pod } from "../api/pod.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { PodTimeline } from "./timeline.js";
 
 export interface ListenAddress {
   address: string;
@@ -37,6 +38,8 @@ export interface Listening {
 export interface ServerUpcalls {
   /** Snapshots of main and of every other thread but the server's own. */
   collectMetrics(): Promise<MetricSnapshot[]>;
+  /** The newest pod of that name; undefined: not known. */
+  timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
 }
 
 /** What /configz answers, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */

@@ -91,6 +91,7 @@ export class ServerLogic implements ServerControl {
         checks: nodeChecks(health, init.syncLoopMaxAgeMs),
         http: httpMetrics(this.registry, clock, "readonly"),
         configz: () => this.configz,
+        timeline: { upcalls, clock },
         log,
       }),
       clock,

@@ -10,8 +10,10 @@ import type { HttpMetrics } from "./http-metrics.js";
 import type { PodList } from "./pod-list.js";
 import { queryOf, replyError, replyMethodNotAllowed, replyNotFound, replyText, splitUrl } from "./reply.js";
 import type { Scrape } from "./scrape.js";
+import { replyTimeline, type TimelineParts } from "./timeline/reply.js";
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+type Params = Readonly<Record<string, string | undefined>>;
+type Answer = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 
 interface Route {
   path: string;
@@ -29,6 +31,7 @@ export interface ReadOnlyParts {
   checks: readonly HealthCheck[];
   http: HttpMetrics;
   configz: () => ConfigzBodies;
+  timeline: TimelineParts;
   log: Logger;
 }
 
@@ -41,6 +44,12 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
     { path: "/pods", methods: ["GET"], answer: podsRoute },
     { path: "/pods/", methods: ["GET"], answer: podsRoute },
     configzRoute(parts.configz),
+    {
+      path: "/debug/pods/:namespace/:name/timeline",
+      methods: ["GET"],
+      answer: (request, response, { namespace = "", name = "" }) =>
+        replyTimeline(parts.timeline, { namespace, name }, request, response),
+    },
     {
       path: "/metrics",
       answer: async (_request, response) => replyText(response, await parts.scrape.expose(), EXPOSITION_CONTENT_TYPE),
@@ -78,7 +87,9 @@ function healthRoutes(checks: readonly HealthCheck[]): Route[] {
 
 function handler(routes: readonly Route[], log: Logger, http?: HttpMetrics): RequestListener {
   const router = findMyWay({ defaultRoute: (_request, response) => replyNotFound(response), maxParamLength: 4096 });
-  for (const route of routes) router.all(route.path, (request, response) => answerRoute(route, request, response, log));
+  for (const route of routes) {
+    router.all(route.path, (request, response, params) => answerRoute({ route, request, response, params, log }));
+  }
   return (request, response) => {
     const end = http?.begin(request.method ?? "", splitUrl(request.url ?? "/")[0]);
     if (end !== undefined) response.once("close", end);
@@ -88,7 +99,15 @@ function handler(routes: readonly Route[], log: Logger, http?: HttpMetrics): Req
   };
 }
 
-function answerRoute(route: Route, request: IncomingMessage, response: ServerResponse, log: Logger): void {
+interface Asked {
+  route: Route;
+  request: IncomingMessage;
+  response: ServerResponse;
+  params: Params;
+  log: Logger;
+}
+
+function answerRoute({ route, request, response, params, log }: Asked): void {
   if (route.methods !== undefined && !route.methods.some((method) => method === request.method)) {
     replyMethodNotAllowed(response, route.methods);
     return;
@@ -99,7 +118,7 @@ function answerRoute(route: Route, request: IncomingMessage, response: ServerRes
     else replyError(response, 500, "Internal Server Error");
   };
   try {
-    const answered = route.answer(request, response);
+    const answered = route.answer(request, response, params);
     if (answered !== undefined) answered.catch(failed);
   } catch (error) {
     failed(error);

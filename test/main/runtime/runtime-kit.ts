@@ -3,6 +3,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { noEvents } from "../../../src/main/events/recorder.js";
+import { noTrace } from "../../../src/main/timeline/trace.js";
 import { ImagePuller } from "../../../src/main/runtime/images.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
@@ -47,6 +48,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     clock,
     log: kept.log,
     events: noEvents,
+    trace: noTrace,
     images: new ImagePuller({ cri: client, clock, log: kept.log, parallelPulls: 1 }),
     cgroups: {
       version: 1,

@@ -4,7 +4,8 @@ import { createServer, get, request, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import type { Pod } from "../../../src/shared/api/pod.js";
-import type { ServerInit } from "../../../src/shared/contracts/server.js";
+import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/server.js";
+import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
 import { isLoopback } from "../../../src/workers/server/configz.js";
@@ -55,6 +56,7 @@ class House {
   syncLoopAge = 0;
   logAge = 0;
   collect: () => Promise<MetricSnapshot[]> = () => Promise.resolve([MAIN]);
+  timeline: ServerUpcalls["timeline"] = () => Promise.resolve(undefined);
   logic!: ServerLogic;
   base = "";
   healthzBase = "";
@@ -71,7 +73,10 @@ class House {
         configz: CONFIGZ,
         ...init,
       },
-      upcalls: { collectMetrics: () => this.collect() },
+      upcalls: {
+        collectMetrics: () => this.collect(),
+        timeline: (namespace, name) => this.timeline(namespace, name),
+      },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
       clock: this.clock,
       log: this.log.logger,
@@ -113,6 +118,48 @@ describe("/configz", () => {
     for (const far of ["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "1127.0.0.1", "127.0.0.1.evil", undefined]) {
       equal(isLoopback(far), false, far);
     }
+  });
+});
+
+describe("/debug/pods/<namespace>/<name>/timeline", () => {
+  const timeline: PodTimeline = {
+    namespace: "default",
+    name: "web",
+    uid: "u1",
+    seenAt: 1000,
+    runningAt: 1900,
+    startSliMs: 400,
+    phases: [{ at: 1900, phase: "Running" }],
+    stages: [
+      { stage: "create-sandbox", startedAt: 1010, endedAt: 1200, durationMs: 190 },
+      { stage: "pull", container: "web", startedAt: 1100, endedAt: 1600, durationMs: 500, error: `<b>"no"</b>` },
+    ],
+    stagesDropped: 0,
+    events: [],
+  };
+
+  test("is JSON, and an SVG when asked for", async () => {
+    house = await new House().open();
+    house.timeline = (namespace, name) =>
+      Promise.resolve(namespace === "default" && name === "web" ? timeline : undefined);
+    const json = await house.ask("/debug/pods/default/web/timeline");
+    deepEqual([json.status, json.headers["content-type"]], [200, "application/json"]);
+    deepEqual(JSON.parse(json.body), timeline);
+    const svg = await house.ask("/debug/pods/default/web/timeline?format=svg");
+    equal(svg.headers["content-type"], "image/svg+xml; charset=utf-8");
+    match(svg.body, /^<svg [^>]*>.*running after 900 ms.*<\/svg>\n$/s);
+    match(svg.body, /pull web: 500 ms, failed: &lt;b&gt;&quot;no&quot;&lt;\/b&gt;/);
+    equal(svg.body.includes("<b>"), false);
+  });
+
+  test("of an unknown pod is 404, in an unknown format 400, with main stuck 503", async () => {
+    house = await new House().open();
+    equal((await house.ask("/debug/pods/default/nobody/timeline")).status, 404);
+    equal((await house.ask("/debug/pods/default/web/timeline?format=png")).status, 400);
+    equal((await house.ask("/debug/pods/default/web/timeline", "POST")).status, 405);
+    house.timeline = () => Promise.reject(new Error("no answer within 5000 ms"));
+    const stuck = await house.ask("/debug/pods/default/web/timeline");
+    deepEqual([stuck.status, stuck.body], [503, "the main thread did not answer: no answer within 5000 ms\n"]);
   });
 });
 
@@ -376,7 +423,7 @@ describe("listening", () => {
         nodeName: "n1",
         configz: CONFIGZ,
       },
-      upcalls: { collectMetrics: () => Promise.resolve([]) },
+      upcalls: { collectMetrics: () => Promise.resolve([]), timeline: () => Promise.resolve(undefined) },
       boardReader: { ageMs: (thread) => (thread === "main" ? age : Infinity) },
       log: house.log.logger,
       clock,

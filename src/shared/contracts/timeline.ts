@@ -1,0 +1,43 @@
+// A pod's life on this node, as /debug/pods/<namespace>/<name>/timeline shows it. Our own format; times are milliseconds
+// since the epoch, durations milliseconds.
+import type { Event } from "../api/event.js";
+
+/** One thing the agent did for the pod, or waited for. */
+export interface TimelineStage {
+  /** A step of the planner ("create-sandbox"), or a part of one ("pull", "volumes"). */
+  stage: string;
+  container?: string;
+  startedAt: number;
+  /** Absent while it goes on. */
+  endedAt?: number;
+  durationMs?: number;
+  /** Why it failed. */
+  error?: string;
+}
+
+export interface TimelinePhase {
+  at: number;
+  phase: string;
+  /** status.reason, where there is one. */
+  reason?: string;
+}
+
+export interface PodTimeline {
+  namespace: string;
+  name: string;
+  uid: string;
+  /** When a source first showed the pod to this agent. */
+  seenAt: number;
+  /** All containers ran for the first time. */
+  runningAt?: number;
+  /** Nothing of the pod is left. */
+  goneAt?: number;
+  /** From seen to running, without image pulls and init containers: what the pod start SLI counts. */
+  startSliMs?: number;
+  phases: TimelinePhase[];
+  /** In the order in which they began. */
+  stages: TimelineStage[];
+  /** Stages that were left out because there were too many; the oldest go first. */
+  stagesDropped: number;
+  events: Event[];
+}

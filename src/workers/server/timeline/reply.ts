@@ -1,0 +1,43 @@
+// GET /debug/pods/<namespace>/<name>/timeline: JSON, or an SVG for ?format=svg and for browsers that ask for an image.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { ServerUpcalls } from "../../../shared/contracts/server.js";
+import { queryOf, replyError, replyText } from "../reply.js";
+import { timelineSvg } from "./svg.js";
+
+export interface TimelineParts {
+  upcalls: Pick<ServerUpcalls, "timeline">;
+  clock: Pick<Clock, "now">;
+}
+
+const FORMATS = ["json", "svg"];
+
+export async function replyTimeline(
+  parts: TimelineParts,
+  pod: { namespace: string; name: string },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = queryOf(request).get("format");
+  if (asked !== null && !FORMATS.includes(asked)) {
+    replyError(response, 400, `format "${asked}" is not one of ${FORMATS.join(", ")}`);
+    return;
+  }
+  const { namespace, name } = pod;
+  let timeline;
+  try {
+    timeline = await parts.upcalls.timeline(namespace, name);
+  } catch (error) {
+    // The main thread holds the timelines: while it is stuck, that is the news.
+    const why = error instanceof Error ? error.message : String(error);
+    replyError(response, 503, `the main thread did not answer: ${why}`);
+    return;
+  }
+  if (timeline === undefined) {
+    replyError(response, 404, `pod ${namespace}/${name} is not known to this node, nor among the pods that ended last`);
+    return;
+  }
+  const svg = asked === "svg" || (asked === null && (request.headers.accept ?? "").includes("image/svg+xml"));
+  if (svg) replyText(response, timelineSvg(timeline, parts.clock.now()), "image/svg+xml; charset=utf-8");
+  else replyText(response, `${JSON.stringify(timeline)}\n`, "application/json");
+}
