@@ -1,6 +1,6 @@
 // Gets the images of a pod's first containers while its sandbox is being made: neither needs the other.
 import type { Container, Pod } from "../../shared/api/pod.js";
-import type { ReadyImage } from "./images.js";
+import type { ReadyImage } from "../images/image-puller.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { sandboxSettings } from "./sandbox-settings.js";

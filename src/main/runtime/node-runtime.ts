@@ -7,7 +7,7 @@ import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
 import type { PodTrace } from "../timeline/trace.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
-import type { ImagePuller } from "./images.js";
+import type { ImagePuller } from "../images/image-puller.js";
 
 /** Facts of the node that pods' configurations depend on. */
 export interface NodeFacts {

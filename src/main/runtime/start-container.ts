@@ -15,7 +15,7 @@ import { containerEnv } from "./config/env.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log-paths.js";
 import { containerMounts, volumeSubPath } from "./config/mounts.js";
 import { makeTerminationLog, writeHostsFile } from "./container-files.js";
-import type { ReadyImage } from "./images.js";
+import type { ReadyImage } from "../images/image-puller.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { sandboxSettings } from "./sandbox-settings.js";

@@ -19,7 +19,7 @@ import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
-import { ImagePuller } from "../runtime/images.js";
+import { ImagePuller } from "../images/image-puller.js";
 import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";

@@ -15,10 +15,18 @@ export interface HostPathVolumeSource {
   type?: HostPathType;
 }
 
+/** The files of an image, mounted by the runtime. */
+export interface ImageVolumeSource {
+  /** As a container's image. */
+  reference?: string;
+  pullPolicy?: "Always" | "IfNotPresent" | "Never";
+}
+
 export interface Volume {
   name: string;
   emptyDir?: EmptyDirVolumeSource;
   hostPath?: HostPathVolumeSource;
-  /** Every other source, by its field name (secret, configMap, projected, csi, image, …). */
+  image?: ImageVolumeSource;
+  /** Every other source, by its field name (secret, configMap, projected, csi, …). */
   [source: string]: unknown;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { noEvents } from "../../../src/main/events/recorder.js";
 import { noTrace } from "../../../src/main/timeline/trace.js";
-import { ImagePuller } from "../../../src/main/runtime/images.js";
+import { ImagePuller } from "../../../src/main/images/image-puller.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";

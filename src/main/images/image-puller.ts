@@ -6,9 +6,12 @@ import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { Limiter } from "../../shared/cri/limiter.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { Volume } from "../../shared/api/volume.js";
+import type { ImageUser } from "../runtime/config/run-as-user.js";
+import { StartContainerError } from "../runtime/start-container-error.js";
 import { CrashBackoff } from "../sync/crash-backoff.js";
-import { StartContainerError } from "./start-container-error.js";
-import type { ImageUser } from "./config/run-as-user.js";
+import { isInvalidImageNameError, requestedImage } from "./image-name.js";
+import { defaultPullPolicy } from "./pull-policy.js";
 
 /** Pull back-off per pod and image (constants.tsv): 10 s doubling to 5 min. */
 const PULL_BACKOFF = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
@@ -28,16 +31,13 @@ export interface ImagePullerDeps {
   parallelPulls: number | undefined;
 }
 
-/** "busybox" → "busybox:latest"; a tag or digest stays. */
-export function withDefaultTag(image: string): string {
-  if (image.includes("@")) return image;
-  const name = image.slice(image.lastIndexOf("/") + 1);
-  return name.includes(":") ? image : `${image}:latest`;
-}
-
-/** The API's default: Always for latest or no tag, else IfNotPresent. */
-export function defaultPullPolicy(image: string): PullPolicy {
-  return withDefaultTag(image).endsWith(":latest") ? "Always" : "IfNotPresent";
+/** Somebody who needs an image: a container, or a volume of type image. */
+interface ImageNeed {
+  pod: Pod;
+  /** As the pod names it. */
+  spec: string;
+  policy: PullPolicy | undefined;
+  sandboxConfig: PodSandboxConfig;
 }
 
 export class ImagePuller {
@@ -57,17 +57,28 @@ export class ImagePuller {
     sandboxConfig: PodSandboxConfig,
     signal: AbortSignal,
   ): Promise<ReadyImage> {
-    const spec = container.image ?? "";
-    if (spec === "" || /\s/.test(spec)) {
-      throw new StartContainerError(
-        "InvalidImageName",
-        `Failed to apply default image tag "${spec}": invalid reference`,
-      );
-    }
-    const image = withDefaultTag(spec);
-    const policy = container.imagePullPolicy ?? defaultPullPolicy(spec);
+    const { image: spec = "", imagePullPolicy: policy } = container;
+    return readyImage(await this.ensureImage({ pod, spec, policy, sandboxConfig }, signal));
+  }
+
+  /** The image of a volume of type image. Rejects as `ensure` does. */
+  async ensureVolume(
+    pod: Pod,
+    volume: Pick<Volume, "name" | "image">,
+    sandboxConfig: PodSandboxConfig,
+    signal: AbortSignal,
+  ): Promise<{ imageRef: string }> {
+    const { reference: spec = "", pullPolicy: policy } = volume.image ?? {};
+    const image = await this.ensureImage({ pod, spec, policy, sandboxConfig }, signal);
+    return { imageRef: image.id };
+  }
+
+  private async ensureImage(need: ImageNeed, signal: AbortSignal): Promise<Image> {
+    const { pod, spec, sandboxConfig } = need;
+    const image = referenceOf(spec);
+    const policy = need.policy ?? defaultPullPolicy(spec);
     const present = policy === "Always" ? undefined : await this.status(image, signal);
-    if (present !== undefined) return readyImage(present);
+    if (present !== undefined) return present;
     if (policy === "Never") {
       throw new StartContainerError(
         "ErrImageNeverPull",
@@ -80,7 +91,7 @@ export class ImagePuller {
     if (pulled === undefined) {
       throw new StartContainerError("ErrImagePull", `image "${image}" was pulled but the runtime does not list it`);
     }
-    return readyImage(pulled);
+    return pulled;
   }
 
   private async status(image: string, signal: AbortSignal): Promise<Image | undefined> {
@@ -123,6 +134,16 @@ export class ImagePuller {
     } finally {
       this.turns.release();
     }
+  }
+}
+
+function referenceOf(spec: string): string {
+  try {
+    return requestedImage(spec);
+  } catch (error) {
+    if (!isInvalidImageNameError(error)) throw error;
+    const message = `Failed to apply default image tag "${spec}": ${error.message}`;
+    throw new StartContainerError("InvalidImageName", message, undefined, { cause: error });
   }
 }
 

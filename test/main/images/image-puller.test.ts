@@ -1,7 +1,9 @@
 // Pull policies, back-off and turns of image pulls, against the fake runtime and its registry.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { defaultPullPolicy, ImagePuller, withDefaultTag } from "../../../src/main/runtime/images.js";
+import { withDefaultTag } from "../../../src/main/images/image-name.js";
+import { ImagePuller } from "../../../src/main/images/image-puller.js";
+import { defaultPullPolicy } from "../../../src/main/images/pull-policy.js";
 import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
 import type { Container, Pod, PullPolicy } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
@@ -11,7 +13,7 @@ import { pair } from "../../shared/cri/support.js";
 import { pod as makePod } from "../../support/pods.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { BUSYBOX, never } from "./runtime-kit.js";
+import { BUSYBOX, never } from "../runtime/runtime-kit.js";
 
 const sandbox = PodSandboxConfig.fromPartial({});
 const REMOTE = "registry.test/tool:2";
@@ -26,7 +28,7 @@ async function build(t: TestContext, options: Partial<FakeCriOptions> = {}, seri
     const container: Container = { name: "app", image, ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }) };
     return puller.ensure(pod, container, sandbox, signal);
   };
-  return { fake, clock, pulls, ensure };
+  return { fake, clock, pulls, ensure, puller };
 }
 
 function reason(expected: string, message: RegExp, retryAt?: number) {
@@ -89,9 +91,24 @@ test("the image's user comes with it, as number or name", async (t) => {
   assert.deepEqual((await ensure("registry.test/name:1")).user, { username: "www" });
 });
 
+test("an image volume is pulled by its own policy, and answers with what was resolved", async (t) => {
+  const { fake, pulls, puller } = await build(t);
+  const source = (reference: string, pullPolicy: PullPolicy) => ({ name: "data", image: { reference, pullPolicy } });
+  const { imageRef } = await puller.ensureVolume(makePod(), source(REMOTE, "IfNotPresent"), sandbox, never);
+  assert.equal(imageRef, fake.state.image(REMOTE)?.id);
+  assert.equal(pulls(), 1);
+  await assert.rejects(
+    puller.ensureVolume(makePod(), source(SECOND, "Never"), sandbox, never),
+    reason("ErrImageNeverPull", /"registry.test\/other:1" is not present/, 10_000),
+  );
+  await assert.rejects(puller.ensureVolume(makePod(), { name: "data", image: {} }, sandbox, never), {
+    reason: "InvalidImageName",
+  });
+});
+
 test("no image, or one with blanks, is an invalid name and asks the runtime nothing", async (t) => {
   const { fake, ensure } = await build(t);
-  for (const image of ["", "busy box", "busybox:1\n"]) {
+  for (const image of ["", "busy box", "busybox:1\n", "BusyBox", "a@sha256:12", "f".repeat(64)]) {
     await assert.rejects(ensure(image), reason("InvalidImageName", /invalid reference/));
   }
   assert.deepEqual(fake.calls, []);

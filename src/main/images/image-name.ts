@@ -1,0 +1,37 @@
+// Names of images as pods give them. A name without tag and digest means ":latest"; what no runtime could parse is refused
+// before anybody is asked.
+import { parseImageName } from "../../shared/api/image-name.js";
+
+/** The text is no image reference. The message is the end of the InvalidImageName message. */
+export class InvalidImageNameError extends Error {
+  override readonly name = "InvalidImageNameError";
+  constructor(readonly image: string) {
+    super(`couldn't parse image name "${image}": invalid reference format`);
+  }
+}
+
+export function isInvalidImageNameError(error: unknown): error is InvalidImageNameError {
+  return error instanceof InvalidImageNameError;
+}
+
+/** "busybox" → "busybox:latest"; a tag or digest stays. The rest of the text is left as it was given. */
+export function withDefaultTag(image: string): string {
+  return hasTagOrDigest(image) ? image : `${image}:latest`;
+}
+
+/** The reference that the runtime is asked for. Throws InvalidImageNameError. */
+export function requestedImage(image: string): string {
+  if (parseImageName(image) === undefined) throw new InvalidImageNameError(image);
+  return withDefaultTag(image);
+}
+
+/** "registry:5000/a/b:1@sha256:…" → "registry:5000/a/b". */
+export function withoutTagAndDigest(image: string): string {
+  const named = image.split("@", 1)[0] ?? image;
+  const colon = named.indexOf(":", named.lastIndexOf("/") + 1);
+  return colon < 0 ? named : named.slice(0, colon);
+}
+
+function hasTagOrDigest(image: string): boolean {
+  return withoutTagAndDigest(image) !== image;
+}
