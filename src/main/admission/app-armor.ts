@@ -1,0 +1,34 @@
+// A pod that asks for an AppArmor profile runs where it is enforced, or not at all (status-rules.md 10).
+import { readFile } from "node:fs/promises";
+import type { AppArmorProfile, Pod } from "../../shared/api/pod.js";
+import type { AdmissionHandler } from "./handler.js";
+
+export const appArmorHandler: AdmissionHandler = ({ pod, node }) => {
+  // A pod that ran before under its profile goes on.
+  if (pod.status !== undefined && pod.status.phase !== "Pending") return undefined;
+  const profiles = profilesOf(pod);
+  if (profiles.length === 0) return undefined;
+  const refused = (why: string) => ({ reason: "AppArmor", message: `Cannot enforce AppArmor: ${why}` });
+  if (node.appArmorProblem !== undefined) return refused(node.appArmorProblem);
+  for (const { type, localhostProfile = "" } of profiles) {
+    if (type === "Localhost" && localhostProfile.trim() === "") {
+      return refused('invalid AppArmor profile name: "localhost/"');
+    }
+  }
+  return undefined;
+};
+
+function profilesOf({ spec }: Pod): AppArmorProfile[] {
+  const all = [spec, ...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  return all.flatMap(({ securityContext }) => {
+    const profile = securityContext?.appArmorProfile;
+    return profile === undefined || profile.type === "Unconfined" ? [] : [profile];
+  });
+}
+
+/** Why profiles can't be enforced on this machine; undefined: they can. */
+export async function appArmorProblem(enabled: boolean, root = "/sys"): Promise<string | undefined> {
+  if (!enabled) return "AppArmor is not enabled on the host";
+  const text = await readFile(`${root}/module/apparmor/parameters/enabled`, "utf8").catch(() => "");
+  return text.startsWith("Y") ? undefined : "AppArmor is not enabled on the host";
+}

@@ -1,0 +1,45 @@
+// What an admission handler looks at, and what it answers. Handlers are pure: they are asked again for a resize.
+import type { Pod } from "../../shared/api/pod.js";
+import type { NodeResources } from "../resources/node-capacity.js";
+
+export interface AdmissionContext {
+  pod: Pod;
+  /** Pods that were admitted and have not ended. */
+  others: readonly Pod[];
+  node: AdmissionNode;
+}
+
+/** The node as admission sees it. */
+export interface AdmissionNode {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  allocatable: NodeResources;
+  taints: readonly { key: string; value?: string; effect: string }[];
+  /** Condition types of the node's pressures: "MemoryPressure". */
+  pressures: readonly string[];
+  shuttingDown: boolean;
+  /** [major, minor] */
+  kernel: readonly [number, number];
+  allowedUnsafeSysctls: readonly string[];
+  /** Why AppArmor profiles can't be enforced here; undefined: they can. */
+  appArmorProblem: string | undefined;
+  /** undefined: the runtime has not said. */
+  supplementalGroupsPolicy: boolean | undefined;
+  podLevelResources: boolean;
+}
+
+export interface Refusal {
+  reason: string;
+  message: string;
+  /** Set when room could be made: how much is missing of which resources. */
+  missing?: readonly MissingResource[];
+}
+
+export interface MissingResource {
+  resource: string;
+  /** Billionths of the resource's unit. */
+  nanos: bigint;
+}
+
+/** undefined: no objection. */
+export type AdmissionHandler = (context: AdmissionContext) => Refusal | undefined;

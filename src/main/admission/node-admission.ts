@@ -1,0 +1,110 @@
+// Admission of the running node: asks the handlers, makes room for critical pods, and keeps account of who was let in.
+// What must hold: the account changes only here, so that two pods can't be promised the same room.
+import type { Pod } from "../../shared/api/pod.js";
+import { podDescription } from "../../shared/api/pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { isCriticalPod } from "../resources/oom-score.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import { firstRefusal } from "./handlers.js";
+import type { AdmissionContext, AdmissionNode, MissingResource, Refusal } from "./handler.js";
+import { choosePreempted } from "./preemption.js";
+import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity.js";
+import { nodePortsHandler } from "./predicates/node-ports.js";
+import { taintsHandler } from "./predicates/taints.js";
+import type { Admission, AdmissionVerdict } from "./verdict.js";
+
+export const PREEMPTED: PodFailure = {
+  reason: "Preempting",
+  message: "Preempted in order to admit critical pod",
+  disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
+};
+
+export interface NodeAdmissionDeps {
+  node: () => AdmissionNode;
+  events: EventRecorder;
+  log: Logger;
+  /** Ends a pod for good; resolves when nothing of it runs. */
+  fail: (uid: string, failure: PodFailure) => Promise<void>;
+  counters: { rejected(reason: string): void; preempted(resource: string): void };
+}
+
+export class NodeAdmission implements Admission {
+  /** Pods that were let in and have not ended, by UID. */
+  private readonly admitted = new Map<string, Pod>();
+
+  constructor(private readonly deps: NodeAdmissionDeps) {}
+
+  async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+    let refusal = firstRefusal(this.context(pod));
+    if (refusal?.missing !== undefined && isCriticalPod(pod)) {
+      const { missing } = refusal;
+      refusal = otherRefusal(this.context(pod)) ?? (await this.makeRoom(pod, missing, signal));
+    }
+    if (refusal === undefined) {
+      this.admitted.set(pod.metadata.uid, pod);
+      return { admit: true };
+    }
+    this.deps.counters.rejected(refusal.reason);
+    return { admit: false, reason: refusal.reason, message: refusal.message };
+  }
+
+  /** The pod's definition changed: its requests count as they are now. */
+  updated(pod: Pod): void {
+    if (this.admitted.has(pod.metadata.uid)) this.admitted.set(pod.metadata.uid, pod);
+  }
+
+  /** The pod ended, or is gone: its room is free. */
+  release(uid: string): void {
+    this.admitted.delete(uid);
+  }
+
+  private context(pod: Pod): AdmissionContext {
+    const others = [...this.admitted.values()].filter((other) => other.metadata.uid !== pod.metadata.uid);
+    return { pod, others, node: this.deps.node() };
+  }
+
+  private async makeRoom(
+    pod: Pod,
+    missing: readonly MissingResource[],
+    signal: AbortSignal,
+  ): Promise<Refusal | undefined> {
+    const { events, fail, log, counters } = this.deps;
+    const failed = (error: unknown): Refusal => ({
+      reason: "UnexpectedAdmissionError",
+      message: `Unexpected error while attempting to recover from admission failure: ${errorText(error)}`,
+    });
+    let victims: Pod[];
+    try {
+      victims = choosePreempted(pod, this.context(pod).others, missing);
+    } catch (error) {
+      return failed(error);
+    }
+    await Promise.all(
+      victims.map(async (victim) => {
+        log.warn(
+          { pod: victim.metadata.uid, for: pod.metadata.uid },
+          `pod ${podDescription(victim)} gives way to critical pod ${podDescription(pod)}`,
+        );
+        events.pod(victim, { type: "Warning", reason: PREEMPTED.reason, message: PREEMPTED.message });
+        counters.preempted(missing[0]?.resource ?? "");
+        await fail(victim.metadata.uid, PREEMPTED);
+        this.release(victim.metadata.uid);
+      }),
+    ).catch((error: unknown) => {
+      log.error({ err: error }, `room for ${podDescription(pod)} could not be made: ${errorText(error)}`);
+    });
+    signal.throwIfAborted();
+    return firstRefusal(this.context(pod));
+  }
+}
+
+/** Room alone would not help a pod that does not belong on this node. */
+function otherRefusal(context: AdmissionContext): Refusal | undefined {
+  for (const handler of [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler]) {
+    const refusal = handler(context);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}

@@ -1,0 +1,110 @@
+// Which pods must go so that a critical one fits. Pure. Best-effort pods go before burstable ones, those before
+// guaranteed ones; within a class the pod that comes nearest to what is still missing. What must hold: no pod is chosen
+// that the others chosen make unnecessary, and never a pod that matters as much as the new one.
+import type { Pod } from "../../shared/api/pod.js";
+import type { QOSClass } from "../../shared/api/pod-status.js";
+import { isCriticalPod } from "../resources/oom-score.js";
+import { podRequests, sumOf } from "../resources/pod-requests.js";
+import { qosClass } from "../resources/qos.js";
+import { isStaticPod } from "../status/compute-pod-status.js";
+import type { MissingResource } from "./handler.js";
+
+/** Even without all that may go, room would be missing. */
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
+  readonly code = "NO_ROOM";
+  constructor(missing: readonly MissingResource[]) {
+    const short = missing.map(({ resource, nanos }) => `${resource}: ${inUnits(nanos)}`).join(", ");
+    super(`no set of running pods found to reclaim resources: [${short}]`);
+  }
+}
+
+export const isNoRoomError = (error: unknown): error is NoRoomError => error instanceof NoRoomError;
+
+/** @throws NoRoomError */
+export function choosePreempted(preemptor: Pod, running: readonly Pod[], missing: readonly MissingResource[]): Pod[] {
+  const candidates = running.filter((pod) => mayPreempt(preemptor, pod));
+  const of = (wanted: QOSClass): Pod[] => candidates.filter((pod) => qosClass(pod) === wanted);
+  const [bestEffort, burstable, guaranteed] = [of("BestEffort"), of("Burstable"), of("Guaranteed")];
+  const unmet = without(missing, candidates);
+  if (unmet.length > 0) throw new NoRoomError(unmet);
+  const firstChosen = nearest(guaranteed, without(missing, [...bestEffort, ...burstable]));
+  const thenChosen = nearest(burstable, without(missing, [...bestEffort, ...firstChosen]));
+  const lastChosen = nearest(bestEffort, without(missing, [...thenChosen, ...firstChosen]));
+  return necessary([...lastChosen, ...thenChosen, ...firstChosen], missing);
+}
+
+/** Static pods never give way; critical ones only to a higher priority; others to every critical pod too. */
+function mayPreempt(preemptor: Pod, victim: Pod): boolean {
+  if (isStaticPod(victim)) return false;
+  if (isCriticalPod(preemptor) && !isCriticalPod(victim)) return true;
+  return priorityOf(preemptor) > priorityOf(victim);
+}
+
+function priorityOf(pod: Pod): number {
+  return pod.spec.priority ?? 0;
+}
+
+/** What is still missing when these pods are gone. */
+function without(missing: readonly MissingResource[], gone: readonly Pod[]): MissingResource[] {
+  return missing
+    .map(({ resource, nanos }) => ({
+      resource,
+      nanos: gone.reduce((left, pod) => left - freedBy(pod, resource), nanos),
+    }))
+    .filter(({ nanos }) => nanos > 0n);
+}
+
+function freedBy(pod: Pod, resource: string): bigint {
+  return resource === "pods" ? 1_000_000_000n : sumOf(podRequests(pod), resource).nanos;
+}
+
+/** Takes the pod nearest to the need until nothing is missing. Every need can be met by the pods given. */
+function nearest(pods: readonly Pod[], missing: MissingResource[]): Pod[] {
+  const chosen: Pod[] = [];
+  let left = missing;
+  let candidates = [...pods];
+  while (left.length > 0 && candidates.length > 0) {
+    const need = left;
+    const best = candidates.reduce((a, b) => (isBetter(b, a, need) ? b : a));
+    chosen.push(best);
+    candidates = candidates.filter((pod) => pod !== best);
+    left = without(left, [best]);
+  }
+  return chosen;
+}
+
+function isBetter(a: Pod, b: Pod, missing: readonly MissingResource[]): boolean {
+  const difference = distance(a, missing) - distance(b, missing);
+  return difference !== 0 ? difference < 0 : smaller(a, b);
+}
+
+/** Sum of the squared shares of each need that the pod would leave open: 0 frees it all. */
+function distance(pod: Pod, missing: readonly MissingResource[]): number {
+  return missing.reduce((sum, { resource, nanos }) => {
+    const left = nanos - freedBy(pod, resource);
+    return left <= 0n ? sum : sum + (Number(left) / Number(nanos)) ** 2;
+  }, 0);
+}
+
+function smaller(a: Pod, b: Pod): boolean {
+  for (const resource of ["memory", "cpu"]) {
+    const [left, right] = [freedBy(a, resource), freedBy(b, resource)];
+    if (left !== right) return left < right;
+  }
+  return false;
+}
+
+/** A pod chosen early may be made unnecessary by those chosen later: the more valuable it is, the sooner it is spared. */
+function necessary(chosen: readonly Pod[], missing: readonly MissingResource[]): Pod[] {
+  let kept = [...chosen];
+  for (const pod of chosen.toReversed()) {
+    const others = kept.filter((other) => other !== pod);
+    if (without(missing, others).length === 0) kept = others;
+  }
+  return kept;
+}
+
+function inUnits(nanos: bigint): string {
+  return (Number(nanos) / 1e9).toString();
+}
