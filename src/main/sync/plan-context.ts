@@ -94,11 +94,13 @@ export class PlanBuilder {
   }
 
   kill(status: ContainerStatus, reason: string): void {
+    const grace = graceSeconds(this.input.pod);
     this.plan.steps.push({
       kind: "kill-container",
       containerId: status.id,
       name: status.metadata?.name ?? "",
-      graceSeconds: graceSeconds(this.input.pod),
+      graceSeconds: grace,
+      deadline: this.input.now + grace * 1000,
       reason,
     });
   }

@@ -68,6 +68,7 @@ function stops(input: TerminationInput, alive: readonly ContainerStatus[]): Step
           containerId: status.id,
           name: nameOf(status),
           graceSeconds: Math.max(left, MIN_STOP_SECONDS),
+          deadline: input.deadline,
           reason: input.reason,
         },
   );

@@ -35,6 +35,8 @@ export interface KillContainerStep {
   name: string;
   /** Seconds the container gets between its stop signal and SIGKILL. */
   graceSeconds: number;
+  /** When the grace ends, milliseconds since the epoch: the one clock of the preStop hook and the stop after it. */
+  deadline: number;
   reason: string;
 }
 export interface RemoveContainerStep {

@@ -305,7 +305,7 @@ test("stops and removals hint what they changed, and what is gone already is no 
   const world = await build(t);
   const { sandboxId, containerId } = await world.start(podOf(app()), app());
   const steps: [Step, string][] = [
-    [{ kind: "kill-container", containerId, name: "app", graceSeconds: 7, reason: "" }, "container"],
+    [{ kind: "kill-container", containerId, name: "app", graceSeconds: 7, deadline: 7000, reason: "" }, "container"],
     [{ kind: "stop-sandbox", sandboxId, reason: "" }, "sandbox"],
     [{ kind: "remove-container", containerId, name: "app" }, "container-removed"],
     [{ kind: "remove-sandbox", sandboxId }, "sandbox-removed"],
