@@ -86,6 +86,9 @@ export interface Settings extends AgentFlags {
   readonly serializeImagePulls: boolean;
   /** undefined: no bound of its own. */
   readonly maxParallelImagePulls: number | undefined;
+  /** 0: no limit. */
+  readonly registryPullQPS: number;
+  readonly registryBurst: number;
 
   readonly registerNode: boolean;
   readonly registerWithTaints: readonly Taint[];
@@ -179,6 +182,8 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     seccompDefault: bool("seccompDefault"),
     serializeImagePulls: bool("serializeImagePulls"),
     maxParallelImagePulls: config.get("maxParallelImagePulls"),
+    registryPullQPS: number("registryPullQPS"),
+    registryBurst: number("registryBurst"),
 
     registerNode: bool("registerNode"),
     registerWithTaints: config.get("registerWithTaints") ?? [],

@@ -1,20 +1,25 @@
-// Makes sure that a container's image is there, by its pull policy and with back-off per pod and image.
+// Makes sure that the image of a container or of a volume is there: looks, decides by policy and access, pulls.
+// What must hold: a failed pull is not tried again before its back-off (per pod and image) is over; what the runtime's
+// absence or an abort ends is nobody's failure and starts none.
 import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
+import type { Volume } from "../../shared/api/volume.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import { Limiter } from "../../shared/cri/limiter.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { Volume } from "../../shared/api/volume.js";
+import type { ImageMetrics } from "../../shared/metrics/images.js";
+import type { EventInput, EventRecorder } from "../events/recorder.js";
 import type { ImageUser } from "../runtime/config/run-as-user.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
-import { CrashBackoff } from "../sync/crash-backoff.js";
+import { goDuration } from "../sync/go-duration.js";
+import type { ImageCredentials } from "./credentials.js";
+import type { ImageAccess } from "./image-access.js";
 import { isInvalidImageNameError, requestedImage } from "./image-name.js";
+import { PullBackoff } from "./pull-backoff.js";
+import { isPullFailure, pullFailureMessage } from "./pull-failure.js";
 import { defaultPullPolicy } from "./pull-policy.js";
+import type { Pulls } from "./pulls.js";
 
-/** Pull back-off per pod and image (constants.tsv): 10 s doubling to 5 min. */
-const PULL_BACKOFF = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
 const RETRY_INSPECT_MS = 10_000;
 
 export interface ReadyImage {
@@ -24,30 +29,31 @@ export interface ReadyImage {
 }
 
 export interface ImagePullerDeps {
-  cri: Pick<CriClient, "imageStatus" | "pullImage">;
+  cri: Pick<CriClient, "imageStatus">;
   clock: Clock;
-  log: Logger;
-  /** Pulls at once on the node; undefined: as many as are asked for. */
-  parallelPulls: number | undefined;
+  events: EventRecorder;
+  pulls: Pulls;
+  access: ImageAccess;
+  credentials: ImageCredentials;
+  metrics: ImageMetrics;
 }
 
 /** Somebody who needs an image: a container, or a volume of type image. */
 interface ImageNeed {
   pod: Pod;
+  /** Absent for a volume. */
+  container?: string;
   /** As the pod names it. */
   spec: string;
-  policy: PullPolicy | undefined;
+  policy: PullPolicy;
   sandboxConfig: PodSandboxConfig;
 }
 
 export class ImagePuller {
-  private readonly backoff = new CrashBackoff(PULL_BACKOFF);
-  private readonly turns: Limiter | undefined;
-  private readonly log: Logger;
+  private readonly backoff: PullBackoff;
 
   constructor(private readonly deps: ImagePullerDeps) {
-    this.turns = deps.parallelPulls === undefined ? undefined : new Limiter(deps.parallelPulls, deps.clock);
-    this.log = moduleLogger(deps.log, "images");
+    this.backoff = new PullBackoff(deps.clock);
   }
 
   /** Rejects with StartContainerError (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, …) or the runtime's absence. */
@@ -57,8 +63,8 @@ export class ImagePuller {
     sandboxConfig: PodSandboxConfig,
     signal: AbortSignal,
   ): Promise<ReadyImage> {
-    const { image: spec = "", imagePullPolicy: policy } = container;
-    return readyImage(await this.ensureImage({ pod, spec, policy, sandboxConfig }, signal));
+    const { name, image: spec = "", imagePullPolicy: policy = defaultPullPolicy(spec) } = container;
+    return readyImage(await this.ensureImage({ pod, container: name, spec, policy, sandboxConfig }, signal));
   }
 
   /** The image of a volume of type image. Rejects as `ensure` does. */
@@ -68,88 +74,143 @@ export class ImagePuller {
     sandboxConfig: PodSandboxConfig,
     signal: AbortSignal,
   ): Promise<{ imageRef: string }> {
-    const { reference: spec = "", pullPolicy: policy } = volume.image ?? {};
+    const { reference: spec = "", pullPolicy: policy = defaultPullPolicy(spec) } = volume.image ?? {};
     const image = await this.ensureImage({ pod, spec, policy, sandboxConfig }, signal);
     return { imageRef: image.id };
   }
 
   private async ensureImage(need: ImageNeed, signal: AbortSignal): Promise<Image> {
-    const { pod, spec, sandboxConfig } = need;
-    const image = referenceOf(spec);
-    const policy = need.policy ?? defaultPullPolicy(spec);
-    const present = policy === "Always" ? undefined : await this.status(image, signal);
+    const image = this.referenceOf(need);
+    const present = await this.usable(need, image, signal);
     if (present !== undefined) return present;
-    if (policy === "Never") {
-      throw new StartContainerError(
-        "ErrImageNeverPull",
-        `Container image "${spec}" is not present with pull policy of Never`,
-        this.deps.clock.now() + RETRY_INSPECT_MS,
-      );
+    if (need.policy === "Never") throw this.neverPulled(need);
+    return this.pull(need, image, signal);
+  }
+
+  private referenceOf(need: ImageNeed): string {
+    try {
+      return requestedImage(need.spec);
+    } catch (error) {
+      if (!isInvalidImageNameError(error)) throw error;
+      const message = `Failed to apply default image tag "${need.spec}": ${error.message}`;
+      this.tell(need, "Warning", "InspectFailed", message);
+      throw new StartContainerError("InvalidImageName", message, undefined, { cause: error });
     }
-    await this.pull(pod, image, sandboxConfig, signal);
-    const pulled = await this.status(image, signal);
-    if (pulled === undefined) {
+  }
+
+  /** The image, when it is there and the pod may use it as it is. */
+  private async usable(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {
+    const { metrics } = this.deps;
+    if (need.policy === "Always") {
+      metrics.ensured(need.policy, "unknown", "true");
+      return undefined;
+    }
+    const present = await this.status(need, image, signal);
+    const usable = present !== undefined && !(await this.mustProve(need, image, present));
+    metrics.ensured(need.policy, present === undefined ? "false" : "true", usable ? "false" : "true");
+    if (usable) this.tellPresent(need);
+    return usable ? present : undefined;
+  }
+
+  private tellPresent(need: ImageNeed): void {
+    const how = this.deps.access.verifies ? " and can be accessed by the pod" : "";
+    this.tell(need, "Normal", "Pulled", `Container image "${need.spec}" already present on machine${how}`);
+  }
+
+  private mustProve({ pod }: ImageNeed, image: string, present: Image): Promise<boolean> {
+    const { access, credentials } = this.deps;
+    const own = async () => (await credentials.ofPod(pod, image)).map(({ source }) => source);
+    return access.mustProve(image, present.id, own);
+  }
+
+  private neverPulled(need: ImageNeed): StartContainerError {
+    const message = `Container image "${need.spec}" is not present with pull policy of Never`;
+    this.tell(need, "Warning", "ErrImageNeverPull", message);
+    return new StartContainerError("ErrImageNeverPull", message, this.deps.clock.now() + RETRY_INSPECT_MS);
+  }
+
+  private async status(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {
+    try {
+      const spec = { image, annotations: need.pod.metadata.annotations ?? {} };
+      return (await this.deps.cri.imageStatus({ image: spec }, { signal })).image;
+    } catch (error) {
+      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+      // The empty reference is upstream's: nothing was resolved.
+      const message = `Failed to inspect image "": ${error.message}`;
+      this.tell(need, "Warning", "InspectFailed", message);
+      throw new StartContainerError("ImageInspectError", message, undefined, { cause: error });
+    }
+  }
+
+  private async pull(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image> {
+    const { pod, spec } = need;
+    const waiting = this.backoff.of(pod, image);
+    if (waiting !== undefined) {
+      this.tell(need, "Normal", "BackOff", `Back-off pulling image "${spec}"`);
+      const message = `Back-off pulling image "${spec}": ${waiting.reason}: ${waiting.message}`;
+      throw new StartContainerError("ImagePullBackOff", message, waiting.until);
+    }
+    let meanwhile: Image | undefined;
+    try {
+      const took = await this.deps.pulls.pull(
+        {
+          pod,
+          image,
+          sandboxConfig: need.sandboxConfig,
+          onStart: () => this.tell(need, "Normal", "Pulling", `Pulling image "${spec}"`),
+          stillNeeded: async () => {
+            meanwhile = await this.broughtByOthers(need, image, signal);
+            return meanwhile === undefined;
+          },
+        },
+        signal,
+      );
+      this.backoff.succeeded(pod, image);
+      if (took !== undefined) return await this.listed(need, image, took, signal);
+    } catch (error) {
+      if (!isPullFailure(error)) throw error;
+      const message = pullFailureMessage(image, error);
+      const until = this.backoff.failed(pod, image, { reason: error.reason, message });
+      this.tell(need, "Warning", "Failed", `Failed to pull image "${spec}": ${error.message}`);
+      throw new StartContainerError(error.reason, message, until, { cause: error });
+    }
+    if (meanwhile === undefined) throw new Error(`the pull of image "${image}" ended without saying how`);
+    this.tellPresent(need);
+    return meanwhile;
+  }
+
+  /** Another pod may have pulled the image while this one waited for its turn. */
+  private async broughtByOthers(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {
+    if (need.policy === "Always") return undefined;
+    const present = await this.status(need, image, signal);
+    return present === undefined || (await this.mustProve(need, image, present)) ? undefined : present;
+  }
+
+  private async listed(
+    need: ImageNeed,
+    image: string,
+    { pullMs, totalMs }: { pullMs: number; totalMs: number },
+    signal: AbortSignal,
+  ): Promise<Image> {
+    const found = await this.status(need, image, signal);
+    if (found === undefined) {
       throw new StartContainerError("ErrImagePull", `image "${image}" was pulled but the runtime does not list it`);
     }
-    return pulled;
+    this.deps.metrics.pulled(totalMs, found.size);
+    const took = `${goMillis(pullMs)} (${goMillis(totalMs)} including waiting)`;
+    const message = `Successfully pulled image "${need.spec}" in ${took}. Image size: ${found.size} bytes.`;
+    this.tell(need, "Normal", "Pulled", message);
+    return found;
   }
 
-  private async status(image: string, signal: AbortSignal): Promise<Image | undefined> {
-    try {
-      return (await this.deps.cri.imageStatus({ image: { image } }, { signal })).image;
-    } catch (error) {
-      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
-      throw new StartContainerError("ImageInspectError", `Failed to inspect image "${image}": ${error.message}`);
-    }
-  }
-
-  private async pull(pod: Pod, image: string, sandboxConfig: PodSandboxConfig, signal: AbortSignal): Promise<void> {
-    const { clock, cri } = this.deps;
-    const { log } = this;
-    const key = `${pod.metadata.uid}_${image}`;
-    const waiting = this.backoff.inBackoffSinceStep(key, clock.now());
-    if (waiting !== undefined) {
-      throw new StartContainerError("ImagePullBackOff", `Back-off pulling image "${image}"`, waiting.until);
-    }
-    const startedAt = clock.monotonic();
-    log.info({ image }, `Pulling image "${image}"`);
-    try {
-      await this.inTurn(() => cri.pullImage({ image: { image }, sandboxConfig }, { signal }), signal);
-      this.backoff.forget(key);
-      log.info({ image }, `Successfully pulled image "${image}" in ${Math.round(clock.monotonic() - startedAt)}ms`);
-    } catch (error) {
-      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
-      const delayMs = this.backoff.next(key, clock.now(), clock.now());
-      const reason = pullFailureReason(error.details);
-      throw new StartContainerError(reason, error.details, clock.now() + delayMs, { cause: error });
-    }
-  }
-
-  /** The wait ends with the signal: a pod that must go does not wait for the pull of another one. */
-  private async inTurn<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.turns === undefined) return pull();
-    await this.turns.acquire({ signal });
-    try {
-      return await pull();
-    } finally {
-      this.turns.release();
-    }
+  private tell({ pod, container }: ImageNeed, type: EventInput["type"], reason: string, message: string): void {
+    this.deps.events.pod(pod, { type, reason, message, ...(container === undefined ? {} : { container }) });
   }
 }
 
-function referenceOf(spec: string): string {
-  try {
-    return requestedImage(spec);
-  } catch (error) {
-    if (!isInvalidImageNameError(error)) throw error;
-    const message = `Failed to apply default image tag "${spec}": ${error.message}`;
-    throw new StartContainerError("InvalidImageName", message, undefined, { cause: error });
-  }
-}
-
-function pullFailureReason(details: string): string {
-  const known = ["RegistryUnavailable", "SignatureValidationFailed"].find((prefix) => details.startsWith(prefix));
-  return known ?? "ErrImagePull";
+/** Whole milliseconds, cut, not rounded. */
+function goMillis(ms: number): string {
+  return goDuration(Math.floor(ms));
 }
 
 function readyImage(image: Image): ReadyImage {

@@ -14,12 +14,12 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { NodeRecorder } from "../events/node-recorder.js";
+import { nodeImages } from "../images/node-images.js";
 import { noProbes } from "../probes/port.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
-import { ImagePuller } from "../images/image-puller.js";
 import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
@@ -43,8 +43,9 @@ export interface NodeSettings {
   containerRuntimeEndpoint: string;
   runtimeRequestTimeoutMs: number;
   serializeImagePulls: boolean;
-  /** undefined: no bound but serializeImagePulls. */
   maxParallelImagePulls: number | undefined;
+  registryPullQPS: number;
+  registryBurst: number;
   cgroupRoot: string;
   cgroupDriver: "cgroupfs" | "systemd";
   cgroupsPerQOS: boolean;
@@ -188,13 +189,14 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
     mounts.version,
     driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
   );
+  const events = logRecorder(moduleLogger(log, "events"), settings.nodeName);
   return {
     cri,
     clock,
     log: moduleLogger(log, "doer"),
     events,
     trace,
-    images: new ImagePuller({ cri, clock, log, parallelPulls: parallelPulls(settings) }),
+    images: nodeImages(settings, { cri, clock, log, events, registry }),
     cgroups,
     volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),
     node: {
@@ -212,18 +214,12 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
   };
 }
 
-/** Serialized, so many at once, or without a bound. */
-function parallelPulls(settings: NodeSettings): number | undefined {
-  return settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls;
-}
-
 /** Calls of a verb under way at once: a burst must not become a storm in the runtime. */
 const CRI_CONCURRENCY = {
   RunPodSandbox: 16,
   CreateContainer: 16,
   StartContainer: 16,
   StopContainer: 64,
-  PullImage: 16,
 };
 
 function countingMetrics(metrics: PodMetrics): RuntimeMetrics {

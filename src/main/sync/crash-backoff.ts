@@ -79,6 +79,10 @@ export class CrashBackoff {
     }
   }
 
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
   get size(): number {
     return this.entries.size;
   }

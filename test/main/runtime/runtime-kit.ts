@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { noEvents } from "../../../src/main/events/recorder.js";
 import { noTrace } from "../../../src/main/timeline/trace.js";
-import { ImagePuller } from "../../../src/main/images/image-puller.js";
+import { nodeImages } from "../../../src/main/images/node-images.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
@@ -49,7 +50,10 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     log: kept.log,
     events: noEvents,
     trace: noTrace,
-    images: new ImagePuller({ cri: client, clock, log: kept.log, parallelPulls: 1 }),
+    images: nodeImages(
+      { serializeImagePulls: true, maxParallelImagePulls: undefined, registryPullQPS: 0, registryBurst: 1 },
+      { cri: client, clock, log: kept.log, events: noEvents, registry: new ThreadRegistry("main") },
+    ),
     cgroups: {
       version: 1,
       setUp: () => Promise.resolve(),

@@ -38,6 +38,8 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "imageServiceEndpoint",
   "serializeImagePulls",
   "maxParallelImagePulls",
+  "registryPullQPS",
+  "registryBurst",
   "maxOpenFiles",
   "failSwapOn",
   "logging.format",

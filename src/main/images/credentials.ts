@@ -1,0 +1,25 @@
+// What a pull may show to a registry, and where it comes from: the port between the puller and whoever keeps credentials.
+import type { Pod } from "../../shared/api/pod.js";
+import type { AuthConfig } from "../../shared/cri/gen/runtime.v1.js";
+
+/** Whose credentials they are: decides who else may use what was pulled with them. */
+export type CredentialSource =
+  { kind: "node" } | { kind: "secret"; uid: string; namespace: string; name: string; credentialHash: string };
+
+export interface PullCredentials {
+  auth: AuthConfig;
+  source: CredentialSource;
+}
+
+export interface ImageCredentials {
+  /** Those that fit the image, in the order in which they are tried; none: the pull is anonymous. */
+  forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
+  /** The pod's own secrets that fit the image, without asking anybody else. */
+  ofPod(pod: Pod, image: string): Promise<PullCredentials[]>;
+}
+
+/** For parts that run without a node around them. */
+export const noCredentials: ImageCredentials = {
+  forImage: () => Promise.resolve([]),
+  ofPod: () => Promise.resolve([]),
+};

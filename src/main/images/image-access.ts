@@ -1,0 +1,23 @@
+// Who may use an image that is on the node already: the port between the puller and the records of past pulls.
+import type { CredentialSource } from "./credentials.js";
+
+export interface ImageAccess {
+  /** Whether the words of events say that access was looked at. */
+  readonly verifies: boolean;
+  /** True when the pod must prove by a pull that it may have the image, though it is there. */
+  mustProve(image: string, imageRef: string, own: () => Promise<CredentialSource[]>): Promise<boolean>;
+  /** Before a pull. What it says is on disk when it resolves. */
+  pulling(image: string): Promise<void>;
+  /** After a pull that brought `imageRef`; undefined source: no credentials were needed. */
+  pulled(image: string, imageRef: string, source: CredentialSource | undefined): Promise<void>;
+  failed(image: string): Promise<void>;
+}
+
+/** Every pod may use every image that is there. */
+export const openAccess: ImageAccess = {
+  verifies: false,
+  mustProve: () => Promise.resolve(false),
+  pulling: () => Promise.resolve(),
+  pulled: () => Promise.resolve(),
+  failed: () => Promise.resolve(),
+};

@@ -1,0 +1,44 @@
+// The puller of a node, put together from its settings.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { imageMetrics } from "../../shared/metrics/images.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { noCredentials } from "./credentials.js";
+import { openAccess } from "./image-access.js";
+import { ImagePuller } from "./image-puller.js";
+import { PullRate } from "./pull-rate.js";
+import { PullTurns } from "./pull-turns.js";
+import { Pulls } from "./pulls.js";
+
+/** Fields of KubeletConfiguration. */
+export interface ImageSettings {
+  serializeImagePulls: boolean;
+  /** undefined: no bound but ours. */
+  maxParallelImagePulls: number | undefined;
+  /** 0: no limit. */
+  registryPullQPS: number;
+  registryBurst: number;
+}
+
+export interface NodeImagesDeps {
+  cri: Pick<CriClient, "imageStatus" | "pullImage">;
+  clock: Clock;
+  log: Logger;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+}
+
+/** When pulls go side by side and nobody says how many: a burst must not become a storm in the runtime. */
+const PARALLEL_PULLS = 16;
+
+export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): ImagePuller {
+  const { cri, clock, events, registry } = deps;
+  const log = moduleLogger(deps.log, "images");
+  const [credentials, access] = [noCredentials, openAccess];
+  const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
+  const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
+  const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });
+  return new ImagePuller({ cri, clock, events, pulls, access, credentials, metrics: imageMetrics(registry) });
+}

@@ -1,0 +1,40 @@
+// How many pulls may begin (registryPullQPS, registryBurst): a bucket of `burst` tokens that fills by `qps` a second.
+// A pull that finds it empty fails at once and is tried again after its back-off: a registry is not to be flooded by a
+// node that starts a hundred pods.
+import type { Clock } from "../../shared/clock/clock.js";
+
+export class PullRateError extends Error {
+  override readonly name = "PullRateError";
+  constructor() {
+    super("pull QPS exceeded");
+  }
+}
+
+export function isPullRateError(error: unknown): error is PullRateError {
+  return error instanceof PullRateError;
+}
+
+export class PullRate {
+  private tokens: number;
+  private filledAt: number;
+
+  /** qps 0: no limit. */
+  constructor(
+    private readonly qps: number,
+    private readonly burst: number,
+    private readonly clock: Pick<Clock, "monotonic">,
+  ) {
+    this.tokens = burst;
+    this.filledAt = clock.monotonic();
+  }
+
+  /** Takes a token. Throws PullRateError when there is none. */
+  take(): void {
+    if (this.qps <= 0) return;
+    const now = this.clock.monotonic();
+    this.tokens = Math.min(this.burst, this.tokens + ((now - this.filledAt) / 1000) * this.qps);
+    this.filledAt = now;
+    if (this.tokens < 1) throw new PullRateError();
+    this.tokens--;
+  }
+}

@@ -1,0 +1,109 @@
+// The pulls of the node: turns, rate, credentials one after the other, a word in the log when one takes long.
+// What must hold: a turn is given back whatever happens; an intent on disk is there before the runtime is asked.
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ImageCredentials, PullCredentials } from "./credentials.js";
+import type { ImageAccess } from "./image-access.js";
+import { isPullTrouble, PullFailure } from "./pull-failure.js";
+import { PullProgress } from "./pull-progress.js";
+import type { PullRate } from "./pull-rate.js";
+import { pullRank, type PullTurns } from "./pull-turns.js";
+
+export interface PullsDeps {
+  cri: Pick<CriClient, "pullImage">;
+  clock: Clock;
+  log: Logger;
+  turns: PullTurns;
+  rate: PullRate;
+  credentials: ImageCredentials;
+  access: ImageAccess;
+}
+
+export interface PullRequest {
+  pod: Pod;
+  /** With its tag. */
+  image: string;
+  sandboxConfig: PodSandboxConfig;
+  onStart: () => void;
+  /** Asked after a wait. */
+  stillNeeded: () => Promise<boolean>;
+}
+
+export interface PullResult {
+  pullMs: number;
+  /** With the wait for the turn. */
+  totalMs: number;
+}
+
+export class Pulls {
+  constructor(private readonly deps: PullsDeps) {}
+
+  /**
+   * Undefined: the wait for the turn made it needless. Rejects with PullFailure for trouble of the image or its registry,
+   * with the runtime's absence or the signal's reason for the rest.
+   */
+  async pull(request: PullRequest, signal: AbortSignal): Promise<PullResult | undefined> {
+    const { clock, turns } = this.deps;
+    const { pod, image } = request;
+    const progress = new PullProgress(this.deps, { image, pod: podDescription(pod) }, () => turns.waiting);
+    const askedAt = clock.monotonic();
+    try {
+      request.onStart();
+      const { waited, giveBack } = await turns.take(pullRank(pod), signal);
+      try {
+        if (waited && !(await request.stillNeeded())) return undefined;
+        progress.pulling();
+        const startedAt = clock.monotonic();
+        await this.withCredentials(request, signal);
+        const endedAt = clock.monotonic();
+        return { pullMs: endedAt - startedAt, totalMs: endedAt - askedAt };
+      } finally {
+        giveBack();
+      }
+    } finally {
+      progress.end();
+    }
+  }
+
+  private async withCredentials(request: PullRequest, signal: AbortSignal): Promise<void> {
+    const { access, credentials } = this.deps;
+    const { pod, image } = request;
+    const found: (PullCredentials | undefined)[] = await credentials.forImage(pod, image, signal);
+    const failures: Error[] = [];
+    await access.pulling(image);
+    try {
+      for (const each of found.length > 0 ? found : [undefined]) {
+        try {
+          const imageRef = await this.once(request, each?.auth, signal);
+          await access.pulled(image, imageRef, each?.source);
+          return;
+        } catch (error) {
+          if (!isPullTrouble(error, signal)) throw error;
+          failures.push(error);
+        }
+      }
+    } catch (error) {
+      await access.failed(image);
+      throw error;
+    }
+    await access.failed(image);
+    throw new PullFailure(failures);
+  }
+
+  private async once(request: PullRequest, auth: AuthConfig | undefined, signal: AbortSignal): Promise<string> {
+    const { image, pod, sandboxConfig } = request;
+    this.deps.rate.take();
+    const { imageRef } = await this.deps.cri.pullImage(
+      {
+        image: { image, annotations: pod.metadata.annotations ?? {}, userSpecifiedImage: image },
+        sandboxConfig,
+        ...(auth === undefined ? {} : { auth }),
+      },
+      { signal },
+    );
+    return imageRef;
+  }
+}

@@ -1,0 +1,119 @@
+// Who pulls when: turns by rank, the rate of the registry, and pulls that a wait made needless.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { PullRate } from "../../../src/main/images/pull-rate.js";
+import { pullRank, PullTurns, type PullRank } from "../../../src/main/images/pull-turns.js";
+import { pod as makePod } from "../../support/pods.js";
+import { until } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { build, BUSYBOX, never, REMOTE, SECOND } from "./puller-kit.js";
+
+test("the system's own pods rank as critical, by priority or by class", () => {
+  assert.equal(pullRank(makePod()), "ordinary");
+  assert.equal(pullRank(makePod({ priority: 1_999_999_999 })), "ordinary");
+  assert.equal(pullRank(makePod({ priority: 2_000_000_000 })), "critical");
+  assert.equal(pullRank(makePod({ priorityClassName: "system-node-critical" })), "critical");
+});
+
+test("critical pods go before ordinary ones, each in the order they came", async () => {
+  const turns = new PullTurns(1);
+  const { giveBack } = await turns.take("ordinary", never);
+  const served: string[] = [];
+  const ask = async (name: string, rank: PullRank): Promise<void> => {
+    const turn = await turns.take(rank, never);
+    assert.equal(turn.waited, true);
+    served.push(name);
+    turn.giveBack();
+    turn.giveBack();
+  };
+  const all = [ask("a", "ordinary"), ask("b", "critical"), ask("c", "ordinary"), ask("d", "critical")];
+  giveBack();
+  await Promise.all(all);
+  assert.deepEqual(served, ["b", "d", "a", "c"]);
+  assert.equal((await turns.take("ordinary", never)).waited, false);
+});
+
+test("never more than the limit at once, nobody forgotten, whoever gives up", async () => {
+  const order = fc.array(fc.record({ critical: fc.boolean(), abort: fc.boolean() }), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), order, async (limit, asks) => {
+      const turns = new PullTurns(limit);
+      let running = 0;
+      const outcomes = await Promise.all(
+        asks.map(async ({ critical, abort }) => {
+          const controller = new AbortController();
+          if (abort) queueMicrotask(() => controller.abort());
+          const turn = await turns.take(critical ? "critical" : "ordinary", controller.signal).catch(() => undefined);
+          if (turn === undefined) return abort;
+          assert.ok(++running <= limit);
+          await new Promise((resolve) => setImmediate(resolve));
+          running--;
+          turn.giveBack();
+          return true;
+        }),
+      );
+      assert.ok(outcomes.every(Boolean));
+      assert.equal(turns.waiting, 0);
+    }),
+  );
+});
+
+test("the rate: a burst, then so many a second; 0 is no limit", () => {
+  const clock = new SteppedClock();
+  const rate = new PullRate(5, 10, clock);
+  const taken = (): number => {
+    for (let count = 0; ; count++) {
+      try {
+        rate.take();
+      } catch {
+        return count;
+      }
+    }
+  };
+  assert.equal(taken(), 10);
+  clock.step(1000);
+  assert.equal(taken(), 5);
+  clock.step(199);
+  assert.equal(taken(), 0);
+  clock.step(2);
+  assert.equal(taken(), 1);
+  clock.step(3_600_000);
+  assert.equal(taken(), 10);
+  const free = new PullRate(0, 0, clock);
+  for (let i = 0; i < 1000; i++) free.take();
+});
+
+test("a pull over the rate is ErrImagePull and backs off, without asking the runtime", async (t) => {
+  const { clock, events, pulls, ensure } = await build(t, { qps: 1, burst: 1 });
+  await ensure(REMOTE);
+  await assert.rejects(ensure(SECOND), { reason: "ErrImagePull", message: "pull QPS exceeded", retryAt: 10_000 });
+  assert.equal(
+    events.at(-1),
+    'web/app Warning Failed: Failed to pull image "registry.test/other:1": pull QPS exceeded',
+  );
+  assert.equal(pulls(), 1);
+  await ensure(BUSYBOX, "IfNotPresent");
+  clock.step(10_000);
+  await ensure(SECOND);
+});
+
+test("an image that another pod brought meanwhile is not pulled again, but for Always", async (t) => {
+  const { fake, events, pulls, ensure, turns } = await build(t);
+  fake.failpoint("PullImage", "1*hang");
+  const first = ensure(REMOTE, "IfNotPresent", makePod({}, "first"));
+  await until("the first pull is under way", () => pulls() === 1);
+  const second = ensure(REMOTE, "IfNotPresent", makePod({}, "second"));
+  const always = ensure(REMOTE, "Always", makePod({}, "always"));
+  await until("both wait", () => turns.waiting === 2);
+  fake.failpoint("PullImage", "off");
+  await Promise.all([first, second, always]);
+  assert.equal(pulls(), 2);
+  assert.deepEqual(
+    events.filter((event) => event.startsWith("second")),
+    [
+      'second/app Normal Pulling: Pulling image "registry.test/tool:2"',
+      'second/app Normal Pulled: Container image "registry.test/tool:2" already present on machine',
+    ],
+  );
+});
