@@ -47,6 +47,8 @@ export interface NodeSettings {
   cgroupsPerQOS: boolean;
   podPidsLimit: bigint;
   cpuCFSQuota: boolean;
+  /** Gate ContainerStopSignals. */
+  containerStopSignals: boolean;
   seccompDefault: boolean;
   staticPodPath: string;
   staticPodURL: string;
@@ -192,7 +194,7 @@ async function nodeRuntime(
     },
     settings,
     dns: nodeDns(settings),
-    metrics: countingMetrics(metrics),
+    metrics: countingMetrics(metrics, registry),
   };
 }
 
@@ -210,8 +212,13 @@ const CRI_CONCURRENCY = {
   PullImage: 16,
 };
 
-function countingMetrics(metrics: PodMetrics): RuntimeMetrics {
+function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): RuntimeMetrics {
+  const fallbacks = registry.counter(
+    "kubelet_lifecycle_handler_http_fallbacks_total",
+    "HTTPS lifecycle requests that were answered without TLS and succeeded without",
+  );
   return {
+    httpHookFellBack: () => fallbacks.inc(),
     sandboxRun(durationMs, ok) {
       metrics.startedPods.inc();
       metrics.runPodSandboxDuration.observe({ runtime_handler: "" }, durationMs / 1000);

@@ -2,7 +2,6 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { noEvents } from "../../../src/main/events/recorder.js";
 import { ImagePuller } from "../../../src/main/runtime/images.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
@@ -29,6 +28,8 @@ export interface RuntimeWorld {
   trouble: { cgroup?: Error | undefined; setUp?: Error | undefined; tearDown?: Error | undefined };
   /** What the metrics were told. */
   counted: string[];
+  /** "POD CONTAINER TYPE REASON: MESSAGE". */
+  events: string[];
   /** Calls of a verb that reached the runtime. */
   calls: (verb: string) => unknown[];
 }
@@ -41,12 +42,17 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   const cgroups = new Set<string>();
   const trouble: RuntimeWorld["trouble"] = {};
   const counted: string[] = [];
+  const events: string[] = [];
   const podDirectory = (uid: string): string => join(root, "pods", uid);
   const runtime: NodeRuntime = {
     cri: client,
     clock,
     log: kept.log,
-    events: noEvents,
+    events: {
+      pod: ({ metadata }, { type, reason, message, container = "" }) =>
+        events.push(`${metadata.name} ${container} ${type} ${reason}: ${message}`),
+      node: ({ type, reason, message }) => events.push(`node ${type} ${reason}: ${message}`),
+    },
     images: new ImagePuller({ cri: client, clock, log: kept.log, parallelPulls: 1 }),
     cgroups: {
       version: 1,
@@ -103,6 +109,8 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       clusterDomain: "cluster.local",
       seccompDefault: false,
       cpuCFSQuota: true,
+      kubernetesVersion: "v1.36.0",
+      containerStopSignals: false,
     },
     dns: () =>
       Promise.resolve({
@@ -112,6 +120,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         host: { servers: ["192.0.2.53"], searches: [], options: [] },
       }),
     metrics: {
+      httpHookFellBack: () => counted.push("http fallback"),
       sandboxRun: (_ms, ok) => counted.push(`sandbox ${ok ? "ok" : "failed"}`),
       containerStarted: (kind) => counted.push(`${kind} started`),
       containerStartFailed: (kind, reason) => counted.push(`${kind} ${reason}`),
@@ -119,7 +128,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   };
   const calls = (verb: string): unknown[] =>
     fake.calls.filter((call) => call.verb === verb).map((call) => call.request);
-  return { runtime, fake, client, clock, kept, root, cgroups, trouble, counted, calls };
+  return { runtime, fake, client, clock, kept, root, cgroups, trouble, counted, events, calls };
 }
 
 export function app(fields: Partial<Container> = {}): Container {
