@@ -82,6 +82,8 @@ export interface Settings extends AgentFlags {
   readonly maxPods: number;
   readonly podPidsLimit: number;
   readonly cpuCFSQuota: boolean;
+  /** Gate ContainerStopSignals. */
+  readonly containerStopSignals: boolean;
   readonly seccompDefault: boolean;
   readonly serializeImagePulls: boolean;
   /** undefined: no bound of its own. */
@@ -179,6 +181,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     maxPods: number("maxPods"),
     podPidsLimit: number("podPidsLimit"),
     cpuCFSQuota: bool("cpuCFSQuota"),
+    containerStopSignals: config.gate("ContainerStopSignals"),
     seccompDefault: bool("seccompDefault"),
     serializeImagePulls: bool("serializeImagePulls"),
     maxParallelImagePulls: config.get("maxParallelImagePulls"),

@@ -1,6 +1,7 @@
 // RunPodSandbox: the pod's namespaces, network and pause process.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { isCriError } from "../../shared/cri/errors.js";
 import { podDns } from "../network/pod-dns.js";
 import type { CreateSandboxStep } from "../sync/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -9,6 +10,31 @@ import { sandboxSettings } from "./sandbox-settings.js";
 
 /** Rejects with CriError, or what made the settings impossible. */
 export async function createSandbox(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: PodEnvironment,
+  step: CreateSandboxStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  try {
+    return await run(runtime, pod, environment, step, signal);
+  } catch (error) {
+    if (!signal.aborted) {
+      const message = `Failed to create pod sandbox: ${grpcText(error)}`;
+      runtime.events.pod(pod, { type: "Warning", reason: "FailedCreatePodSandBox", message });
+    }
+    throw error;
+  }
+}
+
+/** A runtime's error as every kubelet's events show it, so that those who search for the text find it. */
+function grpcText(error: unknown): string {
+  if (!isCriError(error)) return error instanceof Error ? error.message : String(error);
+  const code = error.code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+  return `rpc error: code = ${code} desc = ${error.details}`;
+}
+
+async function run(
   runtime: NodeRuntime,
   pod: Pod,
   environment: PodEnvironment,

@@ -5,11 +5,14 @@ import type { StepDoer } from "../sync/pod-worker.js";
 import type { Step } from "../sync/step.js";
 import { cleanUpPod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
+import { runPostStart } from "./hooks/post-start.js";
+import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { ImagesAhead } from "./images-ahead.js";
+import { killContainer, Stopping } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { preparePod, type PodEnvironment } from "./pod-environment.js";
 import { startContainer } from "./start-container.js";
-import { killContainer, removeContainer, removeSandbox, stopSandbox } from "./stop.js";
+import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
 
 export class Doer implements StepDoer {
   constructor(
@@ -17,15 +20,30 @@ export class Doer implements StepDoer {
     private readonly uid: string,
     /** Called with the directories in which the runtime makes this pod's container cgroups. */
     private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
+    /** Without one, what was done is known as long as the agent lives. */
+    preStopMemory?: PreStopMemory,
   ) {
     this.images = new ImagesAhead(runtime);
+    this.stopping = new Stopping(runtime, preStopMemory);
   }
 
   private readonly images: ImagesAhead;
+  private readonly stopping: Stopping;
 
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
 
-  async execute(pod: Pod | undefined, step: Step, signal: AbortSignal): Promise<InspectHint[]> {
+  /** The agent stops; the pod lives on. */
+  async stop(): Promise<void> {
+    await this.stopping.preStops.stop();
+  }
+
+  /** @param onProgress what a step has changed while it goes on: its own hints come only at its end */
+  async execute(
+    pod: Pod | undefined,
+    step: Step,
+    signal: AbortSignal,
+    onProgress: (hints: InspectHint[]) => void = () => undefined,
+  ): Promise<InspectHint[]> {
     switch (step.kind) {
       case "create-sandbox": {
         const known = required(pod, step);
@@ -37,10 +55,12 @@ export class Doer implements StepDoer {
         const known = required(pod, step);
         const prepared = await this.prepare(known, signal, false);
         const image = this.images.take(step.container, signal);
-        return startContainer(this.runtime, known, prepared, step, signal, image);
+        const hints = await startContainer(this.runtime, known, prepared, step, signal, image);
+        await runPostStart(this.runtime, this.stopping, known, step, hints, signal, onProgress);
+        return hints;
       }
       case "kill-container":
-        return killContainer(this.runtime, step, signal);
+        return killContainer(this.runtime, this.stopping, pod, step, signal);
       case "stop-sandbox":
         return stopSandbox(this.runtime, step, signal);
       case "remove-container":

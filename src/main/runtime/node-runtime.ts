@@ -31,6 +31,10 @@ export interface RuntimeSettings {
   clusterDomain: string;
   seccompDefault: boolean;
   cpuCFSQuota: boolean;
+  /** "v1.36.0": lifecycle requests carry it. */
+  kubernetesVersion: string;
+  /** Gate ContainerStopSignals. */
+  containerStopSignals: boolean;
 }
 
 export interface NodeRuntime {
@@ -54,4 +58,6 @@ export interface RuntimeMetrics {
   sandboxRun(durationMs: number, ok: boolean): void;
   containerStarted(kind: "container" | "init_container"): void;
   containerStartFailed(kind: "container" | "init_container", reason: string): void;
+  /** A lifecycle request over HTTPS was answered without TLS, and done again without. */
+  httpHookFellBack(): void;
 }

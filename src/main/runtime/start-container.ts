@@ -36,9 +36,24 @@ export async function startContainer(
     runtime.metrics.containerStarted(kind);
     return hints;
   } catch (error) {
-    if (error instanceof StartContainerError) runtime.metrics.containerStartFailed(kind, error.reason);
+    if (error instanceof StartContainerError) {
+      runtime.metrics.containerStartFailed(kind, error.reason);
+      tellFailure(runtime, pod, step.container.name, error);
+    }
     throw error;
   }
+}
+
+/** Reasons whose text the event gives; of an image's trouble the puller has told it, and only the word follows. */
+const TOLD_IN_FULL: ReadonlySet<string> = new Set([
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+]);
+
+function tellFailure(runtime: NodeRuntime, pod: Pod, container: string, error: StartContainerError): void {
+  const text = TOLD_IN_FULL.has(error.reason) ? error.message : error.reason;
+  runtime.events.pod(pod, { type: "Warning", reason: "Failed", message: `Error: ${text}`, container });
 }
 
 async function start(
@@ -58,8 +73,12 @@ async function start(
   ]);
   const config = await configure(runtime, pod, step, { image, restartCount, volumes }, signal);
   const { containerId } = await create(runtime, step, config, sandbox, signal);
+  const tell = (reason: string, message: string): void =>
+    runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
+  tell("Created", "Container created");
   try {
     await cri.startContainer({ containerId }, { signal });
+    tell("Started", "Container started");
   } catch (error) {
     // The created container stays for the inspection to find; the planner removes what never started.
     throw ownTrouble(error, "RunContainerError", signal);
@@ -163,6 +182,7 @@ async function configure(
       }),
       seccompDefault: settings.seccompDefault,
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),
+      stopSignals: settings.containerStopSignals,
     });
   } catch (error) {
     if (signal.aborted) throw error;

@@ -1,27 +1,8 @@
-// Stops and removals: StopContainer, StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
+// Stops and removals: StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isNotFound } from "../../shared/cri/errors.js";
-import type { KillContainerStep, RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../sync/step.js";
+import type { RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../sync/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
-
-/** What is no longer there has been stopped and removed already. */
-async function unlessGone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-}
-
-export async function killContainer(
-  runtime: NodeRuntime,
-  step: KillContainerStep,
-  signal: AbortSignal,
-): Promise<InspectHint[]> {
-  const { containerId, graceSeconds } = step;
-  await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(graceSeconds) }, { signal }));
-  return [{ kind: "container", id: containerId }];
-}
+import { unlessGone } from "./unless-gone.js";
 
 export async function stopSandbox(
   runtime: NodeRuntime,

@@ -51,6 +51,8 @@ export interface NodeSettings {
   cgroupsPerQOS: boolean;
   podPidsLimit: bigint;
   cpuCFSQuota: boolean;
+  /** Gate ContainerStopSignals. */
+  containerStopSignals: boolean;
   seccompDefault: boolean;
   staticPodPath: string;
   staticPodURL: string;
@@ -189,7 +191,6 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
     mounts.version,
     driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
   );
-  const events = logRecorder(moduleLogger(log, "events"), settings.nodeName);
   return {
     cri,
     clock,
@@ -210,7 +211,7 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
     },
     settings,
     dns: nodeDns(settings),
-    metrics: countingMetrics(metrics),
+    metrics: countingMetrics(metrics, registry),
   };
 }
 
@@ -222,8 +223,13 @@ const CRI_CONCURRENCY = {
   StopContainer: 64,
 };
 
-function countingMetrics(metrics: PodMetrics): RuntimeMetrics {
+function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): RuntimeMetrics {
+  const fallbacks = registry.counter(
+    "kubelet_lifecycle_handler_http_fallbacks_total",
+    "HTTPS lifecycle requests that were answered without TLS and succeeded without",
+  );
   return {
+    httpHookFellBack: () => fallbacks.inc(),
     sandboxRun(durationMs, ok) {
       metrics.startedPods.inc();
       metrics.runPodSandboxDuration.observe({ runtime_handler: "" }, durationMs / 1000);

@@ -47,6 +47,8 @@ export interface StatusInput {
   /** Container id to its last words, read from its termination message file or log. */
   terminationMessages?: ReadonlyMap<string, string>;
   removedForRestartAll?: ReadonlySet<string>;
+  /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
+  inPostStart?: string;
   gates?: RestartGates;
   /** Gate ContainerStopSignals, off in 1.36. */
   stopSignals?: boolean;
@@ -126,6 +128,7 @@ function group(
     terminationMessages: input.terminationMessages ?? new Map<string, string>(),
     stopSignals: input.stopSignals === true,
     gates: input.gates ?? defaultRestartGates,
+    inPostStart: input.inPostStart,
   };
   return containerStatuses(groupInput);
 }

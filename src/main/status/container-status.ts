@@ -33,6 +33,8 @@ export interface GroupInput {
   terminationMessages: ReadonlyMap<string, string>;
   stopSignals: boolean;
   gates: RestartGates;
+  /** Its postStart hook is under way: nobody may rely on it yet. */
+  inPostStart?: string | undefined;
 }
 
 const lostWhenDeleted =
@@ -165,6 +167,7 @@ function withReadiness(
   const startup = id === undefined ? undefined : input.probes.startup(id);
   const started =
     running &&
+    input.inPostStart !== container.name &&
     (container.startupProbe === undefined ||
       (startup === undefined ? same && previous.started === true : startup === "Success"));
   if (input.group === "init" && !isSidecar(container)) {

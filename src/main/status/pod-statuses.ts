@@ -38,6 +38,8 @@ export interface StatusUpdate {
   waiting: ReadonlyMap<string, StartError>;
   /** Nothing of the pod will start again. */
   final: boolean;
+  /** The container whose postStart hook is under way. */
+  inPostStart?: string;
 }
 
 /** Changes within this time reach the server thread together. */
@@ -78,7 +80,7 @@ export class PodStatuses {
   }
 
   update(input: StatusUpdate): void {
-    const { pod, observed, waiting, final } = input;
+    const { pod, observed, waiting, final, inPostStart } = input;
     const { uid } = pod.metadata;
     const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
     if (terminationMessages === undefined) {
@@ -100,6 +102,7 @@ export class PodStatuses {
       podFinal: final,
       probes: this.deps.probes,
       terminationMessages,
+      ...(inPostStart !== undefined && { inPostStart }),
     });
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.noteStarted(pod);

@@ -122,11 +122,13 @@ export class NodeSync {
 
   private workerEvents(): PodWorkerEvents {
     return {
-      onSynced: ({ pod, observed, plan, failures, state }) => {
-        this.deps.probes.podSynced(pod, observed, state);
+      onSynced: ({ pod, observed, plan, failures, state, inPostStart }) => {
+        // A container is probed when its postStart hook is over.
+        if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
         const waiting = new Map<string, { reason: string; message: string }>(failures);
         for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
-        this.statuses.update({ pod, observed, waiting, final: plan.finished });
+        const hook = inPostStart === undefined ? {} : { inPostStart };
+        this.statuses.update({ pod, observed, waiting, final: plan.finished, ...hook });
       },
       onTerminating: (uid, deadline, reason) => {
         // From here on every exit is one that we asked for and look at ourselves.

@@ -30,7 +30,15 @@ export type PodWorkerState = "syncing" | "finished" | "terminating" | "terminate
 
 /** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
 export interface StepDoer {
-  execute(pod: Pod | undefined, step: Step, signal: AbortSignal): Promise<InspectHint[]>;
+  /** `onProgress` tells what a long step has changed so far. */
+  execute(
+    pod: Pod | undefined,
+    step: Step,
+    signal: AbortSignal,
+    onProgress?: (hints: InspectHint[]) => void,
+  ): Promise<InspectHint[]>;
+  /** The agent stops: what outlives an aborted step ends too. */
+  stop?(): Promise<void>;
 }
 
 /** A pod after it was looked at and planned for. */
@@ -40,6 +48,8 @@ export interface SyncedPod {
   plan: Plan;
   failures: ReadonlyMap<string, StartFailure>;
   state: ProbedPodState;
+  /** The container whose postStart hook is under way: it runs, and has not started yet. */
+  inPostStart?: string;
 }
 
 /** What a worker tells the outside. */
@@ -89,6 +99,8 @@ export class PodWorker {
   private readonly backoff = new CrashBackoff();
   private readonly failures = new Map<string, StartFailure & { count: number }>();
   private stopped = false;
+  /** As the pass under way began. */
+  private synced: SyncedPod | undefined;
 
   constructor(
     readonly uid: string,
@@ -146,7 +158,7 @@ export class PodWorker {
     this.dirty = false;
     this.timer?.cancel();
     this.passAbort.abort(new Error("the agent is stopping"));
-    await this.looping;
+    await Promise.all([this.looping, this.deps.doer.stop?.()]);
   }
 
   private async loop(): Promise<void> {
@@ -181,7 +193,9 @@ export class PodWorker {
       probes: this.deps.probes,
     });
     this.state = plan.finished ? "finished" : "syncing";
-    events.onSynced({ pod, observed, plan, failures: this.failures, state: this.state });
+    const synced: SyncedPod = { pod, observed, plan, failures: this.failures, state: this.state };
+    events.onSynced(synced);
+    this.synced = synced;
     if (plan.steps.length === 0) {
       this.wakeAt(plan.wakeAt);
       return;
@@ -249,8 +263,11 @@ export class PodWorker {
   private async doStep(pod: Pod | undefined, step: Step, observed: ObservedPod): Promise<InspectHint[]> {
     const { signal } = this.passAbort;
     if (step.kind !== "start-container") return this.deps.doer.execute(pod, step, signal);
+    const progress = { over: false };
     try {
-      const hints = await this.deps.doer.execute(pod, step, signal);
+      const hints = await this.deps.doer.execute(pod, step, signal, (made) =>
+        this.showProgress(step.container.name, made, progress, signal),
+      );
       this.failures.delete(step.container.name);
       const previous = newestOf(observed, step.container.name);
       if (pod !== undefined && previous !== undefined && previous.finishedAt > 0n) {
@@ -262,7 +279,21 @@ export class PodWorker {
       if (!(error instanceof StartContainerError)) throw error;
       this.noteStartFailure(step.container.name, error);
       return UNKNOWN_OUTCOME;
+    } finally {
+      progress.over = true;
     }
+  }
+
+  /** A container that waits for its hook is shown as it is; should that fail, the end of the step shows it. */
+  private showProgress(container: string, made: InspectHint[], progress: { over: boolean }, signal: AbortSignal): void {
+    const { cache, events, log } = this.deps;
+    const { synced } = this;
+    cache.waitFor(this.uid, cache.bump(this.uid, made), signal).then(
+      (observed) => {
+        if (synced !== undefined && !progress.over) events.onSynced({ ...synced, observed, inPostStart: container });
+      },
+      (error: unknown) => log.debug({ uid: this.uid, err: error }, `${this.name()}: progress of ${container} not seen`),
+    );
   }
 
   private noteStartFailure(container: string, error: StartContainerError): void {

@@ -321,8 +321,8 @@ test("stops and removals hint what they changed, and what is gone already is no 
   }
   assert.deepEqual(world.calls("StopContainer")[0], { containerId, timeout: 7n });
   assert.equal(world.fake.state.containers.size + world.fake.state.sandboxes.size, 0);
-  world.fake.failpoint("StopContainer", "error(UNKNOWN: the shim is stuck)");
-  await assert.rejects(world.run(undefined, steps[0]?.[0] ?? clean), /shim is stuck/);
+  world.fake.failpoint("StopPodSandbox", "error(UNKNOWN: the shim is stuck)");
+  await assert.rejects(world.run(undefined, steps[1]?.[0] ?? clean), /shim is stuck/);
 });
 
 test("a pod without definition cannot be built", async (t) => {

@@ -31,6 +31,8 @@ export interface RuntimeWorld {
   trouble: { cgroup?: Error | undefined; setUp?: Error | undefined; tearDown?: Error | undefined };
   /** What the metrics were told. */
   counted: string[];
+  /** "POD CONTAINER TYPE REASON: MESSAGE". */
+  events: string[];
   /** Calls of a verb that reached the runtime. */
   calls: (verb: string) => unknown[];
 }
@@ -43,17 +45,22 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   const cgroups = new Set<string>();
   const trouble: RuntimeWorld["trouble"] = {};
   const counted: string[] = [];
+  const events: string[] = [];
   const podDirectory = (uid: string): string => join(root, "pods", uid);
   const runtime: NodeRuntime = {
     cri: client,
     clock,
     log: kept.log,
-    events: noEvents,
     trace: noTrace,
     images: nodeImages(
       { serializeImagePulls: true, maxParallelImagePulls: undefined, registryPullQPS: 0, registryBurst: 1 },
       { cri: client, clock, log: kept.log, events: noEvents, registry: new ThreadRegistry("main") },
     ),
+    events: {
+      pod: ({ metadata }, { type, reason, message, container = "" }) =>
+        events.push(`${metadata.name} ${container} ${type} ${reason}: ${message}`),
+      node: ({ type, reason, message }) => events.push(`node ${type} ${reason}: ${message}`),
+    },
     cgroups: {
       version: 1,
       setUp: () => Promise.resolve(),
@@ -109,6 +116,8 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       clusterDomain: "cluster.local",
       seccompDefault: false,
       cpuCFSQuota: true,
+      kubernetesVersion: "v1.36.0",
+      containerStopSignals: false,
     },
     dns: () =>
       Promise.resolve({
@@ -118,6 +127,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         host: { servers: ["192.0.2.53"], searches: [], options: [] },
       }),
     metrics: {
+      httpHookFellBack: () => counted.push("http fallback"),
       sandboxRun: (_ms, ok) => counted.push(`sandbox ${ok ? "ok" : "failed"}`),
       containerStarted: (kind) => counted.push(`${kind} started`),
       containerStartFailed: (kind, reason) => counted.push(`${kind} ${reason}`),
@@ -125,7 +135,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   };
   const calls = (verb: string): unknown[] =>
     fake.calls.filter((call) => call.verb === verb).map((call) => call.request);
-  return { runtime, fake, client, clock, kept, root, cgroups, trouble, counted, calls };
+  return { runtime, fake, client, clock, kept, root, cgroups, trouble, counted, events, calls };
 }
 
 export function app(fields: Partial<Container> = {}): Container {

@@ -408,3 +408,10 @@ test("the pod's share of termination message bytes", () => {
   const alone = compute({ observed });
   assert.equal(first(alone).state.terminated?.message?.length, 4000);
 });
+
+test("a container whose postStart hook is under way runs, but is neither started nor ready", () => {
+  const shown = first(compute({ inPostStart: "a" }));
+  assert.deepEqual([shown.state.running !== undefined, shown.started, shown.ready], [true, false, false]);
+  const other = first(compute({ inPostStart: "b" }));
+  assert.deepEqual([other.started, other.ready], [true, true]);
+});

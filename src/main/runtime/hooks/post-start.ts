@@ -1,0 +1,67 @@
+// postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
+import type { Pod } from "../../../shared/api/pod.js";
+import { podDescription } from "../../../shared/api/pod.js";
+import { graceSeconds } from "../../sync/plan-context.js";
+import type { InspectHint } from "../../../shared/contracts/pleg.js";
+import type { StartContainerStep } from "../../sync/step.js";
+import type { NodeRuntime } from "../node-runtime.js";
+import { StartContainerError } from "../start-container-error.js";
+import { stopOne, type Stopping } from "../kill-container.js";
+import { isHookError } from "./hook-error.js";
+import { runHook } from "./run-hook.js";
+
+const REASON = "PostStartHookError";
+
+/** Rejects with StartContainerError when the hook failed, with the signal's reason when it was given up. */
+export async function runPostStart(
+  runtime: NodeRuntime,
+  stopping: Stopping,
+  pod: Pod,
+  step: StartContainerStep,
+  started: InspectHint[],
+  signal: AbortSignal,
+  onProgress: (hints: InspectHint[]) => void,
+): Promise<void> {
+  const { container } = step;
+  const handler = container.lifecycle?.postStart;
+  const containerId = started.find(({ kind }) => kind === "container")?.id;
+  if (handler === undefined || containerId === undefined) return;
+  // It runs already, however long the hook takes.
+  onProgress(started);
+  const address = pod.spec.hostNetwork === true ? runtime.node.nodeIPs[0] : step.podIPs[0];
+  const target = { pod, container, containerId, podIP: () => Promise.resolve(address) };
+  try {
+    await runHook(runtime, target, handler, signal);
+  } catch (error) {
+    if (!isHookError(error)) throw error;
+    const event = { type: "Warning", reason: "FailedPostStartHook", message: "PostStartHook failed" } as const;
+    runtime.events.pod(pod, { ...event, container: container.name });
+    runtime.metrics.containerStartFailed(step.containerKind === "init" ? "init_container" : "container", REASON);
+    await takeDown(runtime, stopping, pod, step, containerId, signal);
+    throw new StartContainerError(REASON, error.message, undefined, { cause: error });
+  }
+}
+
+/** What can't be stopped here is found running by the next pass, as upstream leaves it. */
+async function takeDown(
+  runtime: NodeRuntime,
+  stopping: Stopping,
+  pod: Pod,
+  { container }: StartContainerStep,
+  containerId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const grace = graceSeconds(pod);
+  const deadline = runtime.clock.now() + grace * 1000;
+  const kill = { containerId, name: container.name, graceSeconds: grace, deadline, message: "FailedPostStartHook" };
+  try {
+    await stopOne(runtime, stopping, pod, kill, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const name = container.name;
+    runtime.log.error(
+      { uid: pod.metadata.uid, container: name, err: error },
+      `${podDescription(pod)}: ${name} still runs`,
+    );
+  }
+}

@@ -1,0 +1,145 @@
+// The preStop hooks of one pod. What must hold: a hook is begun once for a container, whoever asks again joins it; it ends
+// at the earliest deadline anybody gave; it outlives an aborted pass, but not the agent.
+import type { LifecycleHandler } from "../../../shared/api/pod.js";
+import { podDescription } from "../../../shared/api/pod.js";
+import type { Timer } from "../../../shared/clock/clock.js";
+import type { NodeRuntime } from "../node-runtime.js";
+import { isHookError } from "./hook-error.js";
+import type { HookTarget } from "./hook-target.js";
+import { runHook } from "./run-hook.js";
+
+/** Which containers' hooks are over, kept where the next agent finds it. */
+export interface PreStopMemory {
+  has(containerId: string): boolean;
+  add(containerId: string): void;
+}
+
+interface Run {
+  /** Never rejects. */
+  over: Promise<void>;
+  abort: AbortController;
+  /** Milliseconds since the epoch. */
+  deadline: number;
+  timer: Timer;
+}
+
+export class PreStops {
+  private readonly runs = new Map<string, Run>();
+
+  constructor(
+    private readonly runtime: NodeRuntime,
+    private readonly memory: PreStopMemory,
+  ) {}
+
+  /** Had its hook, in this life of the agent or an earlier one. */
+  isOver(containerId: string): boolean {
+    return this.memory.has(containerId);
+  }
+
+  isRunning(containerId: string): boolean {
+    return this.runs.has(containerId);
+  }
+
+  /** Resolves when the hook is over or its time is; rejects with the signal's reason, and the hook goes on. */
+  async run(target: HookTarget, handler: LifecycleHandler, deadline: number, signal: AbortSignal): Promise<void> {
+    const run = this.runs.get(target.containerId) ?? this.begin(target, handler, deadline);
+    if (deadline < run.deadline) {
+      run.timer.cancel();
+      run.deadline = deadline;
+      run.timer = this.cutAt(deadline, run.abort);
+    }
+    await unlessAborted(run.over, signal);
+  }
+
+  /** The agent stops: the next one begins anew what is cut here. */
+  async stop(): Promise<void> {
+    const runs = [...this.runs.values()];
+    for (const { abort } of runs) abort.abort(new AgentStopsError());
+    await Promise.all(runs.map(({ over }) => over));
+  }
+
+  private begin(target: HookTarget, handler: LifecycleHandler, deadline: number): Run {
+    const abort = new AbortController();
+    const { containerId } = target;
+    const run: Run = {
+      abort,
+      deadline,
+      timer: this.cutAt(deadline, abort),
+      over: runHook(this.runtime, target, handler, abort.signal).then(
+        () => this.end(containerId),
+        (error: unknown) => this.failed(target, error),
+      ),
+    };
+    this.runs.set(containerId, run);
+    return run;
+  }
+
+  private cutAt(deadline: number, abort: AbortController): Timer {
+    const { clock } = this.runtime;
+    return clock.after(Math.max(0, deadline - clock.now()), () => abort.abort(new GraceOverError()));
+  }
+
+  private failed(target: HookTarget, error: unknown): void {
+    const { pod, container, containerId } = target;
+    const over = error instanceof AgentStopsError;
+    this.end(containerId, !over);
+    if (over) return;
+    const message = error instanceof Error ? error.message : String(error);
+    const fields = { uid: pod.metadata.uid, container: container.name, err: error };
+    this.runtime.log.warn(fields, `${podDescription(pod)}: preStop hook of container ${container.name}: ${message}`);
+    if (error instanceof GraceOverError) return;
+    this.runtime.events.pod(pod, {
+      type: "Warning",
+      reason: "FailedPreStopHook",
+      message: "PreStopHook failed",
+      container: container.name,
+    });
+    if (!isHookError(error)) this.runtime.log.debug(fields, "the hook could not be run at all");
+  }
+
+  private end(containerId: string, remember = true): void {
+    this.runs.get(containerId)?.timer.cancel();
+    this.runs.delete(containerId);
+    if (remember) this.memory.add(containerId);
+  }
+}
+
+class GraceOverError extends Error {
+  override readonly name = "GraceOverError";
+  constructor() {
+    super("the grace period is over before the hook was: it is cut, the container is stopped");
+  }
+}
+
+class AgentStopsError extends Error {
+  override readonly name = "AgentStopsError";
+  constructor() {
+    super("the agent stops");
+  }
+}
+
+function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener("abort", onAbort, { once: true });
+    void promise.then(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    });
+  });
+}
+
+/** For a pod whose memory ends with the agent. */
+export class ForgetfulMemory implements PreStopMemory {
+  private readonly ids = new Set<string>();
+  has(containerId: string): boolean {
+    return this.ids.has(containerId);
+  }
+  add(containerId: string): void {
+    this.ids.add(containerId);
+  }
+}

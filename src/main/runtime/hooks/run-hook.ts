@@ -1,0 +1,70 @@
+// Runs one lifecycle hook to its end (section 24). What must hold: nothing of it goes on once it has settled; a failure of
+// the hook is a HookError with upstream's words, an abort is the signal's reason.
+import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
+import { isCriError } from "../../../shared/cri/errors.js";
+import { quote } from "../../../shared/log/quote.js";
+import type { NodeRuntime } from "../node-runtime.js";
+import { HookError } from "./hook-error.js";
+import type { HookTarget } from "./hook-target.js";
+import { runHttpHook } from "./http-hook.js";
+
+/** Bytes of a command's output that its failure shows. */
+const OUTPUT_LIMIT = 10 * 1024;
+
+export async function runHook(
+  runtime: NodeRuntime,
+  target: HookTarget,
+  handler: LifecycleHandler,
+  signal: AbortSignal,
+): Promise<void> {
+  const { exec, httpGet, sleep } = handler;
+  const where = `for Container "${target.container.name}" in Pod "${podDescription(target.pod)}" failed - error`;
+  if (exec !== undefined) {
+    const command = exec.command ?? [];
+    const failure = await runCommand(runtime, target.containerId, command, signal);
+    if (failure === undefined) return;
+    const { error, output } = failure;
+    throw new HookError(`Exec lifecycle hook ([${command.join(" ")}]) ${where}: ${error}, message: ${quote(output)}`);
+  }
+  if (httpGet !== undefined) {
+    await told(`HTTP lifecycle hook (${httpGet.path ?? ""}) ${where}`, signal, () =>
+      runHttpHook(runtime, target, httpGet, signal),
+    );
+    return;
+  }
+  if (sleep !== undefined) {
+    await runtime.clock.sleep(sleep.seconds * 1000, signal);
+    return;
+  }
+  // A TCP handler is valid in a definition, and nobody has ever run one.
+  throw new HookError(`Cannot run handler: invalid handler: ${Object.keys(handler).join(", ")}`);
+}
+
+/** undefined: it ended with status 0. */
+async function runCommand(
+  runtime: NodeRuntime,
+  containerId: string,
+  cmd: string[],
+  signal: AbortSignal,
+): Promise<{ error: string; output: string } | undefined> {
+  try {
+    const { exitCode, stdout, stderr } = await runtime.cri.execSync({ containerId, cmd, timeout: 0n }, { signal });
+    if (exitCode === 0) return undefined;
+    const output = Buffer.concat([stdout, stderr]).subarray(0, OUTPUT_LIMIT).toString("utf8");
+    const complaint = Buffer.from(stderr).subarray(0, OUTPUT_LIMIT).toString("utf8");
+    return { error: `command '${cmd.join(" ")}' exited with ${exitCode}: ${complaint}`, output };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isCriError(error)) throw error;
+    return { error: error.details, output: "" };
+  }
+}
+
+async function told(what: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new HookError(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,126 @@
+// StopContainer with what goes before it: the Killing event, then the preStop hook, both once per container; hook and stop
+// share one deadline.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { KillContainerStep } from "../sync/step.js";
+import {
+  containerFromAnnotations,
+  containerStatus,
+  definedContainer,
+  hookTarget,
+  isRunning,
+  podFromLabels,
+} from "./hooks/hook-target.js";
+import { ForgetfulMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
+import type { NodeRuntime } from "./node-runtime.js";
+import { unlessGone } from "./unless-gone.js";
+
+/** After a hook that used the grace up the process still gets this long between its stop signal and SIGKILL. */
+const MIN_STOP_SECONDS = 2;
+
+/** What was already done towards stopping the containers of one pod. */
+export class Stopping {
+  readonly preStops: PreStops;
+  private readonly announced = new Set<string>();
+
+  constructor(
+    private readonly runtime: NodeRuntime,
+    memory: PreStopMemory = new ForgetfulMemory(),
+  ) {
+    this.preStops = new PreStops(runtime, memory);
+  }
+
+  announce(pod: Pod, container: string, containerId: string, message: string): void {
+    if (this.announced.has(containerId)) return;
+    this.announced.add(containerId);
+    this.runtime.events.pod(pod, { type: "Normal", reason: "Killing", message, container });
+  }
+}
+
+export interface Kill {
+  containerId: string;
+  name: string;
+  graceSeconds: number;
+  /** When the grace ends, milliseconds since the epoch. */
+  deadline: number;
+  /** Of the Killing event. */
+  message: string;
+}
+
+export async function killContainer(
+  runtime: NodeRuntime,
+  stopping: Stopping,
+  pod: Pod | undefined,
+  step: KillContainerStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  const { containerId, name, graceSeconds } = step;
+  const deadline = runtime.clock.now() + graceSeconds * 1000;
+  await stopOne(
+    runtime,
+    stopping,
+    pod,
+    { containerId, name, graceSeconds, deadline, message: killMessage(step) },
+    signal,
+  );
+  return [{ kind: "container", id: containerId }];
+}
+
+/** A reason about the container itself is told as it is; why its whole pod goes is not the container's. */
+export function killMessage({ name, reason }: Pick<KillContainerStep, "name" | "reason">): string {
+  const own = reason.startsWith(`Container ${name} `) || reason.startsWith(`Init container ${name} `);
+  return own ? reason : `Stopping container ${name}`;
+}
+
+export async function stopOne(
+  runtime: NodeRuntime,
+  stopping: Stopping,
+  pod: Pod | undefined,
+  kill: Kill,
+  signal: AbortSignal,
+): Promise<void> {
+  const { containerId } = kill;
+  const whom = await identify(runtime, pod, kill, signal);
+  if (whom === undefined) return;
+  stopping.announce(whom.pod, kill.name, containerId, kill.message);
+  const seconds = (await preStop(runtime, stopping, whom, kill, signal)) ?? kill.graceSeconds;
+  await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(seconds) }, { signal }));
+}
+
+interface Whom {
+  pod: Pod;
+  container: Container;
+}
+
+/** Pod and container as defined, else as the container's labels tell; undefined when it is gone. */
+async function identify(
+  runtime: NodeRuntime,
+  pod: Pod | undefined,
+  kill: Kill,
+  signal: AbortSignal,
+): Promise<Whom | undefined> {
+  const defined = definedContainer(pod, kill.name);
+  if (pod !== undefined && defined !== undefined) return { pod, container: defined };
+  const status = await containerStatus(runtime, kill.containerId, signal);
+  if (status === undefined) return undefined;
+  return { pod: pod ?? podFromLabels(status), container: containerFromAnnotations(status) };
+}
+
+/** The seconds that are left after a hook; undefined when none was run. */
+async function preStop(
+  runtime: NodeRuntime,
+  { preStops }: Stopping,
+  { pod, container }: Whom,
+  { containerId, deadline }: Kill,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const handler = container.lifecycle?.preStop;
+  if (handler === undefined || preStops.isOver(containerId)) return undefined;
+  if (!preStops.isRunning(containerId)) {
+    if (deadline <= runtime.clock.now()) return undefined;
+    const status = await containerStatus(runtime, containerId, signal);
+    if (status === undefined || !isRunning(status)) return undefined;
+  }
+  await preStops.run(hookTarget(runtime, pod, container, containerId), handler, deadline, signal);
+  return Math.max(Math.ceil((deadline - runtime.clock.now()) / 1000), MIN_STOP_SECONDS);
+}
