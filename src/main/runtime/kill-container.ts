@@ -45,6 +45,7 @@ export interface Kill {
   deadline: number;
   /** Of the Killing event. */
   message: string;
+  withoutPreStop?: true;
 }
 
 export async function killContainer(
@@ -54,13 +55,19 @@ export async function killContainer(
   step: KillContainerStep,
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
-  const { containerId, name, graceSeconds } = step;
-  const deadline = runtime.clock.now() + graceSeconds * 1000;
+  const { containerId, name, graceSeconds, deadline } = step;
   await stopOne(
     runtime,
     stopping,
     pod,
-    { containerId, name, graceSeconds, deadline, message: killMessage(step) },
+    {
+      containerId,
+      name,
+      graceSeconds,
+      deadline,
+      message: killMessage(step),
+      ...(step.withoutPreStop && { withoutPreStop: true }),
+    },
     signal,
   );
   return [{ kind: "container", id: containerId }];
@@ -111,11 +118,11 @@ async function preStop(
   runtime: NodeRuntime,
   { preStops }: Stopping,
   { pod, container }: Whom,
-  { containerId, deadline }: Kill,
+  { containerId, deadline, withoutPreStop }: Kill,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const handler = container.lifecycle?.preStop;
-  if (handler === undefined || preStops.isOver(containerId)) return undefined;
+  if (handler === undefined || withoutPreStop === true || preStops.isOver(containerId)) return undefined;
   if (!preStops.isRunning(containerId)) {
     if (deadline <= runtime.clock.now()) return undefined;
     const status = await containerStatus(runtime, containerId, signal);
