@@ -49,7 +49,13 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     log: kept.log,
     events: noEvents,
     images: nodeImages(
-      { serializeImagePulls: true, maxParallelImagePulls: undefined, registryPullQPS: 0, registryBurst: 1 },
+      {
+        rootDir: root,
+        serializeImagePulls: true,
+        maxParallelImagePulls: undefined,
+        registryPullQPS: 0,
+        registryBurst: 1,
+      },
       { cri: client, clock, log: kept.log, events: noEvents, registry: new ThreadRegistry("main") },
     ),
     cgroups: {
