@@ -5,15 +5,18 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { imageMetrics } from "../../shared/metrics/images.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../events/recorder.js";
-import { noCredentials } from "./credentials.js";
 import { openAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
+import { KeyringCredentials } from "./keyring/keyring-credentials.js";
+import { NodeCredentialFiles } from "./keyring/node-files.js";
+import { standalonePullSecrets } from "./keyring/pull-secrets.js";
 import { PullRate } from "./pull-rate.js";
 import { PullTurns } from "./pull-turns.js";
 import { Pulls } from "./pulls.js";
 
 /** Fields of KubeletConfiguration. */
 export interface ImageSettings {
+  rootDir: string;
   serializeImagePulls: boolean;
   /** undefined: no bound but ours. */
   maxParallelImagePulls: number | undefined;
@@ -36,7 +39,10 @@ const PARALLEL_PULLS = 16;
 export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): ImagePuller {
   const { cri, clock, events, registry } = deps;
   const log = moduleLogger(deps.log, "images");
-  const [credentials, access] = [noCredentials, openAccess];
+  const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
+  const node = [new NodeCredentialFiles(places, log)];
+  const credentials = new KeyringCredentials({ secrets: standalonePullSecrets, node, events });
+  const access = openAccess;
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
   const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });

@@ -53,7 +53,13 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     log: kept.log,
     trace: noTrace,
     images: nodeImages(
-      { serializeImagePulls: true, maxParallelImagePulls: undefined, registryPullQPS: 0, registryBurst: 1 },
+      {
+        rootDir: root,
+        serializeImagePulls: true,
+        maxParallelImagePulls: undefined,
+        registryPullQPS: 0,
+        registryBurst: 1,
+      },
       { cri: client, clock, log: kept.log, events: noEvents, registry: new ThreadRegistry("main") },
     ),
     events: {

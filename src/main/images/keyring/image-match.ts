@@ -1,0 +1,50 @@
+// Does a registry key fit an image? The key may have globs in its host, label by label, a port and a path. The rules are
+// those of the public API (matchImages of CredentialProvider): as many labels, the same port, the path a prefix.
+
+/** The parts of a key, or of an image's reference. */
+export interface RegistryPattern {
+  labels: string[];
+  /** "" without one. */
+  port: string;
+  /** Begins with "/", or is "". */
+  path: string;
+}
+
+/** "*.registry.io:5000/team" → its parts; a scheme is left out. undefined: no host in it. */
+export function parsePattern(text: string): RegistryPattern | undefined {
+  const rest = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "");
+  const slash = rest.indexOf("/");
+  const authority = slash < 0 ? rest : rest.slice(0, slash);
+  const parts = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(authority);
+  const host = parts?.[1] ?? "";
+  if (host === "") return undefined;
+  const labels = host.startsWith("[") ? [host] : host.split(".");
+  return { labels, port: parts?.[2] ?? "", path: slash < 0 ? "" : rest.slice(slash) };
+}
+
+/** `image` is a reference that begins with its registry: "registry.io:5000/team/app:1". */
+export function matchesImage(pattern: string, image: string): boolean {
+  const [key, target] = [parsePattern(pattern), parsePattern(image)];
+  if (key === undefined || target === undefined) return false;
+  return (
+    key.port === target.port &&
+    key.labels.length === target.labels.length &&
+    target.path.startsWith(key.path) &&
+    key.labels.every((glob, index) => matchesGlob(glob, target.labels[index] ?? ""))
+  );
+}
+
+/** Within one label: "*" is any number of characters, "?" exactly one. No way back further than the last star. */
+function matchesGlob(glob: string, text: string): boolean {
+  let [at, star, resume] = [0, -1, 0];
+  for (let index = 0; index < text.length;) {
+    if (at < glob.length && glob[at] === "*") [star, resume, at] = [at, index, at + 1];
+    else if (at < glob.length && (glob[at] === "?" || glob[at] === text[index])) [at, index] = [at + 1, index + 1];
+    else if (star >= 0) {
+      resume++;
+      [at, index] = [star + 1, resume];
+    } else return false;
+  }
+  while (glob[at] === "*") at++;
+  return at === glob.length;
+}

@@ -1,0 +1,24 @@
+// Where a pod's imagePullSecrets come from. Without an API server there are no secrets: all that a pod names are missing.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+
+export interface PullSecret {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** By registry, as in the secret's docker configuration. */
+  auths: ReadonlyMap<string, AuthConfig>;
+}
+
+export interface PullSecrets {
+  /** In the order in which the pod names them; those that don't exist or can't be read are missing. */
+  forPod(pod: Pod): Promise<{ secrets: PullSecret[]; missing: string[] }>;
+}
+
+export const standalonePullSecrets: PullSecrets = {
+  forPod: (pod) => Promise.resolve({ secrets: [], missing: secretNames(pod) }),
+};
+
+function secretNames({ spec }: Pod): string[] {
+  return (spec.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
+}

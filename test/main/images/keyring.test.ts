@@ -1,0 +1,199 @@
+// Which credentials fit which image, and where the node's own are found.
+import assert from "node:assert/strict";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { DockerConfigError, readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
+import { matchesImage } from "../../../src/main/images/keyring/image-match.js";
+import { KeyringCredentials } from "../../../src/main/images/keyring/keyring-credentials.js";
+import { lookUp } from "../../../src/main/images/keyring/keyring.js";
+import { NodeCredentialFiles } from "../../../src/main/images/keyring/node-files.js";
+import { standalonePullSecrets, type PullSecrets } from "../../../src/main/images/keyring/pull-secrets.js";
+import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { pod as makePod } from "../../support/pods.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { never } from "./puller-kit.js";
+
+const matches: [pattern: string, image: string, expected: boolean][] = [
+  ["registry.io", "registry.io/team/app:1", true],
+  ["registry.io", "registry.io:5000/team/app:1", false],
+  ["registry.io:5000", "registry.io:5000/team/app:1", true],
+  ["registry.io:5000", "registry.io/team/app:1", false],
+  ["*.registry.io", "a.registry.io/app", true],
+  ["*.registry.io", "registry.io/app", false],
+  ["*.registry.io", "a.b.registry.io/app", false],
+  ["*.*.registry.io", "a.b.registry.io/app", true],
+  ["*.io", "a.registry.io/app", false],
+  ["registry.*", "registry.com/app", true],
+  ["reg*.io", "registry.io/app", true],
+  ["*try.io", "registry.io/app", true],
+  ["r*g*y.io", "registry.io/app", true],
+  ["r?gistry.io", "registry.io/app", true],
+  ["r?egistry.io", "registry.io/app", false],
+  ["registry.io/team", "registry.io/team/app", true],
+  ["registry.io/team", "registry.io/other/app", false],
+  ["registry.io/team/app", "registry.io/team", false],
+  ["https://registry.io/team", "registry.io/team/app", true],
+  ["[::1]:5000", "[::1]:5000/app", true],
+  ["", "registry.io/app", false],
+  ["registry.io/*", "registry.io/app", false],
+];
+for (const [pattern, image, expected] of matches) {
+  test(`"${pattern}" ${expected ? "fits" : "does not fit"} ${image}`, () => {
+    assert.equal(matchesImage(pattern, image), expected);
+  });
+}
+
+test("a star in a label stands for any text of that label, and never for a dot", () => {
+  const label = fc.stringMatching(/^[a-z][a-z0-9-]{0,6}$/);
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), fc.nat(3), fc.nat(7), (labels, which, cut) => {
+      const index = which % labels.length;
+      const target = labels[index] ?? "";
+      const glob = `${target.slice(0, cut)}*`;
+      const pattern = labels.with(index, glob).join(".");
+      assert.ok(matchesImage(pattern, `${labels.join(".")}/app:1`));
+      assert.ok(!matchesImage(pattern, `${labels.with(index, `${target}.x`).join(".")}/app:1`));
+    }),
+  );
+});
+
+const auth = (username: string, password = "p"): AuthConfig => AuthConfig.fromPartial({ username, password });
+const users = (found: AuthConfig[]): string[] => found.map(({ username }) => username);
+
+test("the longest key first, exact before wildcard; docker's own registry by its old name", () => {
+  const auths = new Map(
+    ["*.io", "registry.io", "registry.io/team", "registry.io/team/app", "registry.io/other"].map((key) => [
+      key,
+      auth(key),
+    ]),
+  );
+  assert.deepEqual(users(lookUp(auths, "registry.io/team/app:1")), [
+    "registry.io/team/app",
+    "registry.io/team",
+    "registry.io",
+    "*.io",
+  ]);
+  const hub = new Map([["https://index.docker.io/v1/", auth("hub")]]);
+  for (const image of ["busybox:1", "library/busybox:1", "docker.io/library/busybox:1"]) {
+    assert.deepEqual(users(lookUp(hub, image)), ["hub"], image);
+  }
+  assert.deepEqual(lookUp(hub, "registry.io/busybox:1"), []);
+  assert.deepEqual(lookUp(hub, "localhost:5000/busybox:1"), []);
+  assert.deepEqual(users(lookUp(new Map([["http://localhost:5000/v2/", auth("local")]]), "localhost:5000/a:1")), [
+    "local",
+  ]);
+});
+
+test("both forms of docker's configuration; auth wins, tokens are kept", () => {
+  const entry = { username: "x", password: "y", auth: Buffer.from("user:pass:word").toString("base64") };
+  const unpadded = { auth: entry.auth.replace(/=+$/, ""), identitytoken: "id", registrytoken: "reg" };
+  const expected = AuthConfig.fromPartial({ username: "user", password: "pass:word" });
+  const modern = readDockerConfig(JSON.stringify({ auths: { a: entry, b: unpadded }, credsStore: "x" }), "config.json");
+  assert.deepEqual(modern.auths.get("a"), expected);
+  assert.deepEqual(modern.auths.get("b"), { ...expected, identityToken: "id", registryToken: "reg" });
+  const older = readDockerConfig(JSON.stringify({ a: { username: "x", password: "y", email: "e" } }), "dockercfg");
+  assert.deepEqual(older.auths.get("a"), AuthConfig.fromPartial({ username: "x", password: "y" }));
+  assert.equal(readDockerConfig("{}", "config.json").auths.size, 0);
+});
+
+test("what can't be used is told without a word of it; the other entries count", () => {
+  const secret = Buffer.from("hunter2").toString("base64");
+  for (const text of [`hunter2`, `"hunter2"`, `{"auths": "hunter2"}`, `{"auths": {"a": hunter2}}`]) {
+    assert.throws(
+      () => readDockerConfig(text, "config.json"),
+      (error) => error instanceof DockerConfigError && !error.message.includes("hunter2"),
+      text,
+    );
+  }
+  const { auths, problems } = readDockerConfig(
+    JSON.stringify({ auths: { a: { auth: secret }, b: { auth: "!" }, c: "hunter2", d: { username: 1 }, e: {} } }),
+    "config.json",
+  );
+  assert.deepEqual([...auths.keys()], ["e"]);
+  assert.deepEqual(problems, [
+    'registry "a": "auth" is not user:password in base64',
+    'registry "b": "auth" is not base64',
+    'registry "c": the entry is not an object',
+    'registry "d": "username" is not a text',
+  ]);
+});
+
+test("the first usable file counts: config.json in every place before .dockercfg; changes are seen", async (t) => {
+  const folder = await temporaryFolder(t);
+  const [rootDir, workingDir, home] = ["root", "cwd", "home"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await Promise.all([mkdir(rootDir), mkdir(workingDir), mkdir(join(home, ".docker"), { recursive: true })]);
+  const kept = keptLog();
+  const files = new NodeCredentialFiles({ rootDir, workingDir, home }, kept.log);
+  const find = async () => users(await files.forImage("registry.io/a:1"));
+  const put = (path: string, user: string, older = false) => {
+    const entry = { "registry.io": { username: user, password: "p" } };
+    return writeFile(path, JSON.stringify(older ? entry : { auths: entry }));
+  };
+  assert.deepEqual(await find(), []);
+  await put(join(rootDir, ".dockercfg"), "older", true);
+  assert.deepEqual(await find(), ["older"]);
+  await put(join(home, ".docker", "config.json"), "home");
+  assert.deepEqual(await find(), ["home"]);
+  await put(join(workingDir, "config.json"), "cwd");
+  assert.deepEqual(await find(), ["cwd"]);
+  await put(join(rootDir, "config.json"), "root");
+  assert.deepEqual(await find(), ["root"]);
+  await put(join(rootDir, "config.json"), "changed");
+  assert.deepEqual(await find(), ["changed"]);
+  await writeFile(join(rootDir, "config.json"), "{ broken");
+  assert.deepEqual(await find(), ["cwd"]);
+  assert.deepEqual(await find(), ["cwd"]);
+  assert.equal(kept.warnings().length, 1, "said once for one content");
+  assert.match(kept.warnings()[0] ?? "", /root\/config\.json are not used: it is not JSON; mend the file/);
+  await Promise.all([rm(join(workingDir, "config.json")), chmod(join(rootDir, "config.json"), 0o600)]);
+  assert.deepEqual(await find(), ["home"]);
+});
+
+test("the pod's secrets come before the node's files and providers; the same credentials are tried once", async () => {
+  const secrets: PullSecrets = {
+    forPod: (pod) => {
+      const { name, namespace } = pod.metadata;
+      const secret = { uid: "s-1", namespace, name: `${name}-pull`, auths: new Map([["registry.io", auth("secret")]]) };
+      return Promise.resolve({ secrets: [secret], missing: [] });
+    },
+  };
+  const node = [
+    { forImage: () => Promise.resolve([auth("file"), auth("secret")]) },
+    { forImage: () => Promise.resolve([auth("provider"), auth("file")]) },
+  ];
+  const events = { pod: () => assert.fail("no event"), node: () => undefined };
+  const keyring = new KeyringCredentials({ secrets, node, events });
+  const found = await keyring.forImage(makePod(), "registry.io/a:1", never);
+  assert.deepEqual(
+    found.map(({ auth, source }) => `${source.kind} ${auth.username}`),
+    ["secret secret", "node file", "node provider"],
+  );
+  const own = await keyring.ofPod(makePod(), "registry.io/a:1");
+  assert.equal(own.length, 1);
+  assert.deepEqual(own[0], found[0]);
+  assert.deepEqual(await keyring.ofPod(makePod(), "other.io/a:1"), []);
+});
+
+test("secrets that a stand-alone node can't have are told with their names", async () => {
+  const events: string[] = [];
+  const keyring = new KeyringCredentials({
+    secrets: standalonePullSecrets,
+    node: [],
+    events: {
+      pod: (_pod, { type, reason, message }) => events.push(`${type} ${reason}: ${message}`),
+      node: () => undefined,
+    },
+  });
+  assert.deepEqual(await keyring.forImage(makePod(), "a:1", never), []);
+  assert.deepEqual(events, []);
+  await keyring.forImage(makePod({ imagePullSecrets: [{ name: "one" }, {}, { name: "two" }] }), "a:1", never);
+  assert.deepEqual(events, [
+    "Warning FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.",
+  ]);
+});
