@@ -54,8 +54,7 @@ export async function killContainer(
   step: KillContainerStep,
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
-  const { containerId, name, graceSeconds } = step;
-  const deadline = runtime.clock.now() + graceSeconds * 1000;
+  const { containerId, name, graceSeconds, deadline } = step;
   await stopOne(
     runtime,
     stopping,
