@@ -1,0 +1,204 @@
+// Lifecycle hooks of real containers: what they run, in which place, what their failure does and when they are cut.
+
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { Container, PodSpec } from "../../src/shared/api/pod.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import {
+  IDLE,
+  manifest,
+  NODE_NAME,
+  PATIENCE_MS,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
+
+let node: TestNode;
+/** Each pod writes its diary in a folder of its own here. */
+let diaries: string;
+
+before(async () => {
+  diaries = await mkdtemp(join(tmpdir(), "nodelet-hooks-"));
+  node = await startNode();
+});
+after(async () => {
+  await node.stop();
+  await rm(diaries, { recursive: true, force: true });
+});
+
+const DIARY = { name: "diary", mountPath: "/diary" };
+/** Adds a line to the pod's diary. */
+const note = (line: string): string => `echo ${line} >> /diary/lines`;
+const hook = (script: string) => ({ exec: { command: ["sh", "-c", script] } });
+/** Notes its stop signal and ends. */
+const noting = (name: string): string =>
+  `trap '${note(`${name}-TERM`)}; exit 0' TERM; ${note(`${name}-up`)}; while true; do sleep 3600 & wait $!; done`;
+
+async function write(name: string, containers: Container[], spec: Partial<PodSpec> = {}): Promise<void> {
+  const folder = join(diaries, name);
+  await mkdir(folder, { recursive: true });
+  const volumes = [{ name: "diary", hostPath: { path: folder } }];
+  await node.writeManifest(name, manifest(name, containers, { spec: { volumes, ...spec } }));
+}
+
+const diary = async (name: string): Promise<string[]> =>
+  (await readFile(join(diaries, name, "lines"), "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+
+const hooked = (name: string, script: string, lifecycle: Container["lifecycle"]): Container =>
+  shell(name, script, { volumeMounts: [DIARY], ...(lifecycle && { lifecycle }) });
+
+interface EventLine {
+  event: string;
+  container?: string;
+  msg: string;
+}
+
+/** The events of a pod, as the agent's log tells them. */
+async function eventsOf(name: string): Promise<EventLine[]> {
+  const lines = (await readFile(node.kubelet.log, "utf8")).split("\n");
+  return lines
+    .filter((line) => line.includes('"event":') && line.includes(`pod ${name}-${NODE_NAME}_`))
+    .map((line) => JSON.parse(line) as EventLine);
+}
+
+const reasonsOf = async (name: string): Promise<string[]> => (await eventsOf(name)).map(({ event }) => event);
+const waitForEvent = (name: string, reason: string): Promise<true> =>
+  waitFor(async () => (await reasonsOf(name)).includes(reason) || undefined, {
+    what: `event ${reason} of ${name}`,
+    timeoutMs: PATIENCE_MS,
+    intervalMs: 50,
+  });
+const running = (name: string, container = "app") =>
+  waitForPod(node, name, (pod) => statusOf(pod, container)?.state.running !== undefined, `${container} runs`);
+const ready = (name: string, container = "app") =>
+  waitForPod(node, name, (pod) => statusOf(pod, container)?.ready === true, `${container} is ready`);
+const waitForLine = (name: string, line: string): Promise<true> =>
+  waitFor(async () => (await diary(name)).includes(line) || undefined, {
+    what: `${line} in the diary of ${name}`,
+    timeoutMs: PATIENCE_MS,
+    intervalMs: 50,
+  });
+
+describe("lifecycle hooks", { concurrency: 6 }, () => {
+  test("a long postStart: its container is shown as running, not ready, and the next one waits for its end", async () => {
+    const wait = `${note("hook")}; while [ ! -e /diary/go ]; do sleep 0.1; done; ${note("hook-end")}`;
+    const containers = [
+      hooked("app", noting("app"), { postStart: hook(wait) }),
+      hooked("next", noting("next"), undefined),
+    ];
+    await write("warm", containers);
+    await waitForLine("warm", "hook");
+    const early = await running("warm");
+    assert.deepEqual([statusOf(early, "app")?.started, statusOf(early, "app")?.ready], [false, false]);
+    assert.equal(statusOf(early, "next")?.state.waiting?.reason, "ContainerCreating");
+    await mkdir(join(diaries, "warm", "go"));
+    await ready("warm", "next");
+    const lines = await diary("warm");
+    assert.ok(lines.indexOf("hook-end") < lines.indexOf("next-up"), lines.join());
+    assert.deepEqual((await reasonsOf("warm")).filter((reason) => /Created|Started/.test(reason)).length, 4);
+  });
+
+  test("a postStart over HTTP reaches the container by the name of its port", async () => {
+    const cgi = "#!/bin/sh\\necho called >> /diary/lines\\necho Content-Type: text/plain\\necho\\n";
+    const script = [
+      "mkdir -p /www/cgi-bin",
+      `printf '${cgi}' > /www/cgi-bin/hook`,
+      "chmod +x /www/cgi-bin/hook",
+      "httpd -p 8080 -h /www",
+      noting("app"),
+    ].join("; ");
+    // The next container starts when this one's hook has seen the server up.
+    const retry = "for i in $(seq 100); do wget -qO- http://127.0.0.1:8080/cgi-bin/hook && break; sleep 0.1; done";
+    const server = hooked("server", script, { postStart: hook(retry) });
+    const app = hooked("app", noting("caller"), {
+      postStart: { httpGet: { port: "web", path: "/cgi-bin/hook" } },
+    });
+    await write("http", [server, { ...app, ports: [{ name: "web", containerPort: 8080 }] }]);
+    await ready("http");
+    assert.equal((await diary("http")).filter((line) => line === "called").length, 2);
+  });
+
+  test("a postStart that fails: event, container killed, PostStartHookError", async () => {
+    await write("cold", [hooked("app", IDLE, { postStart: hook("echo too cold >&2; exit 7") })]);
+    const failed = (reason: string | undefined) => reason === "PostStartHookError";
+    const pod = await waitForPod(node, "cold", (view) => failed(statusOf(view, "app")?.state.waiting?.reason), "fails");
+    const message = statusOf(pod, "app")?.state.waiting?.message ?? "";
+    assert.match(
+      message,
+      /^Exec lifecycle hook \(\[sh -c echo too cold >&2; exit 7\]\) for Container "app" in Pod "cold-/,
+    );
+    assert.match(message, /exited with 7: too cold\n, message: "too cold\\n"$/);
+    assert.notEqual(statusOf(pod, "app")?.lastState.terminated, undefined);
+    const events = await eventsOf("cold");
+    const way = ["Created", "Started", "FailedPostStartHook", "Killing"];
+    const reasons = events.map(({ event }) => event).filter((event) => way.includes(event));
+    assert.deepEqual(reasons.slice(0, 4), way);
+    assert.ok(events.some(({ event, msg }) => event === "Killing" && msg.endsWith(": FailedPostStartHook")));
+  });
+
+  test("preStop ends before the stop signal; sidecars stop after the app, the last first, each with its hook", async () => {
+    const sidecar = (name: string): Container => ({
+      ...hooked(name, noting(name), { preStop: hook(note(`${name}-preStop`)) }),
+      restartPolicy: "Always",
+    });
+    const app = hooked("app", noting("app"), {
+      preStop: hook(`${note("app-preStop")}; sleep 0.3; ${note("app-end")}`),
+    });
+    await write("order", [app], {
+      initContainers: [sidecar("one"), sidecar("two")],
+      terminationGracePeriodSeconds: 20,
+    });
+    await ready("order");
+    await node.removeManifest("order");
+    await waitGone(node, "order");
+    const lines = (await diary("order")).filter((line) => !line.endsWith("-up"));
+    assert.deepEqual(lines, [
+      ...["app-preStop", "app-end", "app-TERM"],
+      ...["two-preStop", "two-TERM", "one-preStop", "one-TERM"],
+    ]);
+    const killing = (await eventsOf("order")).filter(({ event }) => event === "Killing");
+    assert.deepEqual(
+      killing.map(({ msg }) => msg.slice(msg.lastIndexOf(": ") + 2)),
+      ["app", "two", "one"].map((name) => `Stopping container ${name}`),
+    );
+  });
+
+  test("a preStop longer than the grace is cut, and the pod ends in time", async () => {
+    await write("slow", [hooked("app", noting("app"), { preStop: hook(`${note("begun")}; sleep 600`) })], {
+      terminationGracePeriodSeconds: 3,
+    });
+    await ready("slow");
+    await node.removeManifest("slow");
+    await waitGone(node, "slow");
+    assert.deepEqual((await diary("slow")).slice(-2), ["begun", "app-TERM"]);
+    assert.ok(!(await reasonsOf("slow")).includes("FailedPreStopHook"));
+  });
+
+  test("a preStop that fails is told, and the container is stopped", async () => {
+    await write("fails", [hooked("app", noting("app"), { preStop: hook("exit 3") })]);
+    await ready("fails");
+    await node.removeManifest("fails");
+    await waitGone(node, "fails");
+    await waitForEvent("fails", "FailedPreStopHook");
+    assert.equal((await diary("fails")).at(-1), "app-TERM");
+  });
+
+  test("a preStop that sleeps holds the stop signal back", async () => {
+    const uptime = "cut -d' ' -f1 /proc/uptime";
+    const script = `trap '${uptime.replaceAll("'", `'"'"'`)} >> /diary/lines; exit 0' TERM; while true; do sleep 3600 & wait $!; done`;
+    await write("sleeps", [hooked("app", script, { preStop: { sleep: { seconds: 1 } } })], {
+      terminationGracePeriodSeconds: 10,
+    });
+    await ready("sleeps");
+    const asked = parseFloat(await readFile("/proc/uptime", "utf8"));
+    await node.removeManifest("sleeps");
+    await waitGone(node, "sleeps");
+    const [stopped = "0"] = await diary("sleeps");
+    assert.ok(Number(stopped) - asked >= 1, `stopped at ${stopped}, asked at ${asked}`);
+  });
+});
