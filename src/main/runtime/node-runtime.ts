@@ -56,8 +56,9 @@ export interface NodeRuntime {
 /** What the verbs count (facts/metrics.tsv). */
 export interface RuntimeMetrics {
   sandboxRun(durationMs: number, ok: boolean): void;
-  containerStarted(kind: "container" | "init_container"): void;
-  containerStartFailed(kind: "container" | "init_container", reason: string): void;
+  containerStarted(kind: ContainerType): void;
+  containerStartFailed(kind: ContainerType, reason: string): void;
   /** A lifecycle request over HTTPS was answered without TLS, and done again without. */
   httpHookFellBack(): void;
 }
+export type ContainerType = "container" | "init_container" | "ephemeral_container";

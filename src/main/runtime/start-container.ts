@@ -21,6 +21,9 @@ import type { PodEnvironment } from "./pod-environment.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 import { StartContainerError } from "./start-container-error.js";
 
+/** Container kinds as metrics name them. */
+const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
+
 /** Rejects with StartContainerError for the container's own trouble, with the runtime's error when that is away. */
 export async function startContainer(
   runtime: NodeRuntime,
@@ -30,7 +33,7 @@ export async function startContainer(
   signal: AbortSignal,
   imageAhead?: Promise<ReadyImage>,
 ): Promise<InspectHint[]> {
-  const kind = step.containerKind === "init" ? "init_container" : "container";
+  const kind = METRIC_KINDS[step.containerKind];
   try {
     const hints = await start(runtime, pod, environment, step, signal, imageAhead);
     runtime.metrics.containerStarted(kind);
@@ -180,6 +183,7 @@ async function configure(
         hugePageSizes: node.hugePageSizes,
         singleProcessOOMKill: false,
       }),
+      ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
       seccompDefault: settings.seccompDefault,
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),
       stopSignals: settings.containerStopSignals,

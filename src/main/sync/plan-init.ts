@@ -1,8 +1,10 @@
 // Init containers and sidecars: which one runs next. Pure rules of status-rules.md, section 8.4.
 import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { definitionChanged, newestIn, newestOf, startReason, type PlanBuilder } from "./plan-context.js";
-import { isSidecar, mayStart } from "./restart.js";
+import { condemned } from "./condemned.js";
+import type { PlanBuilder } from "./plan-builder.js";
+import { newestIn, newestOf, startReason } from "./plan-context.js";
+import { isSidecar, restartsAfterProbeKill } from "./restart.js";
 
 /** done: app containers may start; waiting: not yet; failed: the pod is over. */
 export type InitProgress = "done" | "waiting" | "failed";
@@ -14,7 +16,9 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   const statusOf = (container: Container): ContainerStatus | undefined => newestIn(sandbox, observed, container.name);
   const start = (container: Container): void => {
     const previous = newestOf(observed, container.name);
-    builder.start(container, "init", sandbox, previous, startReason(statusOf(container)));
+    // What it did in an earlier sandbox was no crash of its own.
+    const crashed = statusOf(container);
+    builder.start({ container, containerKind: "init", sandbox, previous, crashed, reason: startReason(crashed) });
   };
 
   // Once an app container exists in this sandbox, ordinary init containers never run again; sidecars are kept alive.
@@ -45,20 +49,27 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   return "waiting";
 }
 
-/** A sidecar always runs; answers done while it does. */
+/** A sidecar always runs; answers done while it does and has started up. */
 function keepSidecar(
   builder: PlanBuilder,
   container: Container,
   status: ContainerStatus | undefined,
   start: (container: Container) => void,
 ): InitProgress {
+  const { name, startupProbe } = container;
   switch (status?.state) {
-    case ContainerState.CONTAINER_RUNNING:
-      if (!definitionChanged(container, status)) return "done";
-      builder.kill(status, `Init container ${container.name} definition changed, will be restarted`);
-      return "waiting";
+    case ContainerState.CONTAINER_RUNNING: {
+      const doomed = condemned(builder.input, container, status);
+      if (doomed !== undefined) {
+        const { why, graceSeconds } = doomed;
+        builder.kill(status, `Init container ${name} ${why}`, { graceSeconds, restart: true });
+        return "waiting";
+      }
+      const startedUp = startupProbe === undefined || builder.input.probes.startup(status.id) === "Success";
+      return startedUp ? "done" : "waiting";
+    }
     case ContainerState.CONTAINER_UNKNOWN:
-      builder.kill(status, `Init container ${container.name} is in an unknown state, will be restarted`);
+      builder.kill(status, `Init container ${name} is in an unknown state, will be restarted`, { restart: true });
       return "waiting";
     default:
       start(container);
@@ -72,17 +83,20 @@ function ordinaryProgress(
   status: ContainerStatus,
   start: (container: Container) => void,
 ): InitProgress {
+  const { pod, gates } = builder.input;
   switch (status.state) {
     case ContainerState.CONTAINER_RUNNING:
       return "waiting";
     case ContainerState.CONTAINER_EXITED:
       if (status.exitCode === 0) return "done";
-      if (!mayStart(builder.input.pod, container, status)) return "failed";
+      if (!builder.mayStart(container, status)) return "failed";
       start(container);
       return "waiting";
     case ContainerState.CONTAINER_UNKNOWN:
-      if (builder.input.pod.spec.restartPolicy === "Never") return "failed";
-      builder.kill(status, `Init container ${container.name} is in an unknown state, will be restarted`);
+      if (!restartsAfterProbeKill(pod.spec, container, gates)) return "failed";
+      builder.kill(status, `Init container ${container.name} is in an unknown state, will be restarted`, {
+        restart: true,
+      });
       return "waiting";
     default:
       start(container);

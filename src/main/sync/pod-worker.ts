@@ -19,11 +19,13 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ProbedPodState } from "../probes/port.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
-import { CrashBackoff, crashBackoffKey } from "./crash-backoff.js";
+import { CrashBackoff, type BackoffOptions } from "./crash-backoff.js";
 import { planPod } from "./plan.js";
-import { nanosToMs, newestOf, type StartFailure } from "./plan-context.js";
+import type { StartFailure } from "./plan-context.js";
 import { planTermination } from "./plan-termination.js";
 import { InspectionError, type PodCache } from "./pod-cache.js";
+import { defaultRestartGates, type RestartGates } from "./restart.js";
+import { RestartMemory } from "./restart-memory.js";
 import { describeStep, type Plan, type Step } from "./step.js";
 
 export type PodWorkerState = "syncing" | "finished" | "terminating" | "terminated";
@@ -68,6 +70,9 @@ export interface PodWorkerDeps {
   events: PodWorkerEvents;
   clock: Clock;
   log: Logger;
+  /** Of crashing containers; the standard curve where nothing is given. */
+  backoff?: Partial<BackoffOptions>;
+  gates?: RestartGates;
 }
 
 export interface TerminationRequest {
@@ -96,7 +101,8 @@ export class PodWorker {
   private retries = 0;
   /** After a failed pass nothing is tried before this moment, milliseconds since the epoch, unless it is urgent. */
   private notBefore = 0;
-  private readonly backoff = new CrashBackoff();
+  private readonly backoff: CrashBackoff;
+  private readonly memory = new RestartMemory();
   private readonly failures = new Map<string, StartFailure & { count: number }>();
   private stopped = false;
   /** As the pass under way began. */
@@ -106,7 +112,9 @@ export class PodWorker {
     readonly uid: string,
     private pod: Pod | undefined,
     private readonly deps: PodWorkerDeps,
-  ) {}
+  ) {
+    this.backoff = new CrashBackoff(deps.backoff);
+  }
 
   get desired(): Pod | undefined {
     return this.pod;
@@ -184,6 +192,7 @@ export class PodWorker {
     if (pod === undefined) return;
     const { cache, clock, events } = this.deps;
     const observed = await this.look(cache);
+    this.memory.see(observed);
     const plan = planPod({
       pod,
       observed,
@@ -191,6 +200,8 @@ export class PodWorker {
       backoff: this.backoff,
       startFailures: this.failures,
       probes: this.deps.probes,
+      gates: this.deps.gates ?? defaultRestartGates,
+      memory: this.memory,
     });
     this.state = plan.finished ? "finished" : "syncing";
     const synced: SyncedPod = { pod, observed, plan, failures: this.failures, state: this.state };
@@ -200,7 +211,7 @@ export class PodWorker {
       this.wakeAt(plan.wakeAt);
       return;
     }
-    await this.doSteps(pod, plan.steps, observed);
+    await this.doSteps(pod, plan.steps);
     this.dirty = true;
   }
 
@@ -236,17 +247,18 @@ export class PodWorker {
       events.onTerminated(this.uid);
       return;
     }
-    await this.doSteps(this.pod, plan.steps, observed);
+    await this.doSteps(this.pod, plan.steps);
     if (plan.steps.some((step) => step.kind === "clean-up")) this.cleaned = true;
     this.dirty = true;
   }
 
   /** Stops go side by side, then what is made in order, then removals. Each is followed by a look at the pod. */
-  private async doSteps(pod: Pod | undefined, steps: readonly Step[], observed: ObservedPod): Promise<void> {
+  private async doSteps(pod: Pod | undefined, steps: readonly Step[]): Promise<void> {
     const run = async (step: Step): Promise<void> => {
       this.deps.log.info({ pod: this.name(), uid: this.uid, step: step.kind }, `${this.name()}: ${describeStep(step)}`);
+      this.memory.note(step);
       try {
-        const hints = await this.doStep(pod, step, observed);
+        const hints = await this.doStep(pod, step);
         if (hints.length > 0) this.deps.cache.bump(this.uid, hints);
       } catch (error) {
         this.deps.cache.bump(this.uid, UNKNOWN_OUTCOME);
@@ -260,20 +272,20 @@ export class PodWorker {
   }
 
   /** A container that does not start is noted and waits; the pod's other containers go on. */
-  private async doStep(pod: Pod | undefined, step: Step, observed: ObservedPod): Promise<InspectHint[]> {
+  private async doStep(pod: Pod | undefined, step: Step): Promise<InspectHint[]> {
     const { signal } = this.passAbort;
-    if (step.kind !== "start-container") return this.deps.doer.execute(pod, step, signal);
+    if (step.kind !== "start-container") {
+      const hints = await this.deps.doer.execute(pod, step, signal);
+      this.noteBackoff(step);
+      return hints;
+    }
     const progress = { over: false };
     try {
       const hints = await this.deps.doer.execute(pod, step, signal, (made) =>
         this.showProgress(step.container.name, made, progress, signal),
       );
       this.failures.delete(step.container.name);
-      const previous = newestOf(observed, step.container.name);
-      if (pod !== undefined && previous !== undefined && previous.finishedAt > 0n) {
-        const key = crashBackoffKey(pod, step.container);
-        this.backoff.next(key, nanosToMs(previous.finishedAt), this.deps.clock.now());
-      }
+      this.noteBackoff(step);
       return hints;
     } catch (error) {
       if (!(error instanceof StartContainerError)) throw error;
@@ -282,6 +294,10 @@ export class PodWorker {
     } finally {
       progress.over = true;
     }
+  }
+
+  private noteBackoff(step: Step): void {
+    if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.now());
   }
 
   /** A container that waits for its hook is shown as it is; should that fail, the end of the step shows it. */
@@ -339,8 +355,9 @@ export class PodWorker {
 }
 
 function definitionOf(pod: Pod | undefined, name: string): string | undefined {
-  const { initContainers = [], containers = [] } = pod?.spec ?? {};
-  return JSON.stringify([...initContainers, ...containers].find((container) => container.name === name));
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod?.spec ?? {};
+  const all = [...initContainers, ...containers, ...ephemeralContainers];
+  return JSON.stringify(all.find((container) => container.name === name));
 }
 
 /** All of them end before the first failure is reported. */

@@ -1,6 +1,6 @@
 // May a container (re)start? Pure rules shared by the planner and the status computation: both must give the same answer,
 // or a container would be shown as waiting that nobody will start.
-import type { Container, ContainerRestartRule, Pod, PodSpec } from "../../shared/api/pod.js";
+import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 
@@ -29,6 +29,12 @@ export function matchingRestartRule(container: Container, exitCode: number): Con
   });
 }
 
+/** Does this exit ask for a restart of all containers of the pod? */
+export function asksRestartAll(container: Container, exitCode: number, gates: RestartGates): boolean {
+  if (!gates.containerRestartRules || !gates.restartAllContainers) return false;
+  return matchingRestartRule(container, exitCode)?.action === "RestartAllContainers";
+}
+
 /** Would a container that exited with this code be started again, were the pod not being deleted? Section 8.1, last rows. */
 export function restartsAfterExit(
   spec: Pick<PodSpec, "restartPolicy">,
@@ -41,9 +47,7 @@ export function restartsAfterExit(
     if (action === "Restart") return true;
     if (action === "RestartAllContainers" && gates.restartAllContainers) return true;
   }
-  // A sidecar's policy predates the gate and counts without it.
-  const own = gates.containerRestartRules || isSidecar(container) ? container.restartPolicy : undefined;
-  switch (own ?? spec.restartPolicy ?? "Always") {
+  switch (ownPolicy(container, gates) ?? spec.restartPolicy ?? "Always") {
     case "Always":
       return true;
     case "OnFailure":
@@ -77,6 +81,24 @@ export function mayStart(
 }
 
 /** Is a container restarted after a liveness or startup probe killed it? Only the policy counts, never the exit code. */
-export function restartsAfterProbeKill(spec: Pick<PodSpec, "restartPolicy">, container: Container): boolean {
-  return (container.restartPolicy ?? spec.restartPolicy ?? "Always") !== "Never";
+export function restartsAfterProbeKill(
+  spec: Pick<PodSpec, "restartPolicy">,
+  container: Container,
+  gates: RestartGates = defaultRestartGates,
+): boolean {
+  return (ownPolicy(container, gates) ?? spec.restartPolicy ?? "Always") !== "Never";
+}
+
+/** Can any regular container of the pod ever be started a second time? */
+export function restartPossible(spec: PodSpec, gates: RestartGates): boolean {
+  if (spec.restartPolicy !== "Never") return true;
+  return spec.containers.some((container) => {
+    const own = ownPolicy(container, gates);
+    return own !== undefined && (own !== "Never" || (container.restartPolicyRules ?? []).length > 0);
+  });
+}
+
+/** Not for sidecars: their policy predates the gate, and they always restart. */
+function ownPolicy(container: Container, gates: RestartGates): RestartPolicy | undefined {
+  return gates.containerRestartRules ? container.restartPolicy : undefined;
 }

@@ -1,8 +1,17 @@
 // The planner's output: typed steps that the doer executes, one verb per file in runtime/.
 import type { Container } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
+import type { EventInput } from "../events/recorder.js";
 
 export type ContainerKind = "init" | "app" | "ephemeral";
+
+/** The step is one of a crashing container's back-off: after it the next restart waits longer. */
+export interface BackoffStep {
+  /** Of CrashBackoff. */
+  key: string;
+  /** When the container before it finished, milliseconds since the epoch. */
+  finishedAt: number;
+}
 
 export interface CreateSandboxStep {
   kind: "create-sandbox";
@@ -27,6 +36,10 @@ export interface StartContainerStep {
   podIPs: string[];
   /** undefined: the doer looks at the log files, as no status of the container is left. */
   restartCount: number | undefined;
+  /** Of an ephemeral container: id of the running container whose processes it joins. */
+  targetContainerId?: string;
+  /** Absent for a container that follows none. */
+  backoff?: BackoffStep;
   reason: string;
 }
 export interface KillContainerStep {
@@ -37,12 +50,19 @@ export interface KillContainerStep {
   graceSeconds: number;
   /** When the grace ends, milliseconds since the epoch: the one clock of the preStop hook and the stop after it. */
   deadline: number;
+  /** Stopped in order to be started again, whatever its restart policy says of its exit code. */
+  restart?: true;
+  /** A restart of all containers is meant to be quick: preStop hooks do not run. */
+  withoutPreStop?: true;
   reason: string;
 }
 export interface RemoveContainerStep {
   kind: "remove-container";
   containerId: string;
   name: string;
+  /** Removed by the rule RestartAllContainers, to begin anew. */
+  restartAll?: true;
+  backoff?: BackoffStep;
 }
 /** Everything of the pod on this machine but its containers: volumes, cgroup, directories, logs. */
 export interface CleanUpStep {
@@ -58,6 +78,19 @@ export type Step =
   | RemoveContainerStep
   | CleanUpStep;
 
+/** An event that the plan gives rise to. Told once for as long as successive plans bring the same key. */
+export interface PlannedEvent {
+  key: string;
+  event: EventInput;
+}
+
+export interface RestartingAll {
+  /** The rule RestartAllContainers fired, and not all containers are gone yet. */
+  active: boolean;
+  /** Names of containers that were removed by it and are not there again. */
+  removed: ReadonlySet<string>;
+}
+
 export interface Plan {
   steps: Step[];
   /** When time alone will change the plan (back-off over, deadline reached): milliseconds since the epoch. */
@@ -66,6 +99,10 @@ export interface Plan {
   waiting: Map<string, ContainerStateWaiting>;
   /** The pod ran to its end and nothing of it will start again. */
   finished: boolean;
+  /** Names of containers that will be started again though their policy does not ask for it. */
+  restarting?: ReadonlySet<string>;
+  restartingAll?: RestartingAll;
+  events?: PlannedEvent[];
 }
 
 /** One line that says what a step does and why, for the decision log. */

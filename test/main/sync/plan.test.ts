@@ -1,60 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Container, Pod, RestartPolicy } from "../../../src/shared/api/pod.js";
+import type { Container, RestartPolicy } from "../../../src/shared/api/pod.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { CrashBackoff, crashBackoffKey } from "../../../src/main/sync/crash-backoff.js";
-import { planPod } from "../../../src/main/sync/plan.js";
-import type { StartFailure } from "../../../src/main/sync/plan-context.js";
-import { nanosToMs, newestOf } from "../../../src/main/sync/plan-context.js";
 import { planTermination } from "../../../src/main/sync/plan-termination.js";
-import { noProbeResults } from "../../../src/main/status/probe-results.js";
-import type { Plan } from "../../../src/main/sync/step.js";
-import { ModelRuntime } from "../../support/model-runtime.js";
+import { Pilot } from "../../support/pilot.js";
 import { container, pod } from "../../support/pods.js";
-
-/** Plans and does until nothing is left to do; what a pod worker does, without a runtime. */
-class Pilot {
-  readonly backoff = new CrashBackoff();
-  readonly failures = new Map<string, StartFailure>();
-  readonly runtime: ModelRuntime;
-  constructor(public wanted: Pod) {
-    this.runtime = new ModelRuntime(wanted);
-  }
-
-  plan(): Plan {
-    const { observed, now } = this.runtime;
-    return planPod({
-      pod: this.wanted,
-      observed,
-      now,
-      backoff: this.backoff,
-      startFailures: this.failures,
-      probes: noProbeResults,
-    });
-  }
-
-  /** Returns the kinds of the steps done. */
-  settle(limit = 50): string[] {
-    const done: string[] = [];
-    for (let i = 0; i < limit; i++) {
-      const { steps } = this.plan();
-      if (steps.length === 0) return done;
-      for (const step of steps) {
-        if (step.kind === "start-container") {
-          const previous = newestOf(this.runtime.observed, step.container.name);
-          if (previous !== undefined && previous.finishedAt > 0n) {
-            const key = crashBackoffKey(this.wanted, step.container);
-            this.backoff.next(key, nanosToMs(previous.finishedAt), this.runtime.now);
-          }
-        }
-        this.runtime.apply(step);
-        done.push(step.kind === "start-container" ? `start ${step.container.name}` : step.kind);
-      }
-    }
-    assert.fail(`the plan does not converge: ${done.slice(-10).join(", ")}`);
-  }
-}
 
 describe("planPod", () => {
   it("makes the sandbox first, then starts containers in the order of the spec", () => {
