@@ -49,7 +49,7 @@ export function planOf(situation: Situation): Plan {
   };
   const memory = new RestartMemory();
   for (const name of restarting) {
-    memory.note({ kind: "kill-container", containerId: idOf(name), name, graceSeconds: 2, restart: true, reason: "" });
+    memory.note({ kind: "kill-container", containerId: idOf(name), name, graceSeconds: 2, deadline: NOW, restart: true, reason: "" });
   }
   const result = (probe: string) => (id: string) => probes[`${probe} ${id.slice(3)}`];
   return planPod({

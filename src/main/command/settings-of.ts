@@ -8,9 +8,13 @@ import type { EffectiveConfig } from "./config/effective.js";
 import type { FieldPath, FieldValue } from "./config/fields.js";
 import type { ResolvedConfig } from "./config/resolve-config.js";
 import { splitNodeIPs } from "./rules/flags.js";
+import type { BackoffOptions } from "../sync/crash-backoff.js";
+import type { RestartGates } from "../sync/restart.js";
 import type { ModuleVerbosity, Taint, MemoryReservation } from "./value-types.js";
 import { KUBERNETES_VERSION } from "./version.js";
 
+/** Before the second restart of a crashing container comes baseMs; each further one waits twice as long, up to maxMs. */
+type CrashLoopBackOff = Pick<BackoffOptions, "baseMs" | "maxMs">;
 type StringMap = Readonly<Record<string, string>>;
 
 export interface Settings extends AgentFlags {
@@ -85,6 +89,8 @@ export interface Settings extends AgentFlags {
   /** Gate ContainerStopSignals. */
   readonly containerStopSignals: boolean;
   readonly seccompDefault: boolean;
+  readonly restartGates: RestartGates;
+  readonly crashLoopBackOff: CrashLoopBackOff;
   readonly serializeImagePulls: boolean;
   /** undefined: no bound of its own. */
   readonly maxParallelImagePulls: number | undefined;
@@ -183,6 +189,11 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     cpuCFSQuota: bool("cpuCFSQuota"),
     containerStopSignals: config.gate("ContainerStopSignals"),
     seccompDefault: bool("seccompDefault"),
+    restartGates: {
+      containerRestartRules: config.gate("ContainerRestartRules"),
+      restartAllContainers: config.gate("RestartAllContainersOnContainerExits"),
+    },
+    crashLoopBackOff: crashLoopBackOff(config),
     serializeImagePulls: bool("serializeImagePulls"),
     maxParallelImagePulls: config.get("maxParallelImagePulls"),
     registryPullQPS: number("registryPullQPS"),
@@ -205,6 +216,15 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
 
 /** The fields whose values are of type T. */
 type PathOf<T> = { [P in FieldPath]: FieldValue<P> extends T ? P : never }[FieldPath];
+
+/** A period that somebody set wins over the gate's shorter maximum; the standard one does not. */
+function crashLoopBackOff(config: EffectiveConfig): CrashLoopBackOff {
+  const path = "crashLoopBackOff.maxContainerRestartPeriod";
+  const quick = config.gate("ReduceDefaultCrashLoopBackOffDecay");
+  const given = config.gate("KubeletCrashLoopBackOffMax") && config.isSet(path) ? config.get(path) : undefined;
+  const maxMs = given ?? (quick ? 60 : 300) * SECOND;
+  return { baseMs: Math.min((quick ? 1 : 10) * SECOND, maxMs), maxMs };
+}
 
 function withScheme(endpoint: string): string {
   return endpoint.startsWith("/") ? `unix://${endpoint}` : endpoint;

@@ -22,9 +22,11 @@ import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
+import type { BackoffOptions } from "../sync/crash-backoff.js";
 import { NodeSync } from "../sync/node-sync.js";
 import type { PodTrace } from "../timeline/trace.js";
 import { Timelines } from "../timeline/timelines.js";
+import type { RestartGates } from "../sync/restart.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
@@ -54,6 +56,8 @@ export interface NodeSettings {
   /** Gate ContainerStopSignals. */
   containerStopSignals: boolean;
   seccompDefault: boolean;
+  restartGates: RestartGates;
+  crashLoopBackOff: Pick<BackoffOptions, "baseMs" | "maxMs">;
   staticPodPath: string;
   staticPodURL: string;
   staticPodURLHeader: Record<string, string[]>;
@@ -108,6 +112,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     probes: noProbes,
     clock,
     log,
+    gates: settings.restartGates,
+    backoff: settings.crashLoopBackOff,
     publish: (delta) => server.publish(delta),
     onStarted: (_pod, sinceSeenMs) => metrics.podStartDuration.observe(sinceSeenMs / 1000),
     stamp: () => house.mainSlot.stamp(),

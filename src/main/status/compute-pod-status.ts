@@ -6,11 +6,12 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { RestartGates } from "../sync/restart.js";
 import { defaultRestartGates } from "../sync/restart.js";
+import type { RestartingAll } from "../sync/step.js";
 import { needsNewSandbox } from "../sync/sandbox-need.js";
 import { podConditions } from "./conditions.js";
 import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
 import { containerStatuses } from "./container-status.js";
-import { isFinalPhase, podPhase } from "./phase.js";
+import { isFinalPhase, podPhase, restartingAllReason } from "./phase.js";
 import { ipFields, podIPs } from "./pod-ips.js";
 import type { ProbeResults } from "./probe-results.js";
 import { noProbeResults } from "./probe-results.js";
@@ -46,9 +47,12 @@ export interface StatusInput {
   probes?: ProbeResults;
   /** Container id to its last words, read from its termination message file or log. */
   terminationMessages?: ReadonlyMap<string, string>;
-  removedForRestartAll?: ReadonlySet<string>;
   /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
   inPostStart?: string;
+  /** The rule RestartAllContainers fired: whether it is still at work, and what it removed that is not there again. */
+  restartingAll?: RestartingAll;
+  /** Names of containers that will be started again, whatever their exit code. */
+  restarting?: ReadonlySet<string>;
   gates?: RestartGates;
   /** Gate ContainerStopSignals, off in 1.36. */
   stopSignals?: boolean;
@@ -76,7 +80,7 @@ export function computePodStatus(input: StatusInput): PodStatus {
       statuses: regular,
       sandboxReady: observed !== undefined && !needsNewSandbox(pod, observed).create,
       previous: old?.conditions ?? [],
-      restartingAll: (input.removedForRestartAll?.size ?? 0) > 0,
+      restartingAll: isRestartingAll(input, [...inits, ...regular]),
       ...(input.failure?.disruption !== undefined && { disruption: input.failure.disruption }),
       now,
     }),
@@ -90,6 +94,12 @@ export function computePodStatus(input: StatusInput): PodStatus {
     ...(input.qosClass !== undefined && { qosClass: input.qosClass }),
   };
   return limitMessages(pod, status);
+}
+
+/** Until everything that was removed is there again, or is held up by something of its own. */
+function isRestartingAll({ restartingAll }: StatusInput, statuses: readonly ApiContainerStatus[]): boolean {
+  if (restartingAll?.active === true) return true;
+  return statuses.some(({ state }) => state.waiting?.reason === restartingAllReason);
 }
 
 /** Status of a pod that admission refused: nothing of it ever ran. `message` is the handler's. */
@@ -122,7 +132,8 @@ function group(
     observed: input.observed?.containers ?? [],
     previous,
     startErrors: input.startErrors ?? new Map<string, StartError>(),
-    removedForRestartAll: input.removedForRestartAll ?? new Set<string>(),
+    removedForRestartAll: input.restartingAll?.removed ?? new Set<string>(),
+    restarting: input.restarting ?? new Set<string>(),
     probes: input.probes ?? noProbeResults,
     runtimeName: input.runtimeName,
     terminationMessages: input.terminationMessages ?? new Map<string, string>(),
@@ -157,6 +168,7 @@ function phaseVerdict(
     podFinal: input.podFinal === true,
     isStatic: isStaticPod(pod),
     ...(input.gates !== undefined && { gates: input.gates }),
+    ...(input.restarting !== undefined && { restarting: input.restarting }),
   });
   if (!isFinalPhase(phase)) {
     if (old !== undefined && isFinalPhase(old.phase)) phase = old.phase;

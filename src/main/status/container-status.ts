@@ -28,6 +28,8 @@ export interface GroupInput {
   startErrors: ReadonlyMap<string, StartError>;
   /** Names of containers removed by the RestartAllContainers rule and not created again yet. */
   removedForRestartAll: ReadonlySet<string>;
+  /** Names of containers that will be started again, whatever their exit code. */
+  restarting: ReadonlySet<string>;
   probes: ProbeResults;
   runtimeName: string;
   terminationMessages: ReadonlyMap<string, string>;
@@ -61,13 +63,13 @@ function containerStatus(input: GroupInput, container: Container): ApiContainerS
     status = observedStatus({ ...input, container, observed: newest, previous });
     if (before !== undefined) {
       status.lastState = observedStatus({ ...input, container, observed: before, previous: undefined }).state;
+    } else if (previous?.lastState.terminated?.reason === restartingAllReason) {
+      // What was removed on purpose has left nothing else that tells of it.
+      status.lastState = previous.lastState;
     }
   }
-  if (newest === undefined && input.removedForRestartAll.has(container.name)) {
-    status = removedStatus(status, previous);
-  } else {
-    status = withStartError(input, container, newest, status);
-  }
+  if (newest === undefined && isRemoved(input, container, previous)) status = removedStatus(status, previous);
+  status = withStartError(input, container, newest, status);
   return withReadiness(input, container, newest?.id, previous, status);
 }
 
@@ -117,9 +119,16 @@ function anyRegularExists({ pod, observed }: GroupInput): boolean {
   return observed.some((status) => regular.has(nameOf(status)));
 }
 
+/** An earlier agent's word for it counts too. */
+function isRemoved(input: GroupInput, { name }: Container, previous: ApiContainerStatus | undefined): boolean {
+  if (input.group === "ephemeral") return false;
+  return input.removedForRestartAll.has(name) || previous?.state.waiting?.reason === restartingAllReason;
+}
+
 function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus | undefined): ApiContainerStatus {
-  // The count rises once, when the removal is first seen.
-  const counted = previous?.state.waiting?.reason === restartingAllReason;
+  // The count rises once, when the removal is first seen; what waits since then was counted.
+  const counted =
+    previous?.state.waiting !== undefined && previous.lastState.terminated?.reason === restartingAllReason;
   const terminated = {
     exitCode: 137,
     reason: restartingAllReason,
@@ -129,7 +138,7 @@ function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus 
   };
   return {
     ...status,
-    state: { waiting: { reason: restartingAllReason } },
+    state: { waiting: { reason: restartingAllReason, message: removedMessage } },
     lastState: { terminated },
     restartCount: (previous?.restartCount ?? status.restartCount) + (counted ? 0 : 1),
   };
@@ -145,10 +154,12 @@ function withStartError(
   const error = input.startErrors.get(container.name);
   if (error === undefined) return status;
   const exited = newest?.state === CriState.CONTAINER_EXITED;
-  if (input.group === "init" && !isSidecar(container) && exited && newest.exitCode === 0) return status;
+  const sidecar = input.group === "init" && isSidecar(container);
+  if (input.group === "init" && !sidecar && exited && newest.exitCode === 0) return status;
   // Ephemeral containers are started once.
   if (input.group === "ephemeral" && exited) return status;
-  if (!mayStart(input.pod, container, newest, input.gates)) return status;
+  const restarts = input.restarting.has(container.name) || (sidecar && exited);
+  if (!restarts && !mayStart(input.pod, container, newest, input.gates)) return status;
   const waiting: ContainerState = { waiting: { reason: error.reason, message: error.message } };
   const ended = status.state.terminated !== undefined;
   return { ...status, state: waiting, lastState: ended ? status.state : status.lastState };

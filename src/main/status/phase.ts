@@ -16,6 +16,8 @@ export interface PhaseInput {
   podFinal: boolean;
   isStatic: boolean;
   gates?: RestartGates;
+  /** Names of containers that will be started again, whatever their exit code. */
+  restarting?: ReadonlySet<string>;
 }
 
 interface Counters {
@@ -74,15 +76,17 @@ function countContainers(input: PhaseInput, gates: RestartGates): Counters {
     succeeded: 0,
   };
   const { spec } = input;
+  const restarts = (container: Container, exitCode: number): boolean =>
+    input.restarting?.has(container.name) === true || restartsAfterExit(spec, container, exitCode, gates);
   const initStatuses = new Map(input.initStatuses.map((status) => [status.name, status]));
   for (const container of spec.initContainers ?? []) {
     const status = initStatuses.get(container.name);
     if (isSidecar(container)) countSidecar(count, status);
-    else countInit(count, status, (exitCode) => restartsAfterExit(spec, container, exitCode, gates));
+    else countInit(count, status, (exitCode) => restarts(container, exitCode));
   }
   const statuses = new Map(input.statuses.map((status) => [status.name, status]));
   for (const container of spec.containers) {
-    countRegular(count, statuses.get(container.name), spec, container, gates);
+    countRegular(count, statuses.get(container.name), (exitCode) => restarts(container, exitCode));
   }
   return count;
 }
@@ -125,9 +129,7 @@ function countSidecar(count: Counters, status: ApiContainerStatus | undefined): 
 function countRegular(
   count: Counters,
   status: ApiContainerStatus | undefined,
-  spec: PodSpec,
-  container: Container,
-  gates: RestartGates,
+  restarts: (exitCode: number) => boolean,
 ): void {
   const state = status?.state ?? {};
   if (state.running !== undefined) {
@@ -138,7 +140,7 @@ function countRegular(
   if (ended !== undefined) {
     count.stopped++;
     if (state.terminated?.exitCode === 0) count.succeeded++;
-    if (!restartsAfterExit(spec, container, ended.exitCode, gates) && ended.reason !== restartingAllReason) {
+    if (!restarts(ended.exitCode) && ended.reason !== restartingAllReason) {
       count.stoppedFinal++;
     }
   } else if (state.waiting !== undefined) {

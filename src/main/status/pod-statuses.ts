@@ -8,6 +8,8 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { StartError } from "./container-status.js";
+import type { RestartGates } from "../sync/restart.js";
+import type { RestartingAll } from "../sync/step.js";
 import { computePodStatus } from "./compute-pod-status.js";
 import type { ProbeResults } from "./probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
@@ -26,6 +28,8 @@ export interface PodStatusesDeps {
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
   probes: ProbeResults;
+  /** Absent: those of 1.36. */
+  gates?: RestartGates;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   publish: (delta: PodDelta) => void;
   /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
@@ -40,6 +44,9 @@ export interface StatusUpdate {
   final: boolean;
   /** The container whose postStart hook is under way. */
   inPostStart?: string;
+  /** Names of containers that will be started again, whatever their exit code. */
+  restarting?: ReadonlySet<string>;
+  restartingAll?: RestartingAll;
 }
 
 /** Changes within this time reach the server thread together. */
@@ -80,7 +87,7 @@ export class PodStatuses {
   }
 
   update(input: StatusUpdate): void {
-    const { pod, observed, waiting, final, inPostStart } = input;
+    const { pod, observed, waiting, final, inPostStart, restarting, restartingAll } = input;
     const { uid } = pod.metadata;
     const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
     if (terminationMessages === undefined) {
@@ -103,6 +110,9 @@ export class PodStatuses {
       probes: this.deps.probes,
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
+      ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
+      ...(restarting !== undefined && { restarting }),
+      ...(restartingAll !== undefined && { restartingAll }),
     });
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.noteStarted(pod);

@@ -10,10 +10,13 @@ import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
+import type { BackoffOptions } from "./crash-backoff.js";
+import { PlanEvents } from "./plan-events.js";
 import { PodCache } from "./pod-cache.js";
 import { PodRecords } from "./pod-records.js";
 import type { PodWorkerEvents } from "./pod-worker.js";
 import { PodWorkers } from "./pod-workers.js";
+import type { RestartGates } from "./restart.js";
 import { SyncLoop } from "./sync-loop.js";
 
 /** The pleg thread as main sees it. */
@@ -29,6 +32,8 @@ export interface NodeSyncDeps {
   probes: ProbePort;
   clock: Clock;
   log: Logger;
+  gates: RestartGates;
+  backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
   /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
   onStarted(pod: Pod, sinceSeenMs: number): void;
@@ -44,9 +49,11 @@ export class NodeSync {
   readonly records: PodRecords;
   /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
   private readonly watched = new Map<string, string[]>();
+  private readonly planEvents: PlanEvents;
 
   constructor(private readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
+    this.planEvents = new PlanEvents(runtime.events);
     this.records = new PodRecords(
       join(runtime.settings.rootDir, "nodelet", "pods"),
       clock,
@@ -65,6 +72,7 @@ export class NodeSync {
       qosClass,
       terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.statuses.onMessageRead(uid)),
       probes: deps.probes.results,
+      gates: deps.gates,
       publish: (delta) => deps.publish(delta),
       onStarted: (pod, ms) => deps.onStarted(pod, ms),
     });
@@ -79,6 +87,8 @@ export class NodeSync {
         clock,
         log: workerLog,
         events,
+        gates: deps.gates,
+        backoff: deps.backoff,
       }),
       onDesired: (pod) => this.onDesired(pod),
       onGone: (uid) => this.onGone(uid),
@@ -127,8 +137,17 @@ export class NodeSync {
         if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
         const waiting = new Map<string, { reason: string; message: string }>(failures);
         for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
-        const hook = inPostStart === undefined ? {} : { inPostStart };
-        this.statuses.update({ pod, observed, waiting, final: plan.finished, ...hook });
+        const { finished: final, restarting, restartingAll, events = [] } = plan;
+        this.statuses.update({
+          pod,
+          observed,
+          waiting,
+          final,
+          ...(inPostStart !== undefined && { inPostStart }),
+          ...(restarting !== undefined && { restarting }),
+          ...(restartingAll !== undefined && { restartingAll }),
+        });
+        this.planEvents.tell(pod, events);
       },
       onTerminating: (uid, deadline, reason) => {
         // From here on every exit is one that we asked for and look at ourselves.
@@ -165,6 +184,7 @@ export class NodeSync {
     this.cache.forget(uid);
     this.records.forget(uid);
     this.statuses.forget(uid);
+    this.planEvents.forget(uid);
     this.deps.probes.podGone(uid);
   }
 }

@@ -155,10 +155,10 @@ test("a start error shows as waiting, where the container would be started", () 
 });
 
 test("removed for a restart of all containers", () => {
-  const removedForRestartAll = new Set(["a"]);
+  const restartingAll = { active: false, removed: new Set(["a"]) };
   const previous = prev({ containerStatuses: [running("a", { restartCount: 1 })] });
-  const once = compute({ observed: observedPod([]), previous, removedForRestartAll });
-  const twice = compute({ observed: observedPod([]), previous: once, removedForRestartAll });
+  const once = compute({ observed: observedPod([]), previous, restartingAll });
+  const twice = compute({ observed: observedPod([]), previous: once, restartingAll });
   for (const status of [once, twice]) {
     assert.equal(first(status).state.waiting?.reason, "RestartingAllContainers");
     assert.equal(first(status).lastState.terminated?.exitCode, 137);

@@ -20,6 +20,7 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "healthzPort",
   "healthzBindAddress",
   "oomScoreAdj",
+  "crashLoopBackOff.maxContainerRestartPeriod",
   "clusterDomain",
   "clusterDNS",
   "cgroupRoot",
