@@ -135,3 +135,17 @@ export class VolumeOwnershipError extends Error {
 export function isVolumeOwnershipError(error: unknown): error is VolumeOwnershipError {
   return error instanceof VolumeOwnershipError;
 }
+
+/** A path that an object of the API names, but that cannot be a file in a volume. */
+export class PayloadPathError extends Error {
+  override readonly name = "PayloadPathError";
+  constructor(
+    readonly path: string,
+    problem: string,
+  ) {
+    super(`the path ${JSON.stringify(path)} cannot be a file of the volume: ${problem}`);
+  }
+}
+export function isPayloadPathError(error: unknown): error is PayloadPathError {
+  return error instanceof PayloadPathError;
+}
