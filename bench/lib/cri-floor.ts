@@ -81,7 +81,7 @@ export class CriFloor {
     const mounts = containerMounts({
       pod,
       container,
-      volumes: new Map([["marks", this.marks.directory]]),
+      volumes: new Map([["marks", { hostPath: this.marks.directory }]]),
       etcHostsPath: `${directory}/etc-hosts`,
       terminationLogPath: `${directory}/termination-log`,
     });

@@ -3,6 +3,7 @@
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodCgroup } from "../resources/cgroup-manager.js";
+import type { VolumePlace } from "../volumes/place.js";
 import { podDataDirs, podDirMode } from "./config/data-dirs.js";
 import { podLogDirectory } from "./config/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -10,8 +11,8 @@ import type { NodeRuntime } from "./node-runtime.js";
 export interface PodEnvironment {
   cgroup: PodCgroup;
   logDirectory: string;
-  /** Volume name to host path. Containers wait for it, the sandbox does not. */
-  volumes: Promise<ReadonlyMap<string, string>>;
+  /** By volume name. Containers wait for it, the sandbox does not. */
+  volumes: Promise<ReadonlyMap<string, VolumePlace>>;
 }
 
 /** Rejects when the cgroup or the directories can't be made; a volume's error shows when it is awaited. */

@@ -8,6 +8,7 @@ import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/run
 import { milliValue } from "../../shared/api/quantity.js";
 import { linuxContainerResources } from "../resources/container-resources.js";
 import type { StartContainerStep } from "../sync/step.js";
+import { isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { isCreateContainerConfigError } from "./config/config-error.js";
 import { containerConfig } from "./config/container-config.js";
 import { seccompProfileRoot } from "./config/data-dirs.js";
@@ -72,7 +73,8 @@ async function start(
   const [image, restartCount, volumes] = await Promise.all([
     imageAhead ?? runtime.images.ensure(pod, step.container, sandbox, signal),
     step.restartCount ?? countFromLogs(environment, step),
-    volumesOf(environment, signal),
+    // Volumes that are not there fail the pod's sync, not the container: it shows as being created meanwhile.
+    environment.volumes,
   ]);
   const config = await configure(runtime, pod, step, { image, restartCount, volumes }, signal);
   const { containerId } = await create(runtime, step, config, sandbox, signal);
@@ -110,21 +112,10 @@ function ownTrouble(error: unknown, reason: string, signal: AbortSignal): unknow
   return new StartContainerError(reason, error.details, undefined, { cause: error });
 }
 
-/** A volume that can't be set up keeps its containers waiting, not the pod's sandbox. */
-async function volumesOf(environment: PodEnvironment, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-  try {
-    return await environment.volumes;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
-  }
-}
-
 interface Parts {
   image: ReadyImage;
   restartCount: number;
-  volumes: ReadonlyMap<string, string>;
+  volumes: ReadonlyMap<string, VolumePlace>;
 }
 
 async function configure(
@@ -151,8 +142,13 @@ async function configure(
       const subPath = volumeSubPath(mount, env);
       const root = volumes.get(mount.name);
       if (subPath === undefined || root === undefined) continue;
+      if (isImagePlace(root)) {
+        subPaths.set(index, subPath);
+        continue;
+      }
       const place = { podUid: pod.metadata.uid, volume: mount.name, container: container.name, index };
-      subPaths.set(index, await runtime.volumes.prepareSubPath({ ...place, volumePath: root, subPath, signal }));
+      const volumePath = root.hostPath;
+      subPaths.set(index, await runtime.volumes.prepareSubPath({ ...place, volumePath, subPath, signal }));
     }
     const [hostsPath, terminationLog] = await Promise.all([
       writeHostsFile(runtime, pod, step.podIPs),

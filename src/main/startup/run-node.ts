@@ -10,6 +10,7 @@ import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { recordBuild, recordNode, goPlatform } from "../../shared/metrics/node.js";
 import { podMetrics, type PodMetrics } from "../../shared/metrics/pods.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { volumeMetrics } from "../../shared/metrics/volumes.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
@@ -27,7 +28,7 @@ import { NodeSync } from "../sync/node-sync.js";
 import type { PodTrace } from "../timeline/trace.js";
 import { Timelines } from "../timeline/timelines.js";
 import type { RestartGates } from "../sync/restart.js";
-import { createTasksPool } from "../threads/tasks-pool.js";
+import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { installFaultHook } from "./fault-hook.js";
@@ -82,6 +83,8 @@ export interface RunningNode extends RunOnceNode {
 
 /** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
 const TASKS_HEAP_MIB = 256;
+/** Half a second's work; a file system that hangs must not keep a pool thread. */
+const OWNERSHIP_JOB_MS = 120_000;
 
 export interface RunNodeDeps {
   threads: NodeThreads;
@@ -103,7 +106,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     counters: eventMetrics(registry),
   });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const runtime = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines });
+  const runtime = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks });
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   const { pleg, server, house } = threads;
   const sync = new NodeSync({
@@ -176,10 +179,11 @@ interface NodeRuntimeParts {
   metrics: PodMetrics;
   events: NodeRecorder;
   trace: PodTrace;
+  tasks: TasksPool;
 }
 
 async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
-  const { clock, log, registry, metrics, events, trace } = parts;
+  const { clock, log, registry, metrics, events, trace, tasks } = parts;
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,
@@ -205,7 +209,15 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
     trace,
     images: nodeImages(settings, { cri, clock, log, events, registry }),
     cgroups,
-    volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),
+    volumes: createVolumeManager({
+      rootDir: settings.rootDir,
+      nodeMemoryBytes: settings.memoryBytes,
+      clock,
+      log,
+      events,
+      metrics: volumeMetrics(registry),
+      changeOwnership: (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal }),
+    }),
     node: {
       nodeName: settings.nodeName,
       nodeIPs: settings.nodeIPs,

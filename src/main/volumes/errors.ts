@@ -11,7 +11,7 @@ export class UnsupportedVolumeError extends Error {
   ) {
     super(
       `pod ${podDescription(pod)}: volume ${JSON.stringify(volume)} has source ${source}, which is not supported; ` +
-        "use emptyDir (disk or Memory) or hostPath",
+        "use emptyDir, hostPath or image",
     );
   }
 }
@@ -34,6 +34,32 @@ export class VolumeSetUpError extends Error {
 }
 export function isVolumeSetUpError(error: unknown): error is VolumeSetUpError {
   return error instanceof VolumeSetUpError;
+}
+
+/** Not all volumes of a pod were set up in the time given; its next sync waits for them again. */
+export class VolumesNotReadyError extends Error {
+  override readonly name = "VolumesNotReadyError";
+  constructor(
+    message: string,
+    readonly volumes: readonly string[],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+export function isVolumesNotReadyError(error: unknown): error is VolumesNotReadyError {
+  return error instanceof VolumesNotReadyError;
+}
+
+/** Something is being done to the volume already, and it takes its time. */
+export class VolumeOperationPendingError extends Error {
+  override readonly name = "VolumeOperationPendingError";
+  constructor(readonly volume: string) {
+    super(`an operation on volume ${volume} is still under way; the pod goes on when it is over`);
+  }
+}
+export function isVolumeOperationPendingError(error: unknown): error is VolumeOperationPendingError {
+  return error instanceof VolumeOperationPendingError;
 }
 
 /** A mount of the pod is still in use; try again when its containers are gone. */
@@ -93,4 +119,33 @@ export class ProgramError extends Error {
 }
 export function isProgramError(error: unknown): error is ProgramError {
   return error instanceof ProgramError;
+}
+
+/** Files of a volume could not be given to the pod's fsGroup. */
+export class VolumeOwnershipError extends Error {
+  override readonly name = "VolumeOwnershipError";
+  constructor(
+    readonly path: string,
+    readonly group: number,
+    problem: string,
+  ) {
+    super(`${path} cannot be given to fsGroup ${group}: ${problem}`);
+  }
+}
+export function isVolumeOwnershipError(error: unknown): error is VolumeOwnershipError {
+  return error instanceof VolumeOwnershipError;
+}
+
+/** A path that an object of the API names, but that cannot be a file in a volume. */
+export class PayloadPathError extends Error {
+  override readonly name = "PayloadPathError";
+  constructor(
+    readonly path: string,
+    problem: string,
+  ) {
+    super(`the path ${JSON.stringify(path)} cannot be a file of the volume: ${problem}`);
+  }
+}
+export function isPayloadPathError(error: unknown): error is PayloadPathError {
+  return error instanceof PayloadPathError;
 }

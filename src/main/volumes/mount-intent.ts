@@ -1,13 +1,25 @@
 // A note on disk of a mount about to be made: written before it, removed after the unmount, so that after a crash at any
 // instruction a restarted agent knows that the directory may be, or once was, a mount of its own.
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { atomicWrite, errorCode } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
+
+/** File system types that the agent mounts for pods. */
+export type OwnFsType = "tmpfs" | "hugetlbfs";
 
 export interface MountIntent {
   version: 1;
-  kind: "tmpfs";
+  kind: OwnFsType;
   target: string;
-  sizeBytes: string;
+  /** Of tmpfs. */
+  sizeBytes?: string;
+  /** Of hugetlbfs. */
+  pageSizeBytes?: string;
+}
+
+/** What is known of a note: one that cannot be read still counts as one. */
+export interface KnownIntent {
+  kind: OwnFsType | undefined;
 }
 
 const FILE = "mount.json";
@@ -15,27 +27,30 @@ const FILE = "mount.json";
 /** Survives a crash of the machine once resolved. */
 export async function recordIntent(metaDirectory: string, intent: MountIntent): Promise<void> {
   await mkdir(metaDirectory, { recursive: true, mode: POD_DIRECTORY_MODE });
-  const temporary = `${metaDirectory}/${FILE}.tmp`;
-  const file = await open(temporary, "w", 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(intent)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, `${metaDirectory}/${FILE}`);
+  await atomicWrite(`${metaDirectory}/${FILE}`, `${JSON.stringify(intent)}\n`);
 }
 
-/** undefined when there is none; a note that cannot be read still counts as one. */
-export async function readIntent(metaDirectory: string): Promise<string | undefined> {
+/** undefined when there is none. */
+export async function readIntent(metaDirectory: string): Promise<KnownIntent | undefined> {
+  let text: string;
   try {
-    return await readFile(`${metaDirectory}/${FILE}`, "utf8");
+    text = await readFile(`${metaDirectory}/${FILE}`, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
+  return { kind: kindOf(text) };
 }
 
 export async function clearIntent(metaDirectory: string): Promise<void> {
   await rm(`${metaDirectory}/${FILE}`, { force: true });
+}
+
+function kindOf(text: string): OwnFsType | undefined {
+  try {
+    const { kind } = JSON.parse(text) as Partial<MountIntent>;
+    return kind === "tmpfs" || kind === "hugetlbfs" ? kind : undefined;
+  } catch {
+    return undefined; // half a note, of a machine that crashed
+  }
 }

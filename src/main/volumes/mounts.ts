@@ -1,17 +1,22 @@
 // Unmounting the agent's own mounts below a pod's directory.
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
+import { mountsWithin, readMounts, type Mount } from "../../shared/fs/mountinfo.js";
 import { isProgramError, VolumeBusyError } from "./errors.js";
 import { run } from "./program.js";
 
 export async function isMountPoint(directory: string): Promise<boolean> {
+  return (await mountsAt(directory)).length > 0;
+}
+
+/** What is mounted exactly at the directory, lowest layer first. */
+export async function mountsAt(directory: string): Promise<Mount[]> {
   const place = await asMountPoint(directory);
-  return (await readMounts()).some(({ mountPoint }) => mountPoint === place);
+  return (await readMounts()).filter(({ mountPoint }) => mountPoint === place);
 }
 
 /** The directory as the mount table spells it: links above it resolved, itself not followed. */
-async function asMountPoint(directory: string): Promise<string> {
+export async function asMountPoint(directory: string): Promise<string> {
   try {
     return path.join(await realpath(path.dirname(directory)), path.basename(directory));
   } catch (error) {

@@ -1,5 +1,7 @@
 // Where a pod's volumes live below the root directory; the layout is upstream's, so node tools find what they expect.
+import { readdir } from "node:fs/promises";
 import { safePodUid } from "../../shared/api/pod-uid.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 
 /** Mode of the directories above a volume. */
 export const POD_DIRECTORY_MODE = 0o750;
@@ -18,6 +20,10 @@ export function pluginDirectoryName(plugin: string): string {
   return plugin.replaceAll("/", "~");
 }
 
+export function pluginName(directoryName: string): string {
+  return directoryName.replaceAll("~", "/");
+}
+
 export function volumesDirectory(rootDir: string, uid: string): string {
   return `${podDirectory(rootDir, uid)}/volumes`;
 }
@@ -33,4 +39,17 @@ export function metaDirectory(rootDir: string, uid: string, plugin: string, volu
 
 export function subPathsDirectory(rootDir: string, uid: string): string {
   return `${podDirectory(rootDir, uid)}/volume-subpaths`;
+}
+
+/** In the meta directory of a volume that was once complete. */
+export const READY_FILE = "ready";
+
+/** Empty for a directory that is not there, or is none. */
+export async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];
+    throw error;
+  }
 }

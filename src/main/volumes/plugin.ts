@@ -2,6 +2,7 @@
 // the pod may be known only from disk.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
+import type { VolumePlace } from "./place.js";
 
 export interface SetUpRequest {
   pod: Pod;
@@ -14,8 +15,8 @@ export interface VolumePlugin {
   readonly name: string;
   /** Field of the volume that selects the plugin: "emptyDir". */
   readonly source: string;
-  /** Idempotent. Resolves to the host path that containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
-  setUp(request: SetUpRequest): Promise<string>;
+  /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
+  setUp(request: SetUpRequest): Promise<VolumePlace>;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
   tearDown?(uid: string, volume: string): Promise<void>;
 }

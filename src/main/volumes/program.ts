@@ -1,4 +1,5 @@
-// Runs mount, umount and rm: Node has no mount call, and a big tree is best removed outside the thread that syncs pods.
+// Runs umount and rm. Both may hang or take long (a dead file server, a big tree): in a process of their own they hold no
+// thread of the pool that every file operation needs.
 import { spawn } from "node:child_process";
 import { ProgramError } from "./errors.js";
 

@@ -4,10 +4,10 @@
 import { constants } from "node:fs";
 import { mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { mount } from "../../shared/os/mount.js";
 import { SubPathError } from "./errors.js";
 import { isMountPoint, unmount } from "./mounts.js";
 import { POD_DIRECTORY_MODE, subPathsDirectory } from "./paths.js";
-import { run } from "./program.js";
 
 export interface SubPathRequest {
   podUid: string;
@@ -45,7 +45,9 @@ export async function prepareSubPath(rootDir: string, request: SubPathRequest): 
     }
     if (source.isDirectory()) await mkdir(target, { recursive: true, mode: POD_DIRECTORY_MODE });
     else await (await open(target, "a", 0o640)).close();
-    await run("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${place.fd}`, target], signal);
+    signal.throwIfAborted();
+    // Resolved by the kernel to what is open, whatever its name leads to by now.
+    await mount({ source: `/proc/self/fd/${place.fd}`, target, flags: ["bind"] });
     return target;
   } finally {
     await place.close();

@@ -1,28 +1,41 @@
-// A pod's volumes, set up before its first container and torn down after its last. State is what is on disk and in the
-// mount table: a restarted agent needs no memory of the one before. INVARIANTS: only volumes that a container uses are
-// set up; a pod's directory goes only when its volumes are down.
-import { mkdir, readdir } from "node:fs/promises";
+// A pod's volumes, set up before its first container and torn down after its last. What is wanted and what is there are
+// kept apart (world/), and the disk and the mount table have the last word: a restarted agent needs no memory of the one
+// before. INVARIANTS: only volumes that a container uses are set up; nothing is deleted before what an earlier agent left
+// was compared with the mount table; a pod's directory goes only when its volumes are down; no volume waits for another.
+import { mkdir } from "node:fs/promises";
+import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
+import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
+import type { EventRecorder } from "../events/recorder.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
+import type { OwnershipDeps } from "./fs-group/set-ownership.js";
 import { hostPathPlugin } from "./host-path/plugin.js";
-import { unmount } from "./mounts.js";
+import { imagePlugin } from "./image/plugin.js";
 import * as paths from "./paths.js";
+import type { VolumePlace } from "./place.js";
 import type { VolumePlugin } from "./plugin.js";
-import { removeEmpty, removeOwnTree, removeTree } from "./remove-tree.js";
+import { reconcile } from "./reconcile.js";
+import { removeOwnTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
+import { tearDownVolumes } from "./tear-down.js";
+import { ActualState } from "./world/actual-state.js";
+import { DesiredState, type WantedVolume } from "./world/desired-state.js";
+import { VolumeOperations } from "./world/operations.js";
+import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
 
 export interface VolumeManager {
   /**
-   * Host paths of the pod's volumes by volume name. Idempotent, and quick when all is set up.
-   * @throws UnsupportedVolumeError, VolumeSetUpError, or the signal's reason
+   * Where containers find the pod's volumes, by volume name. Idempotent, and quick when all is set up. What fails is an
+   * event of the pod and is tried again with back-off, for two minutes.
+   * @throws UnsupportedVolumeError, VolumesNotReadyError, or the signal's reason
    */
-  setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, string>>;
+  setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, VolumePlace>>;
   /** Host path to mount for a volumeMount with a subPath. @throws SubPathError, VolumeBusyError */
   prepareSubPath(request: SubPathRequest): Promise<string>;
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError: try again later */
+  /** Idempotent. @throws VolumeBusyError, ForeignMountError, VolumeOperationPendingError: try again later */
   tearDownPod(uid: string): Promise<void>;
   /** Removes what is left of the pod's directory. @throws ForeignMountError while anything is mounted below it */
   removePodDirectory(uid: string): Promise<void>;
@@ -35,38 +48,48 @@ export interface VolumeManagerOptions {
   rootDir: string;
   /** Bound of memory-backed volumes, bytes. */
   nodeMemoryBytes: bigint;
+  clock: Clock;
   log: Logger;
+  events: EventRecorder;
+  metrics: VolumeMetrics;
+  /** Runs in a pool thread. */
+  changeOwnership: OwnershipDeps["changeOwnership"];
 }
 
 export function createVolumeManager(given: VolumeManagerOptions): VolumeManager {
   const options = { ...given, log: moduleLogger(given.log, "volumes") };
-  return new PluginVolumeManager(options, [emptyDirPlugin(options), hostPathPlugin()]);
+  const plugins = [emptyDirPlugin({ ...options, ownership: options }), hostPathPlugin(), imagePlugin()];
+  return new PluginVolumeManager(options, plugins);
 }
 
-class PluginVolumeManager implements VolumeManager {
+export class PluginVolumeManager implements VolumeManager {
+  private readonly desired = new DesiredState();
+  private readonly actual = new ActualState();
+  private readonly operations: VolumeOperations;
+  private reconciled: Promise<void> | undefined;
+
   constructor(
     private readonly options: VolumeManagerOptions,
     private readonly plugins: readonly VolumePlugin[],
-  ) {}
+  ) {
+    this.operations = new VolumeOperations(options.clock);
+    options.metrics.watchTotals((state) => (state === "desired_state_of_world" ? this.desired : this.actual).counts());
+  }
 
-  async setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, string>> {
+  async setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, VolumePlace>> {
     signal.throwIfAborted();
-    const { rootDir } = this.options;
+    const { rootDir, events, clock } = this.options;
     const { uid } = pod.metadata;
-    const used = usedVolumes(pod);
     // Refuse before anything is made: a pod of which one volume cannot be is not started at all.
-    const planned = used.map((volume) => ({ volume, plugin: this.pluginFor(pod, volume) }));
+    const volumes = this.planned(pod);
     await mkdir(paths.volumesDirectory(rootDir, uid), { recursive: true, mode: paths.POD_DIRECTORY_MODE });
-    const outcomes = await Promise.allSettled(
-      planned.map(async ({ volume, plugin }) => [volume.name, await plugin.setUp({ pod, volume, signal })] as const),
-    );
-    const result = new Map<string, string>();
-    for (const outcome of outcomes) {
-      if (outcome.status === "rejected") throw outcome.reason;
-      result.set(...outcome.value);
-    }
+    await this.reconcileOnce();
     signal.throwIfAborted();
-    return result;
+    this.desired.want(pod, volumes);
+    const { actual, operations } = this;
+    const attempt = <T>(plugin: string, work: () => Promise<T>): Promise<T> =>
+      this.measured(plugin, "volume_mount", work);
+    return waitForVolumes({ operations, actual, events, clock, attempt }, { pod, volumes }, signal);
   }
 
   prepareSubPath(request: SubPathRequest): Promise<string> {
@@ -74,25 +97,13 @@ class PluginVolumeManager implements VolumeManager {
   }
 
   async tearDownPod(uid: string): Promise<void> {
-    const { rootDir } = this.options;
-    await this.tearDownSubPaths(uid);
-    const volumes = paths.volumesDirectory(rootDir, uid);
-    for (const directoryName of await list(volumes)) {
-      const plugin = this.plugins.find(({ name }) => paths.pluginDirectoryName(name) === directoryName);
-      for (const volume of await list(`${volumes}/${directoryName}`)) {
-        if (plugin?.tearDown === undefined) {
-          this.options.log.warn(
-            { uid, volume, plugin: directoryName },
-            "removing a volume directory of an unknown plugin",
-          );
-          await removeTree(`${volumes}/${directoryName}/${volume}`);
-        } else {
-          await plugin.tearDown(uid, volume);
-        }
-      }
-      await removeEmpty(`${volumes}/${directoryName}`);
-    }
-    await removeEmpty(volumes);
+    const { rootDir, clock, log } = this.options;
+    await this.reconcileOnce();
+    this.desired.forget(uid);
+    const { actual, operations, plugins } = this;
+    const attempt = <T>(plugin: string, work: () => Promise<T>): Promise<T> =>
+      this.measured(plugin, "volume_unmount", work);
+    await tearDownVolumes({ rootDir, clock, log, plugins, operations, actual, attempt }, uid);
   }
 
   async removePodDirectory(uid: string): Promise<void> {
@@ -102,7 +113,34 @@ class PluginVolumeManager implements VolumeManager {
   }
 
   listPods(): Promise<string[]> {
-    return list(paths.podsDirectory(this.options.rootDir));
+    return paths.namesIn(paths.podsDirectory(this.options.rootDir));
+  }
+
+  /** A failure is not remembered: until it once went well, nothing is set up and nothing deleted. */
+  private async reconcileOnce(): Promise<void> {
+    this.reconciled ??= reconcile(this.options).then((found) => {
+      for (const volume of found) this.actual.setUp(volume);
+    });
+    try {
+      await this.reconciled;
+    } catch (error) {
+      this.reconciled = undefined;
+      throw error;
+    }
+  }
+
+  private planned(pod: Pod): WantedVolume[] {
+    const used = usedVolumes(pod);
+    return used.map((volume) => {
+      try {
+        return { volume, plugin: this.pluginFor(pod, volume) };
+      } catch (error) {
+        const problem = error instanceof Error ? error.message : String(error);
+        const missing = used.map(({ name }) => name);
+        tell(this.options.events, pod, notReady(missing, [volume.name], problem, error));
+        throw error;
+      }
+    });
   }
 
   private pluginFor(pod: Pod, volume: Volume): VolumePlugin {
@@ -112,17 +150,17 @@ class PluginVolumeManager implements VolumeManager {
     throw new UnsupportedVolumeError(pod, volume.name, source ?? "(none)");
   }
 
-  private async tearDownSubPaths(uid: string): Promise<void> {
-    const directory = paths.subPathsDirectory(this.options.rootDir, uid);
-    // The agent's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops removeTree.
-    for (const volume of await list(directory)) {
-      for (const container of await list(`${directory}/${volume}`)) {
-        for (const index of await list(`${directory}/${volume}/${container}`)) {
-          await unmount(uid, `${directory}/${volume}/${container}/${index}`);
-        }
-      }
+  private async measured<T>(plugin: string, operation: VolumeOperationName, work: () => Promise<T>): Promise<T> {
+    const { clock, metrics } = this.options;
+    const startedAt = clock.monotonic();
+    let ok = false;
+    try {
+      const result = await work();
+      ok = true;
+      return result;
+    } finally {
+      metrics.operation(plugin, operation, clock.monotonic() - startedAt, ok);
     }
-    await removeTree(directory);
   }
 }
 
@@ -140,13 +178,4 @@ function usedVolumes(pod: Pod): Volume[] {
 function checkedName(pod: Pod, volume: Volume, plugin: VolumePlugin): VolumePlugin {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(volume.name)) return plugin;
   throw new VolumeSetUpError(pod, volume.name, "the name must be lower-case letters, digits and '-', at most 63");
-}
-
-async function list(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
-  }
 }

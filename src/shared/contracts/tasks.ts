@@ -26,8 +26,29 @@ export interface DecodeManifestResult {
   error?: ManifestViolation[];
 }
 
+/** A part of giving a volume to its fsGroup: the job is repeated with what it left over until nothing is pending. */
+export interface ChangeOwnershipJob {
+  /** The volume's directory; it is left as it is itself, so that it shows whether all below it is done. */
+  root: string;
+  group: number;
+  /** The group may not write. */
+  readOnly: boolean;
+  /** Directories to go into, relative to the root, one character per byte; [""] to begin. */
+  pending: string[];
+  /** The job ends after about so many files, so that manifests don't wait for a big volume. */
+  maxFiles: number;
+}
+export interface ChangeOwnershipResult {
+  pending: string[];
+  /** Files and directories seen. */
+  files: number;
+  /** The kernel refused; the rest was not tried. */
+  error?: { path: string; message: string };
+}
+
 /** Every function of the pool: name → job and result. */
 export interface TaskFunctions {
   decodeManifest: { job: DecodeManifestJob; result: DecodeManifestResult };
+  changeOwnership: { job: ChangeOwnershipJob; result: ChangeOwnershipResult };
 }
 export type TaskName = keyof TaskFunctions;

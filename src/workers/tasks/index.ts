@@ -2,5 +2,6 @@
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 
 export { decodeManifest } from "./manifest/decode.js";
+export { changeOwnership } from "./ownership/change-ownership.js";
 
 useOrdinaryPriority();

@@ -209,13 +209,6 @@ const troubles: [string, string, RegExp, Partial<Container>, Trouble][] = [
     () => undefined,
   ],
   [
-    "a volume that cannot be set up",
-    "CreateContainerConfigError",
-    /disk on fire/,
-    {},
-    ({ trouble }) => (trouble.setUp = new Error("disk on fire")),
-  ],
-  [
     "a refused CreateContainer",
     "CreateContainerError",
     /^bad seccomp profile$/,
@@ -267,6 +260,16 @@ test("the runtime's absence and an abort are not the container's own trouble", a
   }
 });
 
+test("a volume that cannot be set up fails the pass, not the container, which shows as being created", async (t) => {
+  const world = await build(t);
+  world.trouble.setUp = new Error("disk on fire");
+  await assert.rejects(
+    world.start(podOf(app()), app()),
+    (error: unknown) => !(error instanceof StartContainerError) && /disk on fire/.test(String(error)),
+  );
+  assert.deepEqual(world.counted, ["sandbox ok"]);
+});
+
 test("volumes whose set-up was aborted fail the pass, not the container", async (t) => {
   const world = await build(t);
   const sandboxId = await world.sandboxOf(podOf(app()));
@@ -286,10 +289,7 @@ test("what was prepared is used again for the same definition, and made again af
   world.trouble.setUp = new Error("not yet");
   const sandboxId = await world.sandboxOf(pod);
   assert.equal(world.watched.length, 1);
-  await assert.rejects(
-    world.run(pod, startStep(app(), sandboxId)),
-    waitingReason("CreateContainerConfigError", /not yet/),
-  );
+  await assert.rejects(world.run(pod, startStep(app(), sandboxId)), /not yet/);
   world.trouble.setUp = undefined;
   await assert.doesNotReject(world.run(pod, startStep(app(), sandboxId, { restartCount: 1 })));
   const prepared = world.watched.length;

@@ -7,6 +7,7 @@ import { noTrace } from "../../../src/main/timeline/trace.js";
 import { nodeImages } from "../../../src/main/images/node-images.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
+import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type { CriClient } from "../../../src/shared/cri/client.js";
@@ -87,11 +88,11 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     volumes: {
       setUpPod: async (pod) => {
         if (trouble.setUp !== undefined) throw trouble.setUp;
-        const found = new Map<string, string>();
+        const found = new Map<string, VolumePlace>();
         for (const { name } of pod.spec.volumes ?? []) {
           const path = join(podDirectory(pod.metadata.uid), "volumes", "fake", name);
           await mkdir(path, { recursive: true });
-          found.set(name, path);
+          found.set(name, { hostPath: path });
         }
         return found;
       },

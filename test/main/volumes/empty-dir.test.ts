@@ -16,7 +16,16 @@ import { test } from "node:test";
 import { isForeignMountError, isVolumeBusyError } from "../../../src/main/volumes/errors.js";
 import { tmpfsSize } from "../../../src/main/volumes/empty-dir/tmpfs-size.js";
 import { isMountPoint } from "../../../src/main/volumes/mounts.js";
-import { isRoot, manager, mountsBelow, never, NODE_MEMORY, podWith, temporaryRoot } from "./temporary-root.js";
+import {
+  hostPathOf,
+  isRoot,
+  manager,
+  mountsBelow,
+  never,
+  NODE_MEMORY,
+  podWith,
+  temporaryRoot,
+} from "./temporary-root.js";
 
 const MIB = 1024n ** 2n;
 const disk = podWith([{ name: "data", emptyDir: {} }]);
@@ -27,7 +36,7 @@ test("on disk: its place, mode 0777 whatever the umask, and its content survives
   const root = await temporaryRoot(t);
   const before = process.umask(0o077);
   t.after(() => process.umask(before));
-  const directory = (await manager(root).setUpPod(disk, never)).get("data") ?? "";
+  const directory = hostPathOf(await manager(root).setUpPod(disk, never), "data");
   assert.equal(directory, `${root}/pods/uid-1/volumes/kubernetes.io~empty-dir/data`);
   assert.equal(statSync(directory).mode & 0o7777, 0o777);
   assert.equal(statSync(`${root}/pods/uid-1`).mode & 0o007, 0);
@@ -41,7 +50,7 @@ test("on disk: its place, mode 0777 whatever the umask, and its content survives
 test("fsGroup owns the directory and passes itself on", { skip }, async (t) => {
   const root = await temporaryRoot(t);
   const pod = podWith(disk.spec.volumes ?? [], { securityContext: { fsGroup: 4321 } });
-  const directory = (await manager(root).setUpPod(pod, never)).get("data") ?? "";
+  const directory = hostPathOf(await manager(root).setUpPod(pod, never), "data");
   assert.equal(statSync(directory).gid, 4321);
   assert.equal(statSync(directory).mode & 0o7777, 0o2777);
   writeFileSync(`${directory}/file`, "");
@@ -55,7 +64,7 @@ test("teardown removes small, large and nested content, and is idempotent", asyn
   writeFileSync(`${outside}/precious`, "");
   for (const fill of [0, 5, 100]) {
     const volumes = manager(root);
-    const directory = (await volumes.setUpPod(disk, never)).get("data") ?? "";
+    const directory = hostPathOf(await volumes.setUpPod(disk, never), "data");
     for (let i = 0; i < fill; i++) writeFileSync(`${directory}/${i}`, "x");
     symlinkSync(outside, `${directory}/link`);
     if (fill === 100) mkdirSync(`${directory}/a/b/c`, { recursive: true });
@@ -71,7 +80,7 @@ test(
   { skip },
   async (t) => {
     const root = await temporaryRoot(t);
-    const directory = (await manager(root).setUpPod(memory, never)).get("cache") ?? "";
+    const directory = hostPathOf(await manager(root).setUpPod(memory, never), "cache");
     const meta = `${root}/pods/uid-1/plugins/kubernetes.io~empty-dir/cache`;
     const { blocks, bsize } = statfsSync(directory);
     assert.equal(BigInt(blocks * bsize), MIB);
@@ -93,7 +102,7 @@ test(
 
 test("after a reboot (ready on disk, tmpfs gone) it is mounted anew", { skip }, async (t) => {
   const root = await temporaryRoot(t);
-  const directory = (await manager(root).setUpPod(memory, never)).get("cache") ?? "";
+  const directory = hostPathOf(await manager(root).setUpPod(memory, never), "cache");
   execFileSync("umount", [directory]);
   await manager(root).setUpPod(memory, never);
   assert.deepEqual(mountsBelow(root), [directory]);
@@ -114,7 +123,7 @@ test("a crash between the note and the mount leaves nothing that blocks set-up o
 test("a busy tmpfs is a typed error with its content intact, and goes once its user is gone", { skip }, async (t) => {
   const root = await temporaryRoot(t);
   const volumes = manager(root);
-  const directory = (await volumes.setUpPod(memory, never)).get("cache") ?? "";
+  const directory = hostPathOf(await volumes.setUpPod(memory, never), "cache");
   writeFileSync(`${directory}/file`, "kept");
   const user = spawn("sleep", ["1000"], { cwd: directory, stdio: "ignore" });
   await once(user, "spawn");
@@ -126,7 +135,7 @@ test("a busy tmpfs is a typed error with its content intact, and goes once its u
   assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
   user.kill("SIGKILL");
   await once(user, "exit");
-  await volumes.removePodDirectory("uid-1");
+  await manager(root).removePodDirectory("uid-1"); // another agent: this one is still in its back-off
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });
 
@@ -136,7 +145,7 @@ test(
   async (t) => {
     const root = await temporaryRoot(t);
     const volumes = manager(root);
-    const directory = (await volumes.setUpPod(disk, never)).get("data") ?? "";
+    const directory = hostPathOf(await volumes.setUpPod(disk, never), "data");
     mkdirSync(`${root}/precious`);
     writeFileSync(`${root}/precious/file`, "kept");
     mkdirSync(`${directory}/in`);
@@ -147,7 +156,7 @@ test(
     );
     assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
     execFileSync("umount", [`${directory}/in`]);
-    await volumes.tearDownPod("uid-1");
+    await manager(root).tearDownPod("uid-1");
   },
 );
 
@@ -168,9 +177,9 @@ test("a root directory reached by a symlink changes none of that", { skip }, asy
 test("a directory renamed behind the agent's back is not in its way", async (t) => {
   const root = await temporaryRoot(t);
   const volumes = manager(root);
-  const directory = (await volumes.setUpPod(disk, never)).get("data") ?? "";
+  const directory = hostPathOf(await volumes.setUpPod(disk, never), "data");
   await rename(directory, `${root}/elsewhere`);
-  assert.equal((await volumes.setUpPod(disk, never)).get("data"), directory);
+  assert.equal(hostPathOf(await volumes.setUpPod(disk, never), "data"), directory);
   assert.ok(existsSync(directory));
 });
 

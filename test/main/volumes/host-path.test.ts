@@ -5,12 +5,15 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
+import { hostPathPlugin } from "../../../src/main/volumes/host-path/plugin.js";
 import type { HostPathType } from "../../../src/shared/api/volume.js";
 import { isRoot, manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
-async function setUp(root: string, path: string, type?: string): Promise<string | undefined> {
+async function setUp(path: string, type?: string): Promise<string | undefined> {
   const hostPath = { path, ...(type === undefined ? {} : { type: type as HostPathType }) };
-  return (await manager(root).setUpPod(podWith([{ name: "host", hostPath }]), never)).get("host");
+  const volume = { name: "host", hostPath };
+  const place = await hostPathPlugin().setUp({ pod: podWith([volume]), volume, signal: never });
+  return "hostPath" in place ? place.hostPath : undefined;
 }
 
 test("each type takes what it names and refuses the rest, in upstream's words", async (t) => {
@@ -38,10 +41,10 @@ test("each type takes what it names and refuses the rest, in upstream's words", 
   ];
   for (const [type, takes, noun] of table) {
     for (const [thing, path] of Object.entries(things)) {
-      if (thing === takes) assert.equal(await setUp(root, path, type), path);
+      if (thing === takes) assert.equal(await setUp(path, type), path);
       else {
         await assert.rejects(
-          setUp(root, path, type),
+          setUp(path, type),
           (error) =>
             isVolumeSetUpError(error) && error.problem === `hostPath type check failed: ${path} is not a ${noun}`,
           `${type} of ${thing}`,
@@ -53,36 +56,35 @@ test("each type takes what it names and refuses the rest, in upstream's words", 
 
 test("OrCreate makes what is missing, with its mode, and keeps what is there", async (t) => {
   const root = await temporaryRoot(t);
-  assert.equal(await setUp(root, `${root}/a/b`, "DirectoryOrCreate"), `${root}/a/b`);
+  assert.equal(await setUp(`${root}/a/b`, "DirectoryOrCreate"), `${root}/a/b`);
   assert.equal(statSync(`${root}/a/b`).mode & 0o7777, 0o755);
-  await setUp(root, `${root}/a/f`, "FileOrCreate");
+  await setUp(`${root}/a/f`, "FileOrCreate");
   assert.equal(statSync(`${root}/a/f`).mode & 0o7777, 0o644);
   writeFileSync(`${root}/a/f`, "kept");
-  await setUp(root, `${root}/a/f`, "FileOrCreate");
+  await setUp(`${root}/a/f`, "FileOrCreate");
   assert.equal(statSync(`${root}/a/f`).size, 4);
-  await assert.rejects(setUp(root, `${root}/a/f`, "DirectoryOrCreate"), /is not a directory/);
-  await assert.rejects(setUp(root, `${root}/a/b`, "FileOrCreate"), /is not a file/);
-  await assert.rejects(setUp(root, `${root}/no/parent/f`, "FileOrCreate"), isVolumeSetUpError);
+  await assert.rejects(setUp(`${root}/a/f`, "DirectoryOrCreate"), /is not a directory/);
+  await assert.rejects(setUp(`${root}/a/b`, "FileOrCreate"), /is not a file/);
+  await assert.rejects(setUp(`${root}/no/parent/f`, "FileOrCreate"), isVolumeSetUpError);
 });
 
 test("no type means no check and nothing made", async (t) => {
   const root = await temporaryRoot(t);
-  assert.equal(await setUp(root, `${root}/later`), `${root}/later`);
-  assert.equal(await setUp(root, `${root}/later`, ""), `${root}/later`);
+  assert.equal(await setUp(`${root}/later`), `${root}/later`);
+  assert.equal(await setUp(`${root}/later`, ""), `${root}/later`);
   assert.ok(!existsSync(`${root}/later`));
 });
 
-test("bad paths and types are refused", async (t) => {
-  const root = await temporaryRoot(t);
-  await assert.rejects(setUp(root, "relative"), /not an absolute path/);
-  await assert.rejects(setUp(root, "/a/../b"), /must not contain/);
-  await assert.rejects(setUp(root, "/", "Folder"), /Folder is an invalid volume type/);
-  await assert.rejects(setUp(root, "/", "toString"), /toString is an invalid volume type/);
+test("bad paths and types are refused", async () => {
+  await assert.rejects(setUp("relative"), /not an absolute path/);
+  await assert.rejects(setUp("/a/../b"), /must not contain/);
+  await assert.rejects(setUp("/", "Folder"), /Folder is an invalid volume type/);
+  await assert.rejects(setUp("/", "toString"), /toString is an invalid volume type/);
 });
 
 test("teardown leaves the host's files alone", async (t) => {
   const root = await temporaryRoot(t);
-  await setUp(root, `${root}/mine`, "DirectoryOrCreate");
+  await setUp(`${root}/mine`, "DirectoryOrCreate");
   await manager(root).removePodDirectory("uid-1");
   assert.ok(existsSync(`${root}/mine`));
 });

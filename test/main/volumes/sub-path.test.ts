@@ -14,7 +14,7 @@ import {
 import { test } from "node:test";
 import { isSubPathError } from "../../../src/main/volumes/errors.js";
 import { openSubPath, type SubPathRequest } from "../../../src/main/volumes/sub-path.js";
-import { isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
+import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";
 
@@ -130,7 +130,7 @@ test("the part is bind-mounted once, follows a change of the sub path, and goes 
   const root = await temporaryRoot(t);
   const volumes = manager(root);
   const pod = podWith([{ name: "data", emptyDir: { medium: "Memory" } }]);
-  const volume = (await volumes.setUpPod(pod, never)).get("data") ?? "";
+  const volume = hostPathOf(await volumes.setUpPod(pod, never), "data");
   mkdirSync(`${volume}/conf`);
   writeFileSync(`${volume}/conf/key`, "value");
   writeFileSync(`${volume}/file`, "text");

@@ -4,11 +4,20 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
-import { createVolumeManager, type VolumeManager } from "../../../src/main/volumes/volume-manager.js";
+import { noEvents, type EventInput, type EventRecorder } from "../../../src/main/events/recorder.js";
+import type { VolumePlace } from "../../../src/main/volumes/place.js";
+import {
+  createVolumeManager,
+  type VolumeManager,
+  type VolumeManagerOptions,
+} from "../../../src/main/volumes/volume-manager.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import { mountsWithin, parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
+import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 
 export const isRoot = process.getuid?.() === 0;
 export const NODE_MEMORY = 64n * 1024n ** 2n;
@@ -28,9 +37,27 @@ export async function temporaryRoot(t: TestContext): Promise<string> {
   return root;
 }
 
-export function manager(rootDir: string): VolumeManager {
-  const log = createLogger({ thread: "test", level: "silent" });
-  return createVolumeManager({ rootDir, nodeMemoryBytes: NODE_MEMORY, log });
+/** What managers of these tests are made with; ownership changes in this very thread. */
+export function options(rootDir: string): VolumeManagerOptions {
+  return {
+    rootDir,
+    nodeMemoryBytes: NODE_MEMORY,
+    clock: systemClock,
+    log: createLogger({ thread: "test", level: "silent" }),
+    events: noEvents,
+    metrics: noVolumeMetrics,
+    changeOwnership: (job) => Promise.resolve(changeOwnership(job)),
+  };
+}
+
+export function manager(rootDir: string, more: Partial<VolumeManagerOptions> = {}): VolumeManager {
+  return createVolumeManager({ ...options(rootDir), ...more });
+}
+
+/** Keeps what is recorded of pods. */
+export function keptEvents(): EventRecorder & { readonly seen: EventInput[] } {
+  const seen: EventInput[] = [];
+  return { seen, pod: (_pod, event) => void seen.push(event), node: () => undefined };
 }
 
 /** A pod whose one container mounts all the volumes. */
@@ -42,6 +69,13 @@ export function podWith(volumes: Volume[], spec: Partial<PodSpec> = {}, uid = "u
     metadata: { name: "web", namespace: "default", uid },
     spec: { containers: [{ name: "main", volumeMounts }], volumes, ...spec },
   };
+}
+
+/** The host path of a volume that was set up. */
+export function hostPathOf(places: ReadonlyMap<string, VolumePlace>, volume: string): string {
+  const place = places.get(volume);
+  if (place === undefined || !("hostPath" in place)) throw new Error(`volume ${volume} has no host path`);
+  return place.hostPath;
 }
 
 export const never = new AbortController().signal;

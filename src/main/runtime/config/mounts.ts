@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
 import type { Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
+import { isImagePlace, type VolumePlace } from "../../volumes/place.js";
 import { CreateContainerConfigError } from "./config-error.js";
 import { expandStrict } from "./expand.js";
 import { defaultTerminationMessagePath } from "./labels.js";
@@ -10,9 +11,14 @@ import { defaultTerminationMessagePath } from "./labels.js";
 export interface MountsInput {
   pod: Pod;
   container: Container;
-  /** Volume name to the host path where it is mounted. */
-  volumes: ReadonlyMap<string, string>;
-  /** Index in volumeMounts to the resolved host path of its sub-path, for mounts where volumeSubPath() gives one. */
+  /** Volume name to where it is. */
+  volumes: ReadonlyMap<string, VolumePlace>;
+  /** Volume name to the resolved image, for volumes that are images. */
+  images?: ReadonlyMap<string, string>;
+  /**
+   * Index in volumeMounts to its resolved sub-path, for mounts where volumeSubPath() gives one: a host path, or of an image
+   * volume the path in the image.
+   */
   subPaths?: ReadonlyMap<number, string>;
   /** Host path of the pod's hosts file; absent while the pod has neither addresses nor the node's network. */
   etcHostsPath?: string;
@@ -85,11 +91,25 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   }
   // Upstream allows a mount path without its leading slash.
   const containerPath = posix.isAbsolute(mount.mountPath) ? mount.mountPath : posix.join("/", mount.mountPath);
+  if (isImagePlace(root)) return imageMount(input, mount, containerPath, resolved ?? "");
   return {
-    ...bind(resolved ?? root, containerPath),
+    ...bind(resolved ?? root.hostPath, containerPath),
     readonly: mount.readOnly === true,
     recursiveReadOnly: recursiveReadOnly(mount, input.recursiveReadOnly === true),
     propagation: propagations[mount.mountPropagation ?? "None"],
+  };
+}
+
+/** The runtime mounts the image's files; nothing can be written there, whatever the mount says. */
+function imageMount({ images }: MountsInput, mount: VolumeMount, containerPath: string, imageSubPath: string): Mount {
+  const image = images?.get(mount.name);
+  if (image === undefined) throw new CreateContainerConfigError(`the image of volume "${mount.name}" is not resolved`);
+  return {
+    ...bind("", containerPath),
+    readonly: true,
+    propagation: propagations[mount.mountPropagation ?? "None"],
+    image: { image, userSpecifiedImage: "", runtimeHandler: "", imageRef: "", annotations: {} },
+    imageSubPath,
   };
 }
 

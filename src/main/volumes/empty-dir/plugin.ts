@@ -1,72 +1,94 @@
-// emptyDir: a directory of the pod's own, on the node's disk or in memory (tmpfs). Content lives as long as the pod:
-// a volume once ready is never emptied, re-owned or re-mounted over by a later sync or a restarted agent.
+// emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content
+// lives as long as the pod: a volume once ready is never emptied, re-owned or re-mounted over by a later sync or a
+// restarted agent.
 import { chmod, mkdir, open, stat } from "node:fs/promises";
-import { UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
-import { clearIntent, recordIntent } from "../mount-intent.js";
-import { isMountPoint, unmount } from "../mounts.js";
-import { applyFsGroup } from "../ownership.js";
-import { metaDirectory, POD_DIRECTORY_MODE, volumeDirectory } from "../paths.js";
+import { isUnsupportedVolumeError, isVolumeSetUpError, UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
+import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
+import type { MountIntent } from "../mount-intent.js";
+import { isMountPoint } from "../mounts.js";
+import { makeOwnMount, removeOwnMount } from "../own-mount.js";
+import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE, volumeDirectory } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { run } from "../program.js";
 import { removeTree } from "../remove-tree.js";
+import { hugePageSize, isHugePages } from "./huge-page-size.js";
 import { tmpfsSize } from "./tmpfs-size.js";
 
 const NAME = "kubernetes.io/empty-dir";
 const MODE = 0o777;
-const READY = "ready";
 
 export interface EmptyDirOptions {
   rootDir: string;
   /** Upper bound of a memory-backed volume, bytes. */
   nodeMemoryBytes: bigint;
+  ownership: OwnershipDeps;
 }
 
-export function emptyDirPlugin({ rootDir, nodeMemoryBytes }: EmptyDirOptions): VolumePlugin {
+interface Backing {
+  intent: MountIntent;
+  /** The file system's options. */
+  data: string;
+}
+
+export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDirOptions): VolumePlugin {
   return {
     name: NAME,
     source: "emptyDir",
     async setUp(request) {
-      const { pod, volume } = request;
-      const medium = volume.emptyDir?.medium ?? "";
-      if (medium !== "" && medium !== "Memory") {
-        throw new UnsupportedVolumeError(pod, volume.name, `emptyDir with medium ${JSON.stringify(medium)}`);
-      }
+      const { pod, volume, signal } = request;
       const directory = volumeDirectory(rootDir, pod.metadata.uid, NAME, volume.name);
       const meta = metaDirectory(rootDir, pod.metadata.uid, NAME, volume.name);
-      const mounted = medium === "Memory" && (await isMountPoint(directory));
-      if ((mounted || medium === "") && (await exists(`${meta}/${READY}`)) && (await exists(directory)))
-        return directory;
       try {
+        const backing = backingOf(request, directory);
+        const mounted = backing !== undefined && (await isMountPoint(directory));
+        const complete = mounted || backing === undefined;
+        if (complete && (await exists(`${meta}/${READY_FILE}`)) && (await exists(directory))) {
+          return { hostPath: directory };
+        }
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
-        if (medium === "Memory" && !mounted) await mountTmpfs(request, directory, meta);
+        if (!complete) await makeOwnMount(meta, backing.intent, backing.data);
         // mkdir's mode is cut by the umask.
         await chmod(directory, MODE);
-        await applyFsGroup(directory, pod.spec.securityContext?.fsGroup);
+        await setOwnership(ownership, { pod, directory, signal });
         await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
-        await (await open(`${meta}/${READY}`, "w", 0o640)).close();
+        await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
       } catch (error) {
-        request.signal.throwIfAborted();
+        signal.throwIfAborted();
+        if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
         throw new VolumeSetUpError(pod, volume.name, error instanceof Error ? error.message : String(error), {
           cause: error,
         });
       }
-      return directory;
+      return { hostPath: directory };
     },
     async tearDown(uid, volume) {
       const directory = volumeDirectory(rootDir, uid, NAME, volume);
       const meta = metaDirectory(rootDir, uid, NAME, volume);
-      await unmount(uid, directory);
-      await clearIntent(meta);
+      await removeOwnMount(uid, directory, meta);
       await removeTree(directory);
       // Last, so that an interrupted teardown finds the volume again.
       await removeTree(meta);
     },
   };
 
-  async function mountTmpfs({ pod, volume, signal }: SetUpRequest, target: string, meta: string): Promise<void> {
-    const sizeBytes = tmpfsSize(pod, volume.emptyDir ?? {}, nodeMemoryBytes).toString();
-    await recordIntent(meta, { version: 1, kind: "tmpfs", target, sizeBytes });
-    await run("mount", ["-t", "tmpfs", "-o", `size=${sizeBytes},mode=0777`, "tmpfs", target], signal);
+  /** undefined: the directory itself, on the node's disk. @throws UnsupportedVolumeError, VolumeSetUpError */
+  function backingOf({ pod, volume }: SetUpRequest, target: string): Backing | undefined {
+    const source = volume.emptyDir ?? {};
+    const { medium = "" } = source;
+    if (medium === "") return undefined;
+    if (medium === "Memory") {
+      const sizeBytes = tmpfsSize(pod, source, nodeMemoryBytes).toString();
+      return { intent: { version: 1, kind: "tmpfs", target, sizeBytes }, data: `size=${sizeBytes},mode=0777` };
+    }
+    if (!isHugePages(medium)) {
+      throw new UnsupportedVolumeError(pod, volume.name, `emptyDir with medium ${JSON.stringify(medium)}`);
+    }
+    const size = hugePageSize(pod, medium);
+    if ("problem" in size) throw new VolumeSetUpError(pod, volume.name, size.problem);
+    const pageSizeBytes = size.bytes.toString();
+    return {
+      intent: { version: 1, kind: "hugetlbfs", target, pageSizeBytes },
+      data: `pagesize=${pageSizeBytes},mode=0777`,
+    };
   }
 }
 

@@ -30,13 +30,13 @@ export function hostPathPlugin(): VolumePlugin {
         new VolumeSetUpError(pod, volume.name, problem, { cause });
       if (!path.startsWith("/")) throw fail(`hostPath ${JSON.stringify(path)} is not an absolute path`);
       if (path.split("/").includes("..")) throw fail(`hostPath ${path} must not contain '..'`);
-      if (type === "") return path;
+      if (type === "") return { hostPath: path };
       if (!Object.hasOwn(CHECKS, type)) throw fail(`${type} is an invalid volume type`);
       const problem = await check(path, type).catch((error: unknown) => {
         throw fail(error instanceof Error ? error.message : String(error), error);
       });
       if (problem !== undefined) throw fail(problem);
-      return path;
+      return { hostPath: path };
     },
   };
 }

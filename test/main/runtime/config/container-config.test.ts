@@ -352,7 +352,7 @@ const mounts = (volumeMounts: Container["volumeMounts"], rest: Partial<MountsInp
   containerMounts({
     pod: makePod(),
     container: c("a", { volumeMounts: volumeMounts ?? [] }),
-    volumes: new Map([["v", "/host/v"]]),
+    volumes: new Map([["v", { hostPath: "/host/v" }]]),
     etcHostsPath: "/p/etc-hosts",
     terminationLogPath: "/p/log",
     ...rest,

@@ -1,0 +1,55 @@
+// What an atomic writer puts into a volume: files by their path in it. Paths come from objects of the API and from pods:
+// INVARIANT: none leads out of the volume or to the writer's own names, which all begin with "..".
+import { PayloadPathError } from "../errors.js";
+
+export interface PayloadFile {
+  data: Uint8Array | string;
+  /** Permission bits; the umask does not count. */
+  mode: number;
+}
+
+/** By path, relative to the volume. */
+export type Payload = ReadonlyMap<string, PayloadFile>;
+
+const LONGEST_PATH = 4096;
+const LONGEST_NAME = 255;
+
+/** @throws PayloadPathError */
+export function checkPayload(payload: Payload): void {
+  for (const path of payload.keys()) {
+    const problem = problemOf(path) ?? overlap(path, payload);
+    if (problem !== undefined) throw new PayloadPathError(path, problem);
+  }
+}
+
+/** First parts of the paths: what is seen in the volume's directory. */
+export function visibleNames(paths: Iterable<string>): Set<string> {
+  const names = new Set<string>();
+  for (const path of paths) names.add(path.split("/", 1)[0] ?? path);
+  return names;
+}
+
+function problemOf(path: string): string | undefined {
+  if (path === "") return "it is empty";
+  if (path.startsWith("/")) return "it must be relative";
+  if (path.includes("\0")) return "it contains a NUL";
+  if (Buffer.byteLength(path) > LONGEST_PATH) return `it is longer than ${LONGEST_PATH} bytes`;
+  const parts = path.split("/");
+  if (parts.includes("..")) return 'it must not contain ".."';
+  if (parts[0]?.startsWith("..") === true) return 'it must not begin with ".."';
+  if (parts.some((part) => part === "" || part === ".")) return 'it must not contain "." or empty parts';
+  if (parts.some((part) => Buffer.byteLength(part) > LONGEST_NAME)) {
+    return `a part of it is longer than ${LONGEST_NAME} bytes`;
+  }
+  return undefined;
+}
+
+/** A path that is a file cannot be the directory of another one. */
+function overlap(path: string, payload: Payload): string | undefined {
+  const parts = path.split("/");
+  for (let length = 1; length < parts.length; length++) {
+    const above = parts.slice(0, length).join("/");
+    if (payload.has(above)) return `${above} is a file already`;
+  }
+  return undefined;
+}

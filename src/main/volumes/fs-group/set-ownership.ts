@@ -1,0 +1,80 @@
+// Gives a volume to its pod's fsGroup, as fsGroupChangePolicy says. INVARIANT: the volume's own directory is changed last,
+// so that with OnRootMismatch a walk that was cut short is done again.
+import { chmod, chown, opendir, stat } from "node:fs/promises";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
+import { belongsToGroup, withGroupBits } from "../../../shared/fs/group-mode.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import { VolumeOwnershipError } from "../errors.js";
+
+/** Reports of a change that takes long (constants.tsv). */
+const FIRST_REPORT_MS = 30_000;
+const REPORT_MS = 60_000;
+/** A job of the pool: half a second or so. */
+const FILES_PER_JOB = 20_000;
+const ADVICE =
+  "https://kubernetes.io/docs/tasks/configure-pod-container/security-context/" +
+  "#configure-volume-permission-and-ownership-change-policy-for-pods";
+
+export interface OwnershipDeps {
+  /** Runs in a pool thread. */
+  changeOwnership(job: ChangeOwnershipJob, signal: AbortSignal): Promise<ChangeOwnershipResult>;
+  events: EventRecorder;
+  clock: Clock;
+}
+
+export interface OwnershipRequest {
+  pod: Pod;
+  directory: string;
+  /** The group may read only. */
+  readOnly?: boolean;
+  signal: AbortSignal;
+}
+
+/** Nothing to do for a pod without fsGroup. @throws VolumeOwnershipError, or the signal's reason */
+export async function setOwnership(deps: OwnershipDeps, request: OwnershipRequest): Promise<void> {
+  const { pod, directory, readOnly = false } = request;
+  const { fsGroup, fsGroupChangePolicy = "Always" } = pod.spec.securityContext ?? {};
+  if (fsGroup === undefined) return;
+  const stats = await stat(directory);
+  if (fsGroupChangePolicy === "OnRootMismatch" && belongsToGroup(stats, fsGroup, readOnly)) return;
+  if (!(await isEmpty(directory))) await changeContent(deps, request, fsGroup);
+  // chown first: it may clear setgid.
+  await chown(directory, stats.uid, fsGroup);
+  await chmod(directory, withGroupBits(stats, readOnly));
+}
+
+async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, group: number): Promise<void> {
+  const { pod, directory, readOnly = false, signal } = request;
+  let files = 0;
+  const report = (message: string): void =>
+    deps.events.pod(pod, { type: "Warning", reason: "VolumePermissionChangeInProgress", message });
+  let timer = deps.clock.after(FIRST_REPORT_MS, () => {
+    report(
+      `Setting volume ownership for ${directory} is taking longer than expected, consider using OnRootMismatch - ${ADVICE}`,
+    );
+    timer = deps.clock.every(REPORT_MS, () => {
+      report(`Setting volume ownership for ${directory}, processed ${files} files.`);
+    });
+  });
+  try {
+    let pending = [""];
+    while (pending.length > 0) {
+      signal.throwIfAborted();
+      const job = { root: directory, group, readOnly, pending, maxFiles: FILES_PER_JOB };
+      const result = await deps.changeOwnership(job, signal);
+      if (result.error !== undefined) throw new VolumeOwnershipError(result.error.path, group, result.error.message);
+      files += result.files;
+      pending = result.pending;
+    }
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function isEmpty(directory: string): Promise<boolean> {
+  // A for-await loop closes the directory on every way out.
+  for await (const _entry of await opendir(directory)) return false;
+  return true;
+}

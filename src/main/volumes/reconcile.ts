@@ -1,0 +1,98 @@
+// What an earlier agent left: its notes of mounts are compared with the mount table, once, before anything is deleted.
+// INVARIANT: only notes are removed here, and only those of mounts that never happened; directories and mounts stay for
+// set-up and teardown, which find the world as it says.
+import { stat } from "node:fs/promises";
+import { errorCode } from "../../shared/fs/atomic-write.js";
+import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { VolumeMetrics } from "../../shared/metrics/volumes.js";
+import { clearIntent, readIntent } from "./mount-intent.js";
+import { asMountPoint } from "./mounts.js";
+import * as paths from "./paths.js";
+import type { SetUpVolume } from "./world/actual-state.js";
+
+export interface ReconcileDeps {
+  rootDir: string;
+  log: Logger;
+  metrics: VolumeMetrics;
+}
+
+/** Where the agent mounts: pods/UID/volumes/PLUGIN/NAME and pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
+const OWN_PLACE = /^[^/]+\/(volumes\/[^/]+\/[^/]+|volume-subpaths\/[^/]+\/[^/]+\/\d+)$/;
+
+/** The volumes that are set up. Rejects when the mount table or the pods' directory cannot be read. */
+export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promise<SetUpVolume[]> {
+  const pods = paths.podsDirectory(rootDir);
+  const prefix = await asMountPoint(pods);
+  const mounted = new Set(mountsWithin(await readMounts(), prefix).map(({ mountPoint }) => mountPoint));
+  for (const mountPoint of mounted) {
+    if (mountPoint === prefix || OWN_PLACE.test(mountPoint.slice(prefix.length + 1))) continue;
+    log.warn(
+      { mountPoint },
+      `${mountPoint} is mounted in a pod's directory by someone else; it keeps that pod from going`,
+    );
+  }
+  const found: SetUpVolume[] = [];
+  for (const uid of await paths.namesIn(pods)) {
+    try {
+      found.push(...(await reconcilePod(rootDir, uid, prefix, mounted, log)));
+    } catch (error) {
+      metrics.reconstructed(false);
+      log.error({ err: error, uid }, `the volumes of pod ${uid} could not be read; its teardown tries again`);
+    }
+  }
+  found.forEach(() => metrics.reconstructed(true));
+  return found;
+}
+
+async function reconcilePod(
+  rootDir: string,
+  uid: string,
+  prefix: string,
+  mounted: ReadonlySet<string>,
+  log: Logger,
+): Promise<SetUpVolume[]> {
+  const found: SetUpVolume[] = [];
+  const pod = paths.podDirectory(rootDir, uid);
+  const [volumes, meta] = await Promise.all([volumesIn(`${pod}/volumes`), volumesIn(`${pod}/plugins`)]);
+  for (const [plugin, volume] of volumes) {
+    const isMounted = mounted.has(`${prefix}/${uid}/volumes/${plugin}/${volume}`);
+    const note = await readIntent(`${pod}/plugins/${plugin}/${volume}`);
+    const name = `volume ${volume} of pod ${uid}`;
+    if (isMounted && note === undefined) {
+      log.warn({ uid, volume }, `${name} is mounted, but not by this agent; it is left alone`);
+    } else if (!isMounted && note !== undefined) {
+      log.info({ uid, volume }, `${name} was to be mounted and is not; it is mounted when its pod asks for it`);
+      await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
+    } else if (isMounted || (await exists(`${pod}/plugins/${plugin}/${volume}/${paths.READY_FILE}`))) {
+      found.push({ uid, volume, plugin: paths.pluginName(plugin), place: undefined });
+    }
+  }
+  for (const [plugin, volume] of meta) {
+    if (volumes.some((one) => one[0] === plugin && one[1] === volume)) continue;
+    log.info({ uid, volume }, `the note of volume ${volume} of pod ${uid} outlived its directory and is removed`);
+    await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
+  }
+  return found;
+}
+
+async function volumesIn(directory: string): Promise<[plugin: string, volume: string][]> {
+  const plugins = await paths.namesIn(directory);
+  const lists = await Promise.all(
+    plugins.map(async (plugin) => {
+      const names = await paths.namesIn(`${directory}/${plugin}`);
+      return names.map((name): [string, string] => [plugin, name]);
+    }),
+  );
+  return lists.flat();
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}

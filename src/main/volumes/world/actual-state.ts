@@ -1,0 +1,43 @@
+// The actual state of the world: which volumes are set up, as far as this agent knows. It starts from what an earlier
+// agent left on disk. INVARIANT: nothing is deleted because it is missing here; disk and mount table decide that.
+import type { VolumePlace } from "../place.js";
+
+export interface SetUpVolume {
+  uid: string;
+  volume: string;
+  plugin: string;
+  /** undefined: found on disk, not yet asked for in this agent's life. */
+  place: VolumePlace | undefined;
+}
+
+export class ActualState {
+  private readonly volumes = new Map<string, SetUpVolume>();
+
+  setUp(volume: SetUpVolume): void {
+    this.volumes.set(volumeKey(volume.uid, volume.volume), volume);
+  }
+
+  tornDown(uid: string, volume: string): void {
+    this.volumes.delete(volumeKey(uid, volume));
+  }
+
+  place(uid: string, volume: string): VolumePlace | undefined {
+    return this.volumes.get(volumeKey(uid, volume))?.place;
+  }
+
+  ofPod(uid: string): SetUpVolume[] {
+    return [...this.volumes.values()].filter((volume) => volume.uid === uid);
+  }
+
+  /** Plugin name to number of volumes. */
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { plugin } of this.volumes.values()) counts.set(plugin, (counts.get(plugin) ?? 0) + 1);
+    return counts;
+  }
+}
+
+/** Neither part can hold a slash: names were checked before anything was made of them. */
+export function volumeKey(uid: string, volume: string): string {
+  return `${uid}/${volume}`;
+}

@@ -1,0 +1,36 @@
+// The desired state of the world: which volumes the pods of this node need. Written when a pod asks for its volumes, and
+// forgotten when they are torn down. INVARIANT: a pod that is being torn down wants nothing.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Volume } from "../../../shared/api/volume.js";
+import type { VolumePlugin } from "../plugin.js";
+
+export interface WantedVolume {
+  volume: Volume;
+  plugin: VolumePlugin;
+}
+
+export interface WantedPod {
+  pod: Pod;
+  volumes: readonly WantedVolume[];
+}
+
+export class DesiredState {
+  private readonly pods = new Map<string, WantedPod>();
+
+  want(pod: Pod, volumes: readonly WantedVolume[]): void {
+    this.pods.set(pod.metadata.uid, { pod, volumes });
+  }
+
+  forget(uid: string): void {
+    this.pods.delete(uid);
+  }
+
+  /** Plugin name to number of volumes. */
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { volumes } of this.pods.values()) {
+      for (const { plugin } of volumes) counts.set(plugin.name, (counts.get(plugin.name) ?? 0) + 1);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,92 @@
+// What is being done to volumes. INVARIANTS: one operation per volume at a time; a failed one is not repeated before its
+// back-off is over; an operation that hangs holds up its own volume and nobody else.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { VolumeOperationPendingError } from "../errors.js";
+
+/** Back-off of a volume whose operation failed (constants.tsv). */
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 122_000;
+
+export type VolumeOperation = "set-up" | "tear-down";
+
+interface Entry {
+  /** Whose failures the back-off counts: a teardown does not wait for a failed set-up. */
+  operation: VolumeOperation;
+  /** Settles, never rejects, when the operation under way is over. */
+  running: Promise<void> | undefined;
+  delayMs: number;
+  notBefore: number;
+  lastError: unknown;
+}
+
+export class VolumeOperations {
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Waits for the volume's turn and the end of its back-off. Rejects with the set-up's error or the signal's reason. */
+  async setUp<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (;;) {
+      signal.throwIfAborted();
+      const { running, waitMs } = this.state(key, "set-up");
+      if (running !== undefined) await unlessAborted(running, signal);
+      else if (waitMs > 0) await this.clock.sleep(waitMs, signal);
+      else return this.start(key, "set-up", work);
+    }
+  }
+
+  /**
+   * Does not wait: whoever asks comes back by itself. @throws VolumeOperationPendingError while another operation is
+   * under way; the last error again while it is too early to repeat what failed; the teardown's own error
+   */
+  async tearDown<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const { running, waitMs, lastError } = this.state(key, "tear-down");
+    if (running !== undefined) throw new VolumeOperationPendingError(key);
+    if (waitMs > 0) throw lastError;
+    return this.start(key, "tear-down", work);
+  }
+
+  private state(key: string, operation: VolumeOperation): Pick<Entry, "running" | "lastError"> & { waitMs: number } {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return { running: undefined, lastError: undefined, waitMs: 0 };
+    const waitMs = entry.operation === operation ? entry.notBefore - this.clock.monotonic() : 0;
+    return { running: entry.running, lastError: entry.lastError, waitMs };
+  }
+
+  private start<T>(key: string, operation: VolumeOperation, work: () => Promise<T>): Promise<T> {
+    const known = this.entries.get(key);
+    const entry: Entry =
+      known?.operation === operation
+        ? known
+        : { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined };
+    this.entries.set(key, entry);
+    const result = work();
+    entry.running = result.then(
+      () => {
+        this.entries.delete(key);
+      },
+      (error: unknown) => {
+        entry.running = undefined;
+        entry.lastError = error;
+        entry.delayMs = entry.delayMs === 0 ? FIRST_DELAY_MS : Math.min(entry.delayMs * 2, LONGEST_DELAY_MS);
+        entry.notBefore = this.clock.monotonic() + entry.delayMs;
+      },
+    );
+    return result;
+  }
+}
+
+/** The promise goes on by itself when the signal ends the wait for it. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = (): void => undefined;
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+      signal.addEventListener("abort", onAbort, { once: true });
+      promise.then(resolve, reject);
+    });
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

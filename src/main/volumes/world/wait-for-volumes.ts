@@ -1,0 +1,115 @@
+// Waits until all volumes of a pod are set up, trying again what fails. INVARIANTS: every failure is an event of the pod;
+// after two minutes the wait ends with the names of what is missing, while an operation that hangs goes on by itself.
+import { setMaxListeners } from "node:events";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import { isVolumeSetUpError, VolumesNotReadyError } from "../errors.js";
+import type { VolumePlace } from "../place.js";
+import type { ActualState } from "./actual-state.js";
+import { volumeKey } from "./actual-state.js";
+import type { WantedPod, WantedVolume } from "./desired-state.js";
+import { unlessAborted, type VolumeOperations } from "./operations.js";
+
+/** How long one sync of a pod waits for its volumes (constants.tsv). */
+const WAIT_MS = 123_000;
+
+export interface VolumeWaitDeps {
+  operations: VolumeOperations;
+  actual: ActualState;
+  events: EventRecorder;
+  clock: Clock;
+  /** One attempt, measured. */
+  attempt<T>(plugin: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** The pod's places by volume name. @throws VolumesNotReadyError, or the signal's reason */
+export async function waitForVolumes(
+  deps: VolumeWaitDeps,
+  { pod, volumes }: WantedPod,
+  signal: AbortSignal,
+): Promise<Map<string, VolumePlace>> {
+  const ready = new Map<string, VolumePlace>();
+  const failures = new Map<string, unknown>();
+  const wait = new AbortController();
+  // One listener or two per volume, all gone when the wait is over.
+  setMaxListeners(0, wait.signal);
+  const onAbort = (): void => wait.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  const timer = deps.clock.after(WAIT_MS, () => wait.abort(new Error("context deadline exceeded")));
+  try {
+    await Promise.all(
+      volumes.map(async (wanted) => {
+        const place = await untilSetUp(deps, pod, wanted, { pod: signal, wait: wait.signal }, failures);
+        ready.set(wanted.volume.name, place);
+      }),
+    );
+    return new Map(volumes.flatMap(({ volume: { name } }) => entryOf(ready, name)));
+  } catch (error) {
+    // Every failure but the end of the wait is tried again.
+    signal.throwIfAborted();
+    const missing = volumes.map(({ volume }) => volume.name).filter((name) => !ready.has(name));
+    const [cause = error] = missing.map((name) => failures.get(name)).filter((failure) => failure !== undefined);
+    throw tell(deps.events, pod, notReady(missing, [], "context deadline exceeded", cause));
+  } finally {
+    timer.cancel();
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** In upstream's words. */
+export function notReady(
+  missing: readonly string[],
+  notProcessed: readonly string[],
+  problem: string,
+  cause: unknown,
+): VolumesNotReadyError {
+  const list = (names: readonly string[]): string => `[${[...names].sort().join(" ")}]`;
+  const message =
+    `Unable to attach or mount volumes: unmounted volumes=${list(missing)}, unattached volumes=[], ` +
+    `failed to process volumes=${list(notProcessed)}: ${problem}`;
+  return new VolumesNotReadyError(message, missing, { cause });
+}
+
+/** Records the error as an event of the pod and gives it back. */
+export function tell(events: EventRecorder, pod: Pod, error: VolumesNotReadyError): VolumesNotReadyError {
+  events.pod(pod, { type: "Warning", reason: "FailedMount", message: error.message });
+  return error;
+}
+
+async function untilSetUp(
+  deps: VolumeWaitDeps,
+  pod: Pod,
+  { volume, plugin }: WantedVolume,
+  signals: { pod: AbortSignal; wait: AbortSignal },
+  failures: Map<string, unknown>,
+): Promise<VolumePlace> {
+  const { operations, actual, events } = deps;
+  const { uid } = pod.metadata;
+  const work = async (): Promise<VolumePlace> => {
+    const place = await deps.attempt(plugin.name, () => plugin.setUp({ pod, volume, signal: signals.pod }));
+    actual.setUp({ uid, volume: volume.name, plugin: plugin.name, place });
+    return place;
+  };
+  for (;;) {
+    try {
+      const attempt = operations.setUp(volumeKey(uid, volume.name), work, signals.wait);
+      return await unlessAborted(attempt, signals.wait);
+    } catch (error) {
+      signals.wait.throwIfAborted();
+      failures.set(volume.name, error);
+      const problem = isVolumeSetUpError(error)
+        ? error.problem
+        : error instanceof Error
+          ? error.message
+          : String(error);
+      const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`;
+      events.pod(pod, { type: "Warning", reason: "FailedMount", message });
+    }
+  }
+}
+
+function entryOf(ready: ReadonlyMap<string, VolumePlace>, name: string): [string, VolumePlace][] {
+  const place = ready.get(name);
+  return place === undefined ? [] : [[name, place]];
+}

@@ -1,0 +1,56 @@
+// Volumes as operators of other kubelets know them: operations, their durations, and how many volumes are wanted and set
+// up. Main thread only.
+import type { ThreadRegistry } from "./thread-registry.js";
+
+const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
+export type VolumeOperationName = "volume_mount" | "volume_unmount";
+const STATES = ["desired_state_of_world", "actual_state_of_world"] as const;
+export type WorldState = (typeof STATES)[number];
+
+export interface VolumeMetrics {
+  operation(plugin: string, operation: VolumeOperationName, durationMs: number, ok: boolean): void;
+  /** A volume that an earlier agent left was found again, or could not be read. */
+  reconstructed(ok: boolean): void;
+  /** Volumes by plugin, read when metrics are asked for. */
+  watchTotals(read: (state: WorldState) => ReadonlyMap<string, number>): void;
+}
+
+export const noVolumeMetrics: VolumeMetrics = {
+  operation: () => undefined,
+  reconstructed: () => undefined,
+  watchTotals: () => undefined,
+};
+
+export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
+  const durations = registry.histogram(
+    "storage_operation_duration_seconds",
+    "Duration of volume operations",
+    ["volume_plugin", "operation_name", "status", "migrated"],
+    OPERATION_BUCKETS,
+  );
+  const totals = registry.gauge("volume_manager_total_volumes", "Volumes that are wanted and that are set up", [
+    "plugin_name",
+    "state",
+  ]);
+  const found = registry.counter("reconstruct_volume_operations_total", "Volumes of an earlier agent looked at");
+  const notFound = registry.counter("reconstruct_volume_operations_errors_total", "Of these, those not readable");
+  return {
+    operation(volume_plugin, operation_name, durationMs, ok) {
+      const status = ok ? "success" : "fail-unknown";
+      durations.observe({ volume_plugin, operation_name, status, migrated: "false" }, durationMs / 1000);
+    },
+    reconstructed(ok) {
+      found.inc();
+      if (!ok) notFound.inc();
+    },
+    watchTotals(read) {
+      registry.onSnapshot(() => {
+        totals.reset();
+        for (const state of STATES) {
+          for (const [plugin_name, count] of read(state)) totals.set({ plugin_name, state }, count);
+        }
+      });
+    },
+  };
+}
