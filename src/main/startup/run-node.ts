@@ -13,7 +13,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { logRecorder } from "../events/log-recorder.js";
-import { noProbes } from "../probes/port.js";
+import { createProbes } from "../probes/create-probes.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
@@ -88,11 +88,21 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
   const runtime = await nodeRuntime(settings, clock, log, registry, metrics);
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
-  const { pleg, server, house } = threads;
-  const sync = new NodeSync({
+  const { pleg, server, prober, house } = threads;
+  const probes = createProbes({
+    rootDir: settings.rootDir,
+    nodeIPs: settings.nodeIPs,
+    prober,
+    events: runtime.events,
+    registry,
+    clock,
+    log,
+    onResult: (uid) => sync.onProbeResult(uid),
+  });
+  const sync: NodeSync = new NodeSync({
     runtime,
     pleg,
-    probes: noProbes,
+    probes,
     clock,
     log,
     publish: (delta) => server.publish(delta),
@@ -102,16 +112,18 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
-  await sync.load();
+  await Promise.all([sync.load(), probes.load()]);
   threads.attach({
     onRecord: (record) => sync.loop.onPlegRecord(record),
     watches: () => sync.watches(),
     resend: () => sync.cache.resend(),
     pods: () => sync.statuses.all(),
+    onProbeRecord: (record) => probes.onRecord(record),
+    probedPods: () => probes.probedPods(),
   });
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
-    threads: { pleg: pleg.thread, server: server.thread },
+    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread },
     log,
   });
   const sources: Sources = startSources({
@@ -132,6 +144,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     removeFaultHook();
     await sources.stop();
     await sync.stop();
+    await probes.stop();
     await Promise.all([threads.stop(), tasks.close()]);
     runtime.cri.close();
   };

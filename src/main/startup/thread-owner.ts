@@ -1,6 +1,7 @@
 // What the node's threads need of the sync path.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 
 export interface ThreadOwner {
   onRecord(record: PlegRecord): void;
@@ -10,4 +11,7 @@ export interface ThreadOwner {
   resend(): void;
   /** All pods with their statuses, for a server thread that has just started. */
   pods(): Pod[];
+  onProbeRecord(record: ProbeRecord): void;
+  /** All probes, for a prober thread that has just started. */
+  probedPods(): ProbedPod[];
 }

@@ -37,6 +37,8 @@ export interface Listening {
 export interface ServerUpcalls {
   /** Snapshots of main and of every other thread but the server's own. */
   collectMetrics(): Promise<MetricSnapshot[]>;
+  /** What /metrics/probes shows. */
+  collectProbeMetrics(): Promise<MetricSnapshot[]>;
 }
 
 /** What /configz answers, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */

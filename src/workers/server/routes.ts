@@ -25,7 +25,10 @@ const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "r
 
 export interface ReadOnlyParts {
   pods: PodList;
+  /** /metrics */
   scrape: Scrape;
+  /** /metrics/probes */
+  scrapeProbes: Scrape;
   checks: readonly HealthCheck[];
   http: HttpMetrics;
   configz: () => ConfigzBodies;
@@ -41,10 +44,8 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
     { path: "/pods", methods: ["GET"], answer: podsRoute },
     { path: "/pods/", methods: ["GET"], answer: podsRoute },
     configzRoute(parts.configz),
-    {
-      path: "/metrics",
-      answer: async (_request, response) => replyText(response, await parts.scrape.expose(), EXPOSITION_CONTENT_TYPE),
-    },
+    metricsRoute("/metrics", parts.scrape),
+    metricsRoute("/metrics/probes", parts.scrapeProbes),
     ...DEBUG_TREES.flatMap((tree) => [
       { path: `/${tree}`, answer: disabled },
       { path: `/${tree}/*`, answer: disabled },
@@ -63,6 +64,13 @@ function configzRoute(bodies: () => ConfigzBodies): Route {
     path: "/configz",
     methods: ["GET"],
     answer: (request, response) => replyConfigz(request, response, bodies()),
+  };
+}
+
+function metricsRoute(path: string, scrape: Scrape): Route {
+  return {
+    path,
+    answer: async (_request, response) => replyText(response, await scrape.expose(), EXPOSITION_CONTENT_TYPE),
   };
 }
 

@@ -28,7 +28,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       nodeName: "node",
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
     },
-    upcalls: { collectMetrics: () => Promise.resolve([]) },
+    upcalls: { collectMetrics: () => Promise.resolve([]), collectProbeMetrics: () => Promise.resolve([]) },
     log,
     owner: Promise.resolve({
       pods: () => {
