@@ -14,6 +14,7 @@ const entries = [
   "main/startup/examine-child",
   "workers/pleg/index",
   "workers/server/index",
+  "workers/prober/index",
   "workers/tasks/index",
   "workers/log/index",
 ];

@@ -1,7 +1,10 @@
 // Which threads keep the watchdog from being fed. Pure: the board's picture in, names and numbers out.
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 
-/** Longest age of a thread's stamp, ms, by thread name. Threads without a limit are not looked at. */
+/**
+ * Longest age of a thread's stamp, ms, by thread name. Threads without a limit are not looked at, nor are those that were
+ * never started: some begin with the first work for them.
+ */
 export type StampLimits = Readonly<Record<string, number>>;
 
 export interface LateThread {
@@ -21,6 +24,7 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
   const late: LateThread[] = [];
   for (const [thread, limitMs] of Object.entries(limits)) {
     const seen = snapshot.find((slot) => slot.thread === thread);
+    if (seen?.state === "exited" && seen.generation === 0) continue;
     const { ageMs = Infinity, state = "exited", op = 0, opAgeMs = 0 } = seen ?? {};
     if (ageMs > limitMs) late.push({ thread, ageMs, limitMs, state, op, opAgeMs });
   }

@@ -20,7 +20,7 @@ import { runOnce } from "./run-once.js";
 import type { StopRequest } from "./signals.js";
 import { checkSwap } from "./swap.js";
 import { tellSystemd } from "./systemd.js";
-import { plegInit, serverInit } from "./thread-inits.js";
+import { plegInit, proberInit, serverInit } from "./thread-inits.js";
 import { watchdogInterval } from "./watchdog.js";
 
 export interface Outcome {
@@ -75,6 +75,7 @@ async function withNode(
   await using threads = new NodeThreads({
     pleg: plegInit(settings),
     server: serverInit(settings, name),
+    prober: proberInit(settings),
     registry,
     clock,
     log,

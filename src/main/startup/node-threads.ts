@@ -2,12 +2,14 @@
 // What must hold: no thread is told to run before the sync path is there to answer it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
+import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import { isThreadStopped } from "../threads/errors.js";
 import { PlegThread } from "./pleg-thread.js";
+import { ProberThread } from "./prober-thread.js";
 import { ServerThread } from "./server-thread.js";
 import { ThreadHouse } from "./thread-house.js";
 import type { ThreadOwner } from "./thread-owner.js";
@@ -15,6 +17,7 @@ import type { ThreadOwner } from "./thread-owner.js";
 export interface NodeThreadsOptions {
   pleg: PlegInit;
   server: ServerInit;
+  prober: ProberInit;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -26,7 +29,9 @@ export class NodeThreads implements AsyncDisposable {
   readonly house: ThreadHouse;
   readonly pleg: PlegThread;
   readonly server: ServerThread;
-  /** Resolves when every thread runs; pending until attach. */
+  /** Not among those that `running` waits for: it starts with the first pod that has probes. */
+  readonly prober: ProberThread;
+  /** Resolves when pleg and server run; pending until attach. */
   readonly running: Promise<void>;
   private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
@@ -38,15 +43,21 @@ export class NodeThreads implements AsyncDisposable {
     });
     this.house = new ThreadHouse(clock, log, threadMetrics(registry), (error) => options.onGiveUp(error));
     this.pleg = new PlegThread({ house: this.house, init: options.pleg, clock, log, owner });
+    this.prober = new ProberThread({ house: this.house, init: options.prober, clock, log, owner });
     this.server = new ServerThread({
       house: this.house,
       init: options.server,
       upcalls: {
         collectMetrics: async () => {
-          const snapshots = await Promise.allSettled([registry.exportSnapshot(), this.pleg.thread.call.metrics()]);
-          return snapshots.filter((snapshot) => snapshot.status === "fulfilled").map((snapshot) => snapshot.value);
+          const snapshots = await Promise.allSettled([
+            registry.exportSnapshot(),
+            this.pleg.thread.call.metrics(),
+            this.prober.metrics(),
+          ]);
+          return snapshots.filter((snapshot) => snapshot.status === "fulfilled").flatMap((snapshot) => snapshot.value);
         },
         timeline: async (namespace, name) => (await owner).timeline(namespace, name),
+        collectProbeMetrics: () => this.prober.probeMetrics(),
       },
       log,
       owner,
@@ -65,7 +76,7 @@ export class NodeThreads implements AsyncDisposable {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.all([this.pleg.stop(), this.server.stop()]);
+    await Promise.all([this.pleg.stop(), this.server.stop(), this.prober.stop()]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -16,7 +16,7 @@ import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { NodeRecorder } from "../events/node-recorder.js";
 import { nodeImages } from "../images/node-images.js";
-import { noProbes } from "../probes/port.js";
+import { createProbes } from "../probes/create-probes.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
@@ -108,11 +108,21 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const runtime = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks });
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
-  const { pleg, server, house } = threads;
-  const sync = new NodeSync({
+  const { pleg, server, prober, house } = threads;
+  const probes = createProbes({
+    rootDir: settings.rootDir,
+    nodeIPs: settings.nodeIPs,
+    prober,
+    events: runtime.events,
+    registry,
+    clock,
+    log,
+    onResult: (uid) => sync.onProbeResult(uid),
+  });
+  const sync: NodeSync = new NodeSync({
     runtime,
     pleg,
-    probes: noProbes,
+    probes,
     clock,
     log,
     gates: settings.restartGates,
@@ -124,17 +134,19 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
-  await sync.load();
+  await Promise.all([sync.load(), probes.load()]);
   threads.attach({
     onRecord: (record) => sync.loop.onPlegRecord(record),
     watches: () => sync.watches(),
     resend: () => sync.cache.resend(),
     pods: () => sync.statuses.all(),
     timeline: (namespace, name) => timelines.show(namespace, name),
+    onProbeRecord: (record) => probes.onRecord(record),
+    probedPods: () => probes.probedPods(),
   });
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
-    threads: { pleg: pleg.thread, server: server.thread },
+    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread },
     log,
   });
   const sources: Sources = startSources({
@@ -155,6 +167,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     removeFaultHook();
     await sources.stop();
     await sync.stop();
+    await probes.stop();
     await Promise.all([threads.stop(), tasks.close()]);
     runtime.cri.close();
   };

@@ -1,8 +1,10 @@
 // What each thread is started with, out of the settings.
 import type { PlegInit } from "../../shared/contracts/pleg.js";
+import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
 import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
+import { KUBERNETES_VERSION } from "../command/version.js";
 
 /** Longest time for one pod's inspection, and for a whole list. */
 const INSPECT_DEADLINE_MS = 5000;
@@ -19,6 +21,15 @@ export function plegInit(settings: Settings): PlegInit {
     relistQuietMs: 10_000,
     statusPeriodMs: 5000,
     useEvents: true,
+  };
+}
+
+export function proberInit(settings: Settings): ProberInit {
+  const [major = "", minor = ""] = KUBERNETES_VERSION.slice(1).split(".");
+  return {
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    userAgent: `kube-probe/${major}.${minor}`,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 
 export interface ThreadOwner {
   onRecord(record: PlegRecord): void;
@@ -13,4 +14,7 @@ export interface ThreadOwner {
   pods(): Pod[];
   /** What happened to the newest pod of that name. */
   timeline(namespace: string, name: string): PodTimeline | undefined;
+  onProbeRecord(record: ProbeRecord): void;
+  /** All probes, for a prober thread that has just started. */
+  probedPods(): ProbedPod[];
 }

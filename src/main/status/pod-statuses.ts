@@ -65,6 +65,8 @@ export class PodStatuses {
   private readonly removed = new Set<string>();
   /** The newest update of a pod that waits for messages being read. */
   private readonly held = new Map<string, StatusUpdate>();
+  /** The newest update of each pod. */
+  private readonly newest = new Map<string, StatusUpdate>();
   private timer: Timer | undefined;
 
   constructor(private readonly deps: PodStatusesDeps) {}
@@ -89,6 +91,7 @@ export class PodStatuses {
   update(input: StatusUpdate): void {
     const { pod, observed, waiting, final, inPostStart, restarting, restartingAll } = input;
     const { uid } = pod.metadata;
+    this.newest.set(uid, input);
     const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
     if (terminationMessages === undefined) {
       this.held.set(uid, input);
@@ -125,6 +128,12 @@ export class PodStatuses {
     this.put(pod, status, entry?.started === true || running);
   }
 
+  /** A probe of the pod changed its mind: the same picture, shown anew. */
+  refresh(uid: string): void {
+    const input = this.newest.get(uid);
+    if (input !== undefined) this.update(input);
+  }
+
   /** Last words of one of the pod's containers were read. */
   onMessageRead(uid: string): void {
     const input = this.held.get(uid);
@@ -134,6 +143,7 @@ export class PodStatuses {
   /** The pod is gone: it is no longer shown. */
   forget(uid: string): void {
     this.held.delete(uid);
+    this.newest.delete(uid);
     if (!this.entries.delete(uid)) return;
     this.deps.terminations.forget(uid);
     this.changed.delete(uid);

@@ -114,6 +114,8 @@ export class NodeSync {
 
   /** A probe of the pod changed its mind. */
   onProbeResult(uid: string): void {
+    // Shown at once: the worker may be busy for long, with a pull or a stop.
+    this.statuses.refresh(uid);
     this.workers.get(uid)?.poke();
   }
 

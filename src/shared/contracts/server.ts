@@ -40,6 +40,8 @@ export interface ServerUpcalls {
   collectMetrics(): Promise<MetricSnapshot[]>;
   /** The newest pod of that name; undefined: not known. */
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
+  /** What /metrics/probes shows. */
+  collectProbeMetrics(): Promise<MetricSnapshot[]>;
 }
 
 /** What /configz answers, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */

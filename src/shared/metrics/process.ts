@@ -10,15 +10,14 @@ const TICKS_PER_SECOND = 100;
 export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
   const cpu = registry.counter("process_cpu_seconds_total", "User and system CPU time of the process in seconds");
   const virtual = registry.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes");
-  const started = registry.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch");
   const fds = registry.gauge("process_open_fds", "Open file descriptors");
   const maxFds = registry.gauge("process_max_fds", "Limit of open file descriptors");
   const resident = registry.gauge("process_resident_memory_bytes", "Resident memory size in bytes");
+  processStartTime(registry, proc);
   let cpuSeen = 0;
   registry.onSnapshot(async () => {
-    const [stat, host, limits, open] = await Promise.all([
+    const [stat, limits, open] = await Promise.all([
       readFile(`${proc}/self/stat`, "utf8"),
-      readFile(`${proc}/stat`, "utf8"),
       readFile(`${proc}/self/limits`, "utf8"),
       readdir(`${proc}/self/fd`),
     ]);
@@ -28,10 +27,19 @@ export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
     cpuSeen = Math.max(cpuSeen, cpuSeconds);
     resident.set(process.memoryUsage.rss());
     virtual.set(fields.virtualBytes);
-    started.set(Number(/^btime (\d+)/m.exec(host)?.[1] ?? 0) + fields.startTicks / TICKS_PER_SECOND);
     // The folder's own descriptor was open while it was listed.
     fds.set(open.length - 1);
     maxFds.set(Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity));
+  });
+}
+
+/** Declares process_start_time_seconds, which every metrics page shows. */
+export function processStartTime(registry: ThreadRegistry, proc = "/proc"): void {
+  const started = registry.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch");
+  registry.onSnapshot(async () => {
+    const [stat, host] = await Promise.all([readFile(`${proc}/self/stat`, "utf8"), readFile(`${proc}/stat`, "utf8")]);
+    const booted = Number(/^btime (\d+)/m.exec(host)?.[1] ?? 0);
+    started.set(booted + parseStat(stat).startTicks / TICKS_PER_SECOND);
   });
 }
 

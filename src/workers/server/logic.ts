@@ -11,7 +11,7 @@ import type {
 } from "../../shared/contracts/server.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { processMetrics } from "../../shared/metrics/process.js";
+import { processMetrics, processStartTime } from "../../shared/metrics/process.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
@@ -87,7 +87,8 @@ export class ServerLogic implements ServerControl {
       changedBy: "--read-only-port and --address (config fields readOnlyPort and address; port 0 turns it off)",
       handler: readOnlyHandler({
         pods: this.pods,
-        scrape: new Scrape(this.registry, upcalls, clock, log),
+        scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
+        scrapeProbes: this.probeScrape(),
         checks: nodeChecks(health, init.syncLoopMaxAgeMs),
         http: httpMetrics(this.registry, clock, "readonly"),
         configz: () => this.configz,
@@ -97,6 +98,13 @@ export class ServerLogic implements ServerControl {
       clock,
       log,
     });
+  }
+
+  private probeScrape(): Scrape {
+    const { upcalls, clock, log } = this.parts;
+    const page = new ThreadRegistry("server");
+    processStartTime(page);
+    return new Scrape(() => upcalls.collectProbeMetrics(), page, this.registry, clock, log);
   }
 
   private healthzListener(): Listener | undefined {

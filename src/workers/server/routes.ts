@@ -27,7 +27,10 @@ const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "r
 
 export interface ReadOnlyParts {
   pods: PodList;
+  /** /metrics */
   scrape: Scrape;
+  /** /metrics/probes */
+  scrapeProbes: Scrape;
   checks: readonly HealthCheck[];
   http: HttpMetrics;
   configz: () => ConfigzBodies;
@@ -50,10 +53,8 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
       answer: (request, response, { namespace = "", name = "" }) =>
         replyTimeline(parts.timeline, { namespace, name }, request, response),
     },
-    {
-      path: "/metrics",
-      answer: async (_request, response) => replyText(response, await parts.scrape.expose(), EXPOSITION_CONTENT_TYPE),
-    },
+    metricsRoute("/metrics", parts.scrape),
+    metricsRoute("/metrics/probes", parts.scrapeProbes),
     ...DEBUG_TREES.flatMap((tree) => [
       { path: `/${tree}`, answer: disabled },
       { path: `/${tree}/*`, answer: disabled },
@@ -72,6 +73,13 @@ function configzRoute(bodies: () => ConfigzBodies): Route {
     path: "/configz",
     methods: ["GET"],
     answer: (request, response) => replyConfigz(request, response, bodies()),
+  };
+}
+
+function metricsRoute(path: string, scrape: Scrape): Route {
+  return {
+    path,
+    answer: async (_request, response) => replyText(response, await scrape.expose(), EXPOSITION_CONTENT_TYPE),
   };
 }
 

@@ -1,7 +1,6 @@
-// /metrics: this thread's figures and everyone else's, asked for at each scrape. Main may be stuck: after a deadline the
+// A metrics page: this thread's figures and everyone else's, asked for at each scrape. Main may be stuck: after a deadline the
 // scrape is answered with the others' last known figures, so the one page that explains a stall survives it.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { renderExposition } from "../../shared/metrics/merge.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
@@ -15,13 +14,15 @@ export class Scrape {
   private pending: Promise<MetricSnapshot[]> | undefined;
   private readonly late;
 
+  /** `collect` asks main; `own` is what this thread adds to the page; `counts` is where late answers are counted. */
   constructor(
-    private readonly registry: ThreadRegistry,
-    private readonly upcalls: ServerUpcalls,
+    private readonly collect: () => Promise<MetricSnapshot[]>,
+    private readonly own: ThreadRegistry,
+    counts: ThreadRegistry,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {
-    this.late = registry.counter(
+    this.late = counts.counter(
       "nodelet_scrapes_late_total",
       "Scrapes answered with the other threads' last known figures, because main did not answer in time",
     );
@@ -30,7 +31,7 @@ export class Scrape {
   /** Prometheus text of all threads. Never waits longer than the deadline, never rejects because of another thread. */
   async expose(): Promise<string> {
     const others = await this.others();
-    return renderExposition([...others, await this.registry.exportSnapshot()]);
+    return renderExposition([...others, await this.own.exportSnapshot()]);
   }
 
   /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */
@@ -51,7 +52,7 @@ export class Scrape {
   /** Never rejects. */
   private async ask(): Promise<MetricSnapshot[]> {
     try {
-      this.last = await this.upcalls.collectMetrics();
+      this.last = await this.collect();
     } catch (error) {
       this.late.inc();
       this.log.warn({ err: error }, "metrics of the other threads could not be collected; serving the last known ones");

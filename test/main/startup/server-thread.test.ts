@@ -28,7 +28,11 @@ test("a pod that changes while the thread is given the whole set is not left out
       nodeName: "node",
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
     },
-    upcalls: { collectMetrics: () => Promise.resolve([]), timeline: () => Promise.resolve(undefined) },
+    upcalls: {
+      collectMetrics: () => Promise.resolve([]),
+      collectProbeMetrics: () => Promise.resolve([]),
+      timeline: () => Promise.resolve(undefined),
+    },
     log,
     owner: Promise.resolve({
       pods: () => {

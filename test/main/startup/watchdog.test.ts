@@ -65,6 +65,7 @@ describe("late threads", () => {
     ["never stamped", [slot("main", Infinity), slot("pleg", 0)], ["main"]],
     ["not on the board", [slot("main", 0)], ["pleg"]],
     ["exited", [slot("main", 0), slot("pleg", 500, { state: "exited" })], ["pleg"]],
+    ["not needed yet", [slot("main", 0), slot("pleg", Infinity, { state: "exited", generation: 0 })], []],
     ["without a limit", [slot("main", 0), slot("pleg", 0), slot("server", 1e6)], []],
   ];
   for (const [name, snapshot, late] of table) {

@@ -48,6 +48,11 @@ const MAIN: MetricSnapshot = {
   families: [{ name: "kubelet_running_pods", help: "pods", type: "gauge", samples: [{ value: 7, labels: {} }] }],
 };
 
+const PROBER: MetricSnapshot = {
+  thread: "prober",
+  families: [{ name: "prober_probe_total", help: "probes", type: "counter", samples: [{ value: 3, labels: {} }] }],
+};
+
 const CONFIGZ = { plain: '{"kubeletconfig":{}}', withOrigins: '{"kubeletconfig":{},"origins":{}}' };
 
 class House {
@@ -57,6 +62,7 @@ class House {
   logAge = 0;
   collect: () => Promise<MetricSnapshot[]> = () => Promise.resolve([MAIN]);
   timeline: ServerUpcalls["timeline"] = () => Promise.resolve(undefined);
+  collectProbes = (): Promise<MetricSnapshot[]> => Promise.resolve([PROBER]);
   logic!: ServerLogic;
   base = "";
   healthzBase = "";
@@ -75,6 +81,7 @@ class House {
       },
       upcalls: {
         collectMetrics: () => this.collect(),
+        collectProbeMetrics: () => this.collectProbes(),
         timeline: (namespace, name) => this.timeline(namespace, name),
       },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
@@ -323,6 +330,18 @@ describe("/metrics", () => {
     ok(body.includes(`kubelet_http_inflight_requests${labels("metrics")} 1\n`));
   });
 
+  test("probes have a page of their own", async () => {
+    house = await new House().open();
+    const { status, headers, body } = await house.ask("/metrics/probes");
+    equal(status, 200);
+    equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    match(body, /^prober_probe_total 3$/m);
+    match(body, /^process_start_time_seconds \d+/m);
+    const names = body.split("\n").filter((line) => line.startsWith("# TYPE "));
+    equal(names.length, 2, names.join("; "));
+    ok(!(await house.ask("/metrics")).body.includes("prober_probe_total"));
+  });
+
   test("a stuck main: the last known figures, after a deadline", async () => {
     house = await new House().open();
     await house.ask("/metrics");
@@ -423,7 +442,11 @@ describe("listening", () => {
         nodeName: "n1",
         configz: CONFIGZ,
       },
-      upcalls: { collectMetrics: () => Promise.resolve([]), timeline: () => Promise.resolve(undefined) },
+      upcalls: {
+        collectMetrics: () => Promise.resolve([]),
+        collectProbeMetrics: () => Promise.resolve([]),
+        timeline: () => Promise.resolve(undefined),
+      },
       boardReader: { ageMs: (thread) => (thread === "main" ? age : Infinity) },
       log: house.log.logger,
       clock,

@@ -1,0 +1,149 @@
+// The probes on main: tells the prober thread what to run, keeps what it found, and passes on what changed.
+// What must hold: results are those of running containers or of ones the runtime still has; a record of an outdated
+// probe is dropped and counted; readiness never comes back while the pod is being terminated.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../shared/contracts/prober.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { ProbeCheckpoint } from "./checkpoint.js";
+import type { ProbedPodState, ProbePort } from "./port.js";
+import { probeEvent } from "./probe-event.js";
+import type { Verdicts } from "./verdicts.js";
+import { probedContainers, wantedProbes } from "./wanted-probes.js";
+
+/** The prober thread as main sees it. */
+export interface ProberPort {
+  /** The pod's whole set; replaces the one before. */
+  setPod(pod: ProbedPod): void;
+  /** The pod will not come back. */
+  podGone(uid: string): void;
+}
+
+export interface ProbeManagerDeps {
+  results: Verdicts;
+  checkpoint: Pick<ProbeCheckpoint, "load" | "save" | "flush">;
+  prober: ProberPort;
+  events: EventRecorder;
+  nodeIPs: readonly string[];
+  clock: Pick<Clock, "after">;
+  /** A verdict of the pod changed: status and worker look anew. */
+  onResult(uid: string): void;
+  /** A record of a probe that is no longer what it was. */
+  onStale(): void;
+}
+
+interface Watched {
+  pod: Pod;
+  observed: ObservedPod;
+  state: ProbedPodState;
+  /** By container id and kind. */
+  probes: Map<string, { spec: ProbeSpec; text: string }>;
+}
+
+/** Results of pods that nobody has named so long after the start are of pods that are gone. */
+const UNCLAIMED_MS = 10 * 60_000;
+
+export class ProbeManager implements ProbePort {
+  private readonly pods = new Map<string, Watched>();
+  private generation = 0;
+  private unclaimed: Timer | undefined;
+
+  constructor(private readonly deps: ProbeManagerDeps) {}
+
+  get results(): Verdicts {
+    return this.deps.results;
+  }
+
+  /** Takes over what an earlier agent found; must end before any pod is synced. */
+  async load(): Promise<void> {
+    await this.deps.checkpoint.load();
+    this.unclaimed = this.deps.clock.after(UNCLAIMED_MS, () => this.dropUnclaimed()).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.unclaimed?.cancel();
+    await this.deps.checkpoint.flush();
+  }
+
+  podSynced(pod: Pod, observed: ObservedPod, state: ProbedPodState): void {
+    const { uid } = pod.metadata;
+    const known = this.pods.get(uid);
+    if (known?.pod === pod && known.observed === observed && known.state === state) return;
+    if (known === undefined && probedContainers(pod).length === 0) return;
+    const watched: Watched = { pod, observed, state, probes: known?.probes ?? new Map<string, never>() };
+    this.pods.set(uid, watched);
+    const { results, checkpoint } = this.deps;
+    if (results.keepOnly(uid, new Set(observed.containers.map(({ id }) => id)))) checkpoint.save();
+    this.update(watched);
+  }
+
+  podGone(uid: string): void {
+    const { results, checkpoint, prober } = this.deps;
+    if (results.keepOnly(uid, new Set())) checkpoint.save();
+    if (this.pods.delete(uid)) prober.podGone(uid);
+  }
+
+  /** Every pod with probes, for a prober thread that has just started. */
+  probedPods(): ProbedPod[] {
+    return [...this.pods.values()].map((watched) => this.setOf(watched)).filter(({ probes }) => probes.length > 0);
+  }
+
+  onRecord(record: ProbeRecord): void {
+    const { results, checkpoint, events } = this.deps;
+    const { uid, containerId, kind, verdict } = record;
+    const watched = this.pods.get(uid);
+    const probe = watched?.probes.get(keyOf(record));
+    if (watched === undefined || probe?.spec.generation !== record.generation) {
+      this.deps.onStale();
+      return;
+    }
+    const event = probeEvent(record, probe.spec.container);
+    if (event !== undefined) events.pod(watched.pod, event);
+    if (verdict === undefined || results.get(containerId, kind) === verdict) return;
+    // A pod that leaves takes no new work.
+    if (watched.state === "terminating" && kind === "readiness" && verdict === "Success") return;
+    results.set(uid, containerId, kind, verdict);
+    checkpoint.save();
+    this.update(watched);
+    this.deps.onResult(uid);
+  }
+
+  /** Sends the pod's set if it is another one than before. */
+  private update(watched: Watched): void {
+    const { results, nodeIPs, prober } = this.deps;
+    const before = watched.probes;
+    const after: Watched["probes"] = new Map();
+    let changed = false;
+    for (const wanted of wantedProbes({ ...watched, results, nodeIPs })) {
+      const text = JSON.stringify(wanted);
+      const known = before.get(keyOf(wanted));
+      const same = known?.text === text;
+      if (!same) changed = true;
+      after.set(keyOf(wanted), same ? known : { spec: { ...wanted, generation: ++this.generation }, text });
+    }
+    watched.probes = after;
+    if (changed || after.size !== before.size) prober.setPod(this.setOf(watched));
+  }
+
+  private setOf({ pod, probes }: Watched): ProbedPod {
+    const { uid, namespace, name } = pod.metadata;
+    return { uid, namespace, name, probes: [...probes.values()].map(({ spec }) => this.withVerdict(spec)) };
+  }
+
+  private withVerdict(spec: ProbeSpec): ProbeSpec {
+    const verdict = this.deps.results.get(spec.containerId, spec.kind);
+    return verdict === undefined ? spec : { ...spec, verdict };
+  }
+
+  private dropUnclaimed(): void {
+    const { results, checkpoint } = this.deps;
+    const unclaimed = results.uids().filter((uid) => !this.pods.has(uid));
+    for (const uid of unclaimed) results.keepOnly(uid, new Set());
+    if (unclaimed.length > 0) checkpoint.save();
+  }
+}
+
+function keyOf({ containerId, kind }: Pick<ProbeSpec, "containerId" | "kind">): string {
+  return `${containerId}/${kind}`;
+}

@@ -1,0 +1,145 @@
+// The prober thread as main runs it: started with the first pod that has probes, given the whole set at each start and
+// changes in order afterwards, its records joined to the probe manager.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ProbedPod, ProberControl, ProberInit, ProbeRecord } from "../../shared/contracts/prober.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import { RingCorruptError } from "../../shared/queue/errors.js";
+import { QueueReader } from "../../shared/queue/queue-reader.js";
+import { RingConsumer } from "../../shared/queue/ring.js";
+import type { ProberPort } from "../probes/probe-manager.js";
+import { isThreadStopped } from "../threads/errors.js";
+import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
+import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
+
+/** Records are of runs that failed or changed something; a burst of a whole node's failures with their output fits. */
+const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 20 };
+
+export interface ProberThreadOptions {
+  house: ThreadHouse;
+  init: ProberInit;
+  clock: Clock;
+  log: Logger;
+  owner: Promise<Pick<ThreadOwner, "onProbeRecord" | "probedPods">>;
+}
+
+export class ProberThread implements ProberPort {
+  readonly thread: SupervisedThread<ProberControl>;
+  private records: QueueReader<ProbeRecord> | undefined;
+  private started = false;
+  /** The thread has the whole set: from here on it takes changes. */
+  private joined = false;
+  /** Changes go one after the other; what changes meanwhile is merged into the next. */
+  private waiting: { set: Map<string, ProbedPod>; gone: Set<string> } | undefined;
+  private sending = false;
+
+  constructor(private readonly options: ProberThreadOptions) {
+    this.thread = superviseThread<ProberControl, ProberInit>({
+      ...options.house.common("prober"),
+      entry: new URL("../../workers/prober/index.js", import.meta.url),
+      init: () => options.init,
+      ringCapacities: RING_BYTES,
+      onRunning: (thread) => this.join(thread),
+      onExit: (exit) => {
+        this.detach();
+        options.house.exited(exit);
+      },
+    });
+  }
+
+  setPod(pod: ProbedPod): void {
+    if (!this.started && pod.probes.length === 0) return;
+    this.start();
+    const waiting = this.change();
+    waiting.set.set(pod.uid, pod);
+    waiting.gone.delete(pod.uid);
+    void this.send();
+  }
+
+  podGone(uid: string): void {
+    if (!this.started) return;
+    const waiting = this.change();
+    waiting.set.delete(uid);
+    waiting.gone.add(uid);
+    void this.send();
+  }
+
+  /** For /metrics; nothing while no pod has probes. */
+  async metrics(): Promise<MetricSnapshot[]> {
+    return this.started ? [await this.thread.call.metrics()] : [];
+  }
+
+  /** For /metrics/probes. */
+  async probeMetrics(): Promise<MetricSnapshot[]> {
+    return this.started ? [await this.thread.call.probeMetrics()] : [];
+  }
+
+  async stop(): Promise<void> {
+    await this.thread.stop();
+    this.detach();
+  }
+
+  private start(): void {
+    if (this.started) return;
+    this.started = true;
+    this.thread.start().catch((error: unknown) => {
+      if (!isThreadStopped(error)) this.options.log.error({ err: error }, "the prober thread did not start");
+    });
+  }
+
+  private change(): NonNullable<ProberThread["waiting"]> {
+    return (this.waiting ??= { set: new Map<string, ProbedPod>(), gone: new Set<string>() });
+  }
+
+  private async join(thread: SupervisedThread<ProberControl>): Promise<void> {
+    const { clock, log } = this.options;
+    const [owner, { probeRecordCodec }] = await Promise.all([
+      this.options.owner,
+      import("../../shared/contracts/prober-codec.js"),
+    ]);
+    this.detach();
+    this.records = new QueueReader(
+      new RingConsumer(thread.outbox),
+      probeRecordCodec,
+      (record) => owner.onProbeRecord(record),
+      (error) => {
+        log.error({ err: error }, "a record of the prober thread could not be read");
+        if (error instanceof RingCorruptError) void thread.terminate();
+      },
+      { clock },
+    );
+    this.records.start();
+    this.waiting = undefined;
+    await thread.call.setPods(owner.probedPods());
+    this.joined = true;
+    // What changed while the set was on its way.
+    void this.send();
+  }
+
+  private detach(): void {
+    this.joined = false;
+    this.records?.stop();
+    this.records = undefined;
+  }
+
+  /** A change that does not arrive is no loss: the thread is being restarted and gets the whole set. */
+  private async send(): Promise<void> {
+    if (this.sending) return;
+    this.sending = true;
+    try {
+      while (this.waiting !== undefined && this.joined) {
+        const { set, gone } = this.waiting;
+        this.waiting = undefined;
+        await this.thread.call.applyPods({ set: [...set.values()], gone: [...gone] });
+      }
+    } catch (error) {
+      this.options.log.warn(
+        { err: error },
+        "the prober thread did not take a change; it gets all probes when it is back",
+      );
+    } finally {
+      this.sending = false;
+    }
+  }
+}

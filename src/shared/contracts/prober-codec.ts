@@ -1,0 +1,57 @@
+// Binary form of the prober's records: protobuf wire primitives.
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
+
+/** A record that can't be read: the two sides disagree, or memory was overwritten. */
+export class ProbeRecordError extends Error {
+  override readonly name = "ProbeRecordError";
+}
+
+const OUTCOMES = ["success", "warning", "failure", "error"] as const satisfies readonly ProbeOutcome[];
+/** 0: none. */
+const VERDICTS = [undefined, "Success", "Failure"] as const satisfies readonly (ProbeVerdict | undefined)[];
+
+export const probeRecordCodec = {
+  encode(record: ProbeRecord): Uint8Array {
+    return new BinaryWriter()
+      .string(record.uid)
+      .string(record.containerId)
+      .uint32(PROBE_KINDS.indexOf(record.kind))
+      .uint32(record.generation)
+      .uint32(OUTCOMES.indexOf(record.outcome))
+      .uint32(VERDICTS.indexOf(record.verdict))
+      .double(record.lateMs)
+      .double(record.at)
+      .string(record.output)
+      .finish();
+  },
+  decode(bytes: Uint8Array): ProbeRecord {
+    const reader = new BinaryReader(bytes);
+    const uid = reader.string();
+    const containerId = reader.string();
+    const kind = PROBE_KINDS[reader.uint32()];
+    const generation = reader.uint32();
+    const outcome = OUTCOMES[reader.uint32()];
+    const verdictCode = reader.uint32();
+    if (kind === undefined || outcome === undefined || verdictCode >= VERDICTS.length) {
+      throw new ProbeRecordError(
+        `record of a probe of container ${containerId} with an unknown kind, outcome or verdict`,
+      );
+    }
+    const verdict = VERDICTS[verdictCode];
+    const lateMs = reader.double();
+    const at = reader.double();
+    const output = reader.string();
+    return {
+      uid,
+      containerId,
+      kind,
+      generation,
+      outcome,
+      output,
+      ...(verdict !== undefined && { verdict }),
+      lateMs,
+      at,
+    };
+  },
+};

@@ -1,0 +1,102 @@
+// The prober thread's contract: what it is told to probe, and what it says about each run.
+// Main tells a pod's whole set at a time, so that a set that was missed is mended by the next one; every record names the
+// container and the generation of the probe it belongs to, and main drops and counts those that are outdated.
+import type { MetricSnapshot } from "../metrics/snapshot.js";
+
+export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;
+export type ProbeKind = (typeof PROBE_KINDS)[number];
+
+/** A run that failed `failureThreshold` times in a row, or succeeded `successThreshold` times. */
+export type ProbeVerdict = "Success" | "Failure";
+
+/** Every host is an address or a name to look up, every port a number: nothing is left to resolve in the thread. */
+export type ProbeAction =
+  | { type: "exec"; command: string[] }
+  | {
+      type: "http";
+      scheme: "http" | "https";
+      host: string;
+      port: number;
+      /** As the pod has it, with its query. */
+      path: string;
+      headers: { name: string; value: string }[];
+    }
+  | { type: "tcp"; host: string; port: number }
+  | { type: "grpc"; host: string; port: number; service: string }
+  /** What cannot be probed as the pod describes it, a port name that no port has: every run is an error with this text. */
+  | { type: "impossible"; reason: string };
+
+/** One kind of probe of one container. Durations are milliseconds. */
+export interface ProbeSpec {
+  containerId: string;
+  kind: ProbeKind;
+  /** The container's name. */
+  container: string;
+  /** Changes when the probe of this kind and container does; records carry it. */
+  generation: number;
+  action: ProbeAction;
+  /** When the container started, milliseconds since the epoch: the initial delay counts from here. */
+  startedAt: number;
+  initialDelayMs: number;
+  periodMs: number;
+  timeoutMs: number;
+  successThreshold: number;
+  failureThreshold: number;
+  /** What an earlier life of the thread or of the agent found; counting goes on from it. */
+  verdict?: ProbeVerdict;
+}
+
+/** All that is probed of a pod now; no probes: nothing is, for the time being. */
+export interface ProbedPod {
+  uid: string;
+  namespace: string;
+  name: string;
+  probes: ProbeSpec[];
+}
+
+export interface ProbesDelta {
+  set: ProbedPod[];
+  /** UIDs of pods that will not come back: their metrics go too. */
+  gone: string[];
+}
+
+export interface ProberControl {
+  /** Full set after a (re)start of the thread. */
+  setPods(pods: ProbedPod[]): Promise<void>;
+  applyPods(delta: ProbesDelta): Promise<void>;
+  /** For /metrics: how the thread itself does. */
+  metrics(): Promise<MetricSnapshot>;
+  /** For /metrics/probes: prober_probe_*, per container. */
+  probeMetrics(): Promise<MetricSnapshot>;
+}
+
+export interface ProberInit {
+  /** CRI endpoint, "unix:///…". */
+  endpoint: string;
+  runtimeRequestTimeoutMs: number;
+  /** "kube-probe/1.36" */
+  userAgent: string;
+}
+
+/** How one run ended: `warning` counts as success, `error` says nothing about the container. */
+export type ProbeOutcome = "success" | "warning" | "failure" | "error";
+
+/** Most bytes of a response body or of a command's output that anyone gets to see. */
+export const OUTPUT_LIMIT_BYTES = 10_240;
+
+/** prober → main: a run that changed the verdict, or one that did not succeed. */
+export interface ProbeRecord {
+  uid: string;
+  containerId: string;
+  kind: ProbeKind;
+  generation: number;
+  outcome: ProbeOutcome;
+  /** At most OUTPUT_LIMIT_BYTES bytes. */
+  output: string;
+  /** Set when this run changed the verdict, or made the first one. */
+  verdict?: ProbeVerdict;
+  /** How late the run began, ms. */
+  lateMs: number;
+  /** When it ended, milliseconds since the epoch. */
+  at: number;
+}

@@ -1,0 +1,72 @@
+// Connections of probes: made for one run, reset at its end. A connection that is closed in the usual way stays in
+// TIME_WAIT for a minute, and a node makes hundreds of them per second.
+import { connect, isIPv6, type Socket } from "node:net";
+
+/** No connection, in the words that readers of events know. */
+export class DialError extends Error {
+  override readonly name = "DialError";
+}
+export const isDialError = (error: unknown): error is DialError => error instanceof DialError;
+
+/** "10.0.0.1:80", "[fd00::1]:80" */
+export function addressOf(host: string, port: number): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** A connected socket. Rejects with DialError, also when the signal ends the attempt. */
+export function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const address = addressOf(host, port);
+    const socket = connect({ host, port });
+    const fail = (text: string): void => {
+      settle();
+      socket.destroy();
+      reject(new DialError(text));
+    };
+    const onAbort = (): void => fail(`dial tcp ${address}: i/o timeout`);
+    const onError = (error: Error): void => fail(`dial ${dialReason(error, host, address)}`);
+    const onConnect = (): void => {
+      settle();
+      // Errors after this are told by whoever uses the connection; a reset in the last moment concerns nobody.
+      socket.on("error", () => undefined);
+      resolve(socket);
+    };
+    const settle = (): void => {
+      signal.removeEventListener("abort", onAbort);
+      socket.off("error", onError).off("connect", onConnect);
+      socket.on("error", () => undefined);
+    };
+    socket.once("error", onError).once("connect", onConnect);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** Ends the connection with a reset. */
+export function reset(socket: Socket): void {
+  if (!socket.destroyed) socket.resetAndDestroy();
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset by peer",
+  EHOSTUNREACH: "no route to host",
+  ENETUNREACH: "network is unreachable",
+  ETIMEDOUT: "connection timed out",
+  EPIPE: "broken pipe",
+};
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** The system's words for an error of a connection. */
+export function systemReason(error: Error): string {
+  return REASONS[codeOf(error)] ?? error.message;
+}
+
+function dialReason(error: Error, host: string, address: string): string {
+  const code = codeOf(error);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `tcp: lookup ${host}: no such host`;
+  return `tcp ${address}: connect: ${systemReason(error)}`;
+}

@@ -1,0 +1,72 @@
+// exec probes: ExecSync on a CRI connection of this thread's own, made when the first one runs, as it brings all of gRPC.
+import type { Clock } from "../../shared/clock/clock.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
+import type { ProbeAction } from "../../shared/contracts/prober.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isCancelled, isDeadlineExceeded } from "../../shared/cri/errors.js";
+import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics/runtime-operations.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { boundedText, failure, success, type RunResult } from "./run.js";
+import type { ProbeDeadline } from "./probe-deadline.js";
+
+/** The runtime ends a command at its time-out; one that has not answered so long after it is itself in trouble. */
+export const RUNTIME_PATIENCE_MS = 10_000;
+
+export interface ExecOptions {
+  endpoint: string;
+  runtimeRequestTimeoutMs: number;
+  clock: Clock;
+  registry: ThreadRegistry;
+}
+
+/** The runtime did not even say that the command timed out: nothing is known of the container. */
+export class RuntimeSilentError extends Error {
+  override readonly name = "RuntimeSilentError";
+}
+
+export class ExecProbes {
+  private client: Promise<CriClient> | undefined;
+
+  constructor(private readonly options: ExecOptions) {}
+
+  /** `deadline` is the container's time-out and the runtime's patience together. */
+  async run(
+    { command }: Extract<ProbeAction, { type: "exec" }>,
+    containerId: string,
+    timeoutMs: number,
+    deadline: ProbeDeadline,
+  ): Promise<RunResult> {
+    const cri = await (this.client ??= this.connect());
+    try {
+      const { exitCode, stdout, stderr } = await cri.execSync(
+        { containerId, cmd: command, timeout: BigInt(Math.ceil(timeoutMs / 1000)) },
+        { signal: deadline.signal },
+      );
+      const output = boundedText(stdout, stderr);
+      return exitCode === 0 ? success(output) : failure(output);
+    } catch (error) {
+      if (isDeadlineExceeded(error)) {
+        return failure(`command timed out: "${command.join(" ")}" timed out after ${goDuration(timeoutMs)}`);
+      }
+      if (isCancelled(error) && deadline.expired) {
+        throw new RuntimeSilentError(
+          `the runtime has not answered ExecSync of "${command.join(" ")}" ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
+        );
+      }
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    (await this.client)?.close();
+  }
+
+  private async connect(): Promise<CriClient> {
+    const { endpoint, runtimeRequestTimeoutMs, clock, registry } = this.options;
+    const { createCriClient } = await import("../../shared/cri/client.js");
+    const operations = runtimeOperationsMetrics(registry);
+    const onCall = ({ operation, durationMs, error }: Omit<RuntimeCall, "error"> & { error?: Error }): void =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined });
+    return createCriClient({ endpoint, runtimeRequestTimeoutMs, clock, onCall });
+  }
+}

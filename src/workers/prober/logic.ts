@@ -1,0 +1,227 @@
+// The prober's schedule: every probe at its own pace from its container's start on, whatever the others do.
+//
+//   scheduled ──due──► running ──► scheduled …    until a verdict that holds (startup: any, liveness: Failure),
+//                                                 or until main no longer has the probe in the pod's set
+//
+// Always true: due times are multiples of the period from the first one on, so nothing drifts; two runs of one probe never
+// overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took back is
+// called off and says nothing any more.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ProbedPod, ProbeKind, ProbeRecord, ProbeSpec, ProbesDelta } from "../../shared/contracts/prober.js";
+import { Limiter } from "../../shared/cri/limiter.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ProbeMetrics, ScheduleMetrics } from "../../shared/metrics/prober.js";
+import { RUNTIME_PATIENCE_MS } from "./exec.js";
+import { ProbeDeadline } from "./probe-deadline.js";
+import { isImpossible, type RunAction } from "./run-action.js";
+import { boundedText, type RunContext, type RunResult } from "./run.js";
+import { StallMeter } from "./stall-meter.js";
+import { newTally, tallyRun, type Tally } from "./thresholds.js";
+import { TimerWheel } from "./timer-wheel.js";
+
+export interface ProberDeps {
+  clock: Clock;
+  log: Logger;
+  userAgent: string;
+  runAction: RunAction;
+  publish(record: ProbeRecord): void;
+  probes: ProbeMetrics;
+  schedule: ScheduleMetrics;
+  /** 0 ≤ x < 1. */
+  random(): number;
+}
+
+/** Commands under way at once: each costs the runtime a process, and a node has few processors. */
+const EXEC_CONCURRENCY = 16;
+/** Connections under way at once. */
+const SOCKET_CONCURRENCY = 256;
+/** A run that ends in an error is tried again at once, so often in all. */
+const TRIES = 3;
+/** New probes that are due together are spread over this, ms, or a tenth of their period. */
+const JITTER_MS = 100;
+
+interface Probe {
+  readonly pod: Pick<ProbedPod, "uid" | "namespace" | "name">;
+  readonly spec: ProbeSpec;
+  readonly calledOff: AbortController;
+  tally: Tally;
+  running: boolean;
+}
+
+export class Prober {
+  /** By pod UID, then by container id and kind. */
+  private readonly pods = new Map<string, Map<string, Probe>>();
+  private readonly wheel: TimerWheel<Probe>;
+  private readonly stalls: StallMeter;
+  private readonly execs: Limiter;
+  private readonly sockets: Limiter;
+  private readonly runs = new Set<Promise<void>>();
+
+  constructor(private readonly deps: ProberDeps) {
+    const { clock, schedule } = deps;
+    this.wheel = new TimerWheel(clock, (probe, due) => this.onDue(probe, due));
+    this.stalls = new StallMeter(clock);
+    this.execs = new Limiter(EXEC_CONCURRENCY, clock);
+    this.sockets = new Limiter(SOCKET_CONCURRENCY, clock);
+    schedule.watchScheduled(() => this.wheel.size);
+  }
+
+  setPods(pods: readonly ProbedPod[]): void {
+    const wanted = new Set(pods.map(({ uid }) => uid));
+    for (const uid of [...this.pods.keys()]) if (!wanted.has(uid)) this.forget(uid);
+    for (const pod of pods) this.setPod(pod);
+  }
+
+  apply({ set, gone }: ProbesDelta): void {
+    for (const pod of set) this.setPod(pod);
+    for (const uid of gone) {
+      this.forget(uid);
+      this.deps.probes.forget(uid);
+    }
+  }
+
+  /** Resolves when no run is left. */
+  async stop(): Promise<void> {
+    for (const uid of [...this.pods.keys()]) this.forget(uid);
+    this.wheel.clear();
+    await Promise.all(this.runs);
+  }
+
+  private setPod({ probes, ...pod }: ProbedPod): void {
+    const before = this.pods.get(pod.uid) ?? new Map<string, Probe>();
+    const after = new Map<string, Probe>();
+    for (const spec of probes) {
+      const key = `${spec.containerId}/${spec.kind}`;
+      const known = before.get(key);
+      const kept = known?.spec.generation === spec.generation;
+      after.set(key, kept ? known : this.add(pod, spec));
+      if (kept) before.delete(key);
+    }
+    for (const probe of before.values()) this.callOff(probe);
+    if (after.size === 0) this.pods.delete(pod.uid);
+    else this.pods.set(pod.uid, after);
+  }
+
+  private forget(uid: string): void {
+    for (const probe of this.pods.get(uid)?.values() ?? []) this.callOff(probe);
+    this.pods.delete(uid);
+  }
+
+  private callOff(probe: Probe): void {
+    this.wheel.delete(probe);
+    probe.calledOff.abort(new Error("the probe is no longer wanted"));
+  }
+
+  private add(pod: Probe["pod"], spec: ProbeSpec): Probe {
+    const probe: Probe = { pod, spec, calledOff: new AbortController(), tally: newTally(spec.verdict), running: false };
+    this.wheel.set(probe, this.firstDue(spec));
+    return probe;
+  }
+
+  /** A probe with a verdict goes on with what ran before, and the whole node may do so at once: spread over a period. */
+  private firstDue({ startedAt, initialDelayMs, periodMs, verdict }: ProbeSpec): number {
+    const { clock } = this.deps;
+    const ranForMs = Math.max(0, clock.now() - startedAt);
+    const spreadMs = verdict === undefined ? Math.min(JITTER_MS, periodMs / 10) : periodMs;
+    return clock.monotonic() + Math.max(0, initialDelayMs - ranForMs) + this.deps.random() * spreadMs;
+  }
+
+  private onDue(probe: Probe, due: number): void {
+    const { clock, schedule } = this.deps;
+    const { periodMs } = probe.spec;
+    const missed = Math.max(0, Math.floor((clock.monotonic() - due) / periodMs));
+    schedule.skipped("held-up", missed);
+    this.wheel.set(probe, due + (missed + 1) * periodMs);
+    if (probe.running) {
+      schedule.skipped("overrun", 1);
+      return;
+    }
+    probe.running = true;
+    const run = this.run(probe, due).catch((error: unknown) => {
+      this.deps.log.error({ err: error, uid: probe.pod.uid, container: probe.spec.container }, "a probe broke");
+    });
+    this.runs.add(run);
+    void run.then(() => {
+      probe.running = false;
+      this.runs.delete(run);
+    });
+  }
+
+  private async run(probe: Probe, due: number): Promise<void> {
+    const { clock, schedule, probes } = this.deps;
+    const { signal } = probe.calledOff;
+    const limiter = probe.spec.action.type === "exec" ? this.execs : this.sockets;
+    try {
+      await limiter.acquire({ signal });
+    } catch {
+      return; // called off while it waited
+    }
+    const startedAt = clock.monotonic();
+    const lateMs = Math.max(0, startedAt - due);
+    schedule.began(lateMs);
+    let result: RunResult;
+    try {
+      result = await this.attempts(probe.spec, signal);
+    } finally {
+      limiter.release();
+    }
+    if (signal.aborted) return;
+    const { pod, spec } = probe;
+    const subject = {
+      uid: pod.uid,
+      namespace: pod.namespace,
+      pod: pod.name,
+      container: spec.container,
+      kind: spec.kind,
+    };
+    probes.ran(subject, result.outcome, clock.monotonic() - startedAt);
+    this.conclude(probe, result, lateMs);
+  }
+
+  private async attempts(spec: ProbeSpec, signal: AbortSignal): Promise<RunResult> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.attempt(spec, signal);
+      } catch (error) {
+        if (tries < TRIES && !signal.aborted && !isImpossible(error)) continue;
+        const text = error instanceof Error ? error.message : String(error);
+        return { outcome: "error", output: boundedText(Buffer.from(text)) };
+      }
+    }
+  }
+
+  private async attempt(spec: ProbeSpec, signal: AbortSignal): Promise<RunResult> {
+    const { clock, runAction, userAgent } = this.deps;
+    // The runtime keeps a command's time by itself.
+    const limitMs = spec.action.type === "exec" ? spec.timeoutMs + RUNTIME_PATIENCE_MS : spec.timeoutMs;
+    using deadline = new ProbeDeadline(clock, this.stalls, limitMs, signal);
+    const context: RunContext = { deadline, userAgent };
+    return await runAction(spec, context);
+  }
+
+  private conclude(probe: Probe, { outcome, output }: RunResult, lateMs: number): void {
+    const { spec, pod } = probe;
+    const before = probe.tally.verdict;
+    probe.tally = tallyRun(probe.tally, outcome, spec);
+    const { verdict } = probe.tally;
+    const changed = verdict !== undefined && verdict !== before;
+    if (changed && holds(spec.kind, verdict)) this.wheel.delete(probe);
+    if (!changed && outcome === "success") return;
+    this.deps.publish({
+      uid: pod.uid,
+      containerId: spec.containerId,
+      kind: spec.kind,
+      generation: spec.generation,
+      outcome,
+      output: outcome === "success" ? "" : output,
+      ...(changed && { verdict }),
+      lateMs,
+      at: this.deps.clock.now(),
+    });
+  }
+}
+
+/** Nothing is asked any more until the container is another one. */
+function holds(kind: ProbeKind, verdict: ProbeSpec["verdict"]): boolean {
+  return kind === "startup" || (kind === "liveness" && verdict === "Failure");
+}

@@ -1,0 +1,60 @@
+// The time-out of one run. It counts the time that the container had: what this thread itself was held up is added, since
+// an answer that waits in a socket while nobody looks is not late.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { StallMeter } from "./stall-meter.js";
+
+/** The reason of the signal when time ran out. */
+export class ProbeTimeoutError extends Error {
+  override readonly name = "ProbeTimeoutError";
+  constructor(readonly timeoutMs: number) {
+    super(`the probe took longer than its time-out of ${timeoutMs} ms`);
+  }
+}
+export const isProbeTimeout = (error: unknown): error is ProbeTimeoutError => error instanceof ProbeTimeoutError;
+
+export class ProbeDeadline implements Disposable {
+  private readonly abort = new AbortController();
+  private readonly endMeasure: () => void;
+  private readonly startedAt: number;
+  private readonly stalledBefore: number;
+  private readonly onCancel: () => void;
+  private timer: Timer;
+
+  /** Also ends when `cancelled` does: the probe is no longer wanted. */
+  constructor(
+    private readonly clock: Pick<Clock, "monotonic" | "after">,
+    private readonly stalls: StallMeter,
+    readonly timeoutMs: number,
+    private readonly cancelled: AbortSignal,
+  ) {
+    this.endMeasure = stalls.use();
+    this.startedAt = clock.monotonic();
+    this.stalledBefore = stalls.stalledMs;
+    this.timer = clock.after(timeoutMs, () => this.look());
+    this.onCancel = () => this.abort.abort(cancelled.reason);
+    if (cancelled.aborted) this.onCancel();
+    else cancelled.addEventListener("abort", this.onCancel, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** Time ran out, as opposed to: the probe was called off. */
+  get expired(): boolean {
+    return isProbeTimeout(this.abort.signal.reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.timer.cancel();
+    this.endMeasure();
+    this.cancelled.removeEventListener("abort", this.onCancel);
+  }
+
+  private look(): void {
+    const stalled = this.stalls.stalledMs - this.stalledBefore;
+    const left = this.timeoutMs + stalled - (this.clock.monotonic() - this.startedAt);
+    if (left > 0.5) this.timer = this.clock.after(Math.ceil(left), () => this.look());
+    else this.abort.abort(new ProbeTimeoutError(this.timeoutMs));
+  }
+}

@@ -1,0 +1,44 @@
+// How long this thread itself was held up (its event loop did not turn: a busy machine, a stopped process) while probes
+// were under way. A probe's time-out must not count what the thread, not the container, took.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+
+const TICK_MS = 20;
+/** Timers are never exact; below this nothing was held up. */
+const TOLERANCE_MS = 5;
+
+export class StallMeter {
+  private users = 0;
+  private timer: Timer | undefined;
+  private lastTick = 0;
+  private total = 0;
+
+  constructor(private readonly clock: Pick<Clock, "monotonic" | "every">) {}
+
+  /** Milliseconds held up in all while somebody measured; up to now. */
+  get stalledMs(): number {
+    this.look();
+    return this.total;
+  }
+
+  /** Measures until the result is called: it ticks only while somebody needs it. */
+  use(): () => void {
+    if (this.users++ === 0) {
+      this.lastTick = this.clock.monotonic();
+      this.timer = this.clock.every(TICK_MS, () => this.look()).unref();
+    }
+    let used = true;
+    return () => {
+      if (!used) return;
+      used = false;
+      if (--this.users === 0) this.timer?.cancel();
+    };
+  }
+
+  private look(): void {
+    if (this.users === 0) return;
+    const now = this.clock.monotonic();
+    const heldUp = now - this.lastTick - TICK_MS;
+    if (heldUp >= TOLERANCE_MS) this.total += heldUp;
+    this.lastTick = now;
+  }
+}

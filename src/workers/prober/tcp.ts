@@ -1,0 +1,17 @@
+// tcpSocket probes: success is a connection that comes about.
+import type { ProbeAction } from "../../shared/contracts/prober.js";
+import { dial, isDialError, reset } from "./dial.js";
+import { failure, success, type RunContext, type RunResult } from "./run.js";
+
+export async function probeTcp(
+  { host, port }: Extract<ProbeAction, { type: "tcp" }>,
+  { deadline }: RunContext,
+): Promise<RunResult> {
+  try {
+    reset(await dial(host, port, deadline.signal));
+    return success();
+  } catch (error) {
+    if (isDialError(error)) return failure(error.message);
+    throw error;
+  }
+}

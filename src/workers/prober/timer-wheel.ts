@@ -1,0 +1,111 @@
+// When each probe is due: a hashed timer wheel with one timer for all of them, so that a thousand schedules cost one.
+// Always true: an item is called once per due time, never before it, as soon after it as the event loop turns; items due
+// at different times are called in that order as far as their slots differ.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+
+const SLOT_MS = 16;
+const SLOTS = 256;
+
+interface Place {
+  due: number;
+  slot: Map<unknown, Place>;
+}
+
+export class TimerWheel<T> {
+  private readonly slots: Map<T, Place>[] = Array.from({ length: SLOTS }, () => new Map<T, Place>());
+  private readonly places = new Map<T, Place>();
+  /** Number of the slot that was looked at last; earlier ones hold nothing that is due. */
+  private cursor: number;
+  private timer: Timer | undefined;
+  /** When the timer wakes, on the clock's monotonic scale. */
+  private wakesAt = Infinity;
+
+  constructor(
+    private readonly clock: Pick<Clock, "monotonic" | "after">,
+    private readonly onDue: (item: T, dueMs: number) => void,
+  ) {
+    this.cursor = Math.floor(clock.monotonic() / SLOT_MS);
+  }
+
+  get size(): number {
+    return this.places.size;
+  }
+
+  /** Books an item for a moment of the monotonic clock, instead of the one it was booked for before. */
+  set(item: T, dueMs: number): void {
+    this.remove(item);
+    const slot = this.slotAt(Math.max(Math.floor(dueMs / SLOT_MS), this.cursor));
+    const place: Place = { due: dueMs, slot };
+    slot.set(item, place);
+    this.places.set(item, place);
+    if (dueMs < this.wakesAt) this.arm(dueMs);
+  }
+
+  delete(item: T): void {
+    this.remove(item);
+    if (this.places.size === 0) this.disarm();
+  }
+
+  clear(): void {
+    for (const slot of this.slots) slot.clear();
+    this.places.clear();
+    this.disarm();
+  }
+
+  private remove(item: T): void {
+    const place = this.places.get(item);
+    if (place === undefined) return;
+    place.slot.delete(item);
+    this.places.delete(item);
+  }
+
+  private turn(): void {
+    this.disarm();
+    const now = this.clock.monotonic();
+    const upTo = Math.floor(now / SLOT_MS);
+    const due: [T, number][] = [];
+    // After a long stop every slot is looked at once.
+    for (let number = Math.max(this.cursor, upTo - SLOTS + 1); number <= upTo; number++) {
+      for (const [item, place] of this.slotAt(number)) if (place.due <= now) due.push([item, place.due]);
+    }
+    this.cursor = upTo;
+    due.sort(([, a], [, b]) => a - b);
+    for (const [item] of due) this.remove(item);
+    for (const [item, at] of due) this.onDue(item, at);
+    this.armNext();
+  }
+
+  /** Looks one turn of the wheel ahead; what lies further is found when that has passed. */
+  private armNext(): void {
+    if (this.places.size === 0) return;
+    for (let number = this.cursor; number < this.cursor + SLOTS; number++) {
+      let first = Infinity;
+      for (const { due } of this.slotAt(number).values()) {
+        if (due < first && Math.floor(due / SLOT_MS) <= number) first = due;
+      }
+      if (first === Infinity) continue;
+      if (first < this.wakesAt) this.arm(first);
+      return;
+    }
+    const end = (this.cursor + SLOTS) * SLOT_MS;
+    if (end < this.wakesAt) this.arm(end);
+  }
+
+  private arm(at: number): void {
+    this.timer?.cancel();
+    this.wakesAt = at;
+    this.timer = this.clock.after(Math.max(0, Math.ceil(at - this.clock.monotonic())), () => this.turn());
+  }
+
+  private disarm(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    this.wakesAt = Infinity;
+  }
+
+  private slotAt(number: number): Map<T, Place> {
+    const slot = this.slots[number % SLOTS];
+    if (slot === undefined) throw new RangeError(`the timer wheel has no slot ${number}`);
+    return slot;
+  }
+}
