@@ -11,7 +11,7 @@ import type { ImageMetrics } from "../../shared/metrics/images.js";
 import type { EventInput, EventRecorder } from "../events/recorder.js";
 import type { ImageUser } from "../runtime/config/run-as-user.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
-import { goDuration } from "../sync/go-duration.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ImageCredentials } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
 import { isInvalidImageNameError, requestedImage } from "./image-name.js";

@@ -2,7 +2,7 @@
 // operator who looks at a pod that does not start must find out why.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { goDuration } from "../sync/go-duration.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;
