@@ -224,3 +224,28 @@ describe("questions that are answered without a machine", () => {
     match(help.text, /--max-pods/);
   });
 });
+
+describe("restarts", () => {
+  const PERIOD = "crashLoopBackOff: { maxContainerRestartPeriod: 42s }";
+  const QUICK = "--feature-gates=ReduceDefaultCrashLoopBackOffDecay=true";
+  const rows: [string, string[], string, { baseMs: number; maxMs: number }][] = [
+    ["default", [], "", { baseMs: 10_000, maxMs: 300_000 }],
+    ["a period", [], PERIOD, { baseMs: 10_000, maxMs: 42_000 }],
+    ["a period below the first step", [], PERIOD.replace("42s", "2s"), { baseMs: 2000, maxMs: 2000 }],
+    ["the quick gate", [QUICK], "", { baseMs: 1000, maxMs: 60_000 }],
+    ["the quick gate and a period", [QUICK], PERIOD.replace("42s", "5m"), { baseMs: 1000, maxMs: 300_000 }],
+    ["no period allowed", ["--feature-gates=KubeletCrashLoopBackOffMax=false"], "", { baseMs: 10_000, maxMs: 300_000 }],
+  ];
+  for (const [name, argv, file, expected] of rows) {
+    test(`back-off: ${name}`, async () => deepEqual((await load(argv, { file })).crashLoopBackOff, expected));
+  }
+  test("a period is acted on", async () => {
+    const { notices } = await load([], { file: PERIOD });
+    ok(!notices.some((notice) => notice.includes("not acted on")), notices.join());
+  });
+  test("gates", async () => {
+    deepEqual((await load([])).restartGates, { containerRestartRules: true, restartAllContainers: true });
+    const off = await load(["--feature-gates=RestartAllContainersOnContainerExits=false"]);
+    deepEqual(off.restartGates, { containerRestartRules: true, restartAllContainers: false });
+  });
+});

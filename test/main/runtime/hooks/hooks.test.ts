@@ -124,6 +124,14 @@ test("preStop comes before the stop, which gets what is left of the grace", asyn
   assert.equal(world.clock.pending, 0);
 });
 
+test("a stop that leaves the preStop hook out has the whole grace for itself", async (t) => {
+  const world = await build(t, { preStop: command("bye") });
+  const id = await world.start();
+  await world.kill(world.pod, { ...world.killStep(id, 10), withoutPreStop: true });
+  assert.deepEqual(world.order(), ["StartContainer", "StopContainer"]);
+  assert.deepEqual(world.stops(), [10n]);
+});
+
 test("a preStop that is too long is cut at the deadline, and two seconds are left for the stop", async (t) => {
   const world = await build(t, { preStop: command("drain") }, { exec: () => ({ runMs: HOUR_MS }) });
   const id = await world.start();
