@@ -74,7 +74,8 @@ export class Pilot {
   settle(limit = 50): string[] {
     const done: string[] = [];
     for (let i = 0; i < limit; i++) {
-      const { steps } = this.plan();
+      const { steps, finished } = this.plan();
+      assert.ok(!finished || !steps.some(({ kind }) => kind === "start-container"), "a finished pod starts something");
       if (steps.length === 0) return done;
       for (const step of steps) done.push(this.do(step));
     }

@@ -144,6 +144,16 @@ function watch(pilot: Pilot): void {
         else if (init === spec.initContainers?.at(-1)) assert.equal(status?.exitCode, 0, `${name} starts too early`);
       }
     }
+    const before = (spec.initContainers ?? []).findLast((init, index, { length }) => {
+      const own = (spec.initContainers ?? []).findIndex((one) => one.name === name);
+      return made(init) !== undefined && index < (own < 0 ? length : own);
+    });
+    const first =
+      !spec.containers.some(made) && step.containerKind !== "ephemeral" && made(step.container) === undefined;
+    if (first && before?.startupProbe !== undefined) {
+      const id = made(before)?.id ?? "";
+      assert.equal(pilot.probes.startup(id), "Success", `${name} starts though ${before.name} has not started up`);
+    }
     if (step.containerKind === "ephemeral") {
       const status = observed.containers.find((one) => nameOf(one) === name);
       assert.ok(!once.has(name) || status?.state === ContainerState.CONTAINER_CREATED, `${name} starts again`);
