@@ -13,6 +13,8 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { logRecorder } from "../events/log-recorder.js";
+import { startCredentialProviders } from "../images/credential-providers/start.js";
+import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
 import { noProbes } from "../probes/port.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
@@ -43,6 +45,9 @@ export interface NodeSettings {
   maxParallelImagePulls: number | undefined;
   registryPullQPS: number;
   registryBurst: number;
+  imageCredentialProviderConfig: string;
+  imageCredentialProviderBinDir: string;
+  kubeletServiceAccountTokenForCredentialProviders: boolean;
   cgroupRoot: string;
   cgroupDriver: "cgroupfs" | "systemd";
   cgroupsPerQOS: boolean;
@@ -85,9 +90,10 @@ export interface RunNodeDeps {
 export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promise<RunningNode> {
   const { threads, registry, clock, log } = deps;
   const metrics = podMetrics(registry);
+  const providers = await startCredentialProviders(settings, { clock, log, registry });
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
-  const runtime = await nodeRuntime(settings, clock, log, registry, metrics);
+  const runtime = await nodeRuntime(settings, clock, log, registry, metrics, providers);
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   const { pleg, server, house } = threads;
   const sync = new NodeSync({
@@ -156,6 +162,7 @@ async function nodeRuntime(
   log: Logger,
   registry: ThreadRegistry,
   metrics: PodMetrics,
+  providers: NodeCredentials | undefined,
 ): Promise<NodeRuntime> {
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
@@ -180,7 +187,7 @@ async function nodeRuntime(
     clock,
     log: moduleLogger(log, "doer"),
     events,
-    images: nodeImages(settings, { cri, clock, log, events, registry }),
+    images: nodeImages(settings, { cri, clock, log, events, registry, providers }),
     cgroups,
     volumes: createVolumeManager({ rootDir: settings.rootDir, nodeMemoryBytes: settings.memoryBytes, log }),
     node: {
