@@ -97,6 +97,8 @@ export interface Settings extends AgentFlags {
   /** 0: no limit. */
   readonly registryPullQPS: number;
   readonly registryBurst: number;
+  /** The gate of this name. */
+  readonly kubeletServiceAccountTokenForCredentialProviders: boolean;
 
   readonly registerNode: boolean;
   readonly registerWithTaints: readonly Taint[];
@@ -198,6 +200,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     maxParallelImagePulls: config.get("maxParallelImagePulls"),
     registryPullQPS: number("registryPullQPS"),
     registryBurst: number("registryBurst"),
+    kubeletServiceAccountTokenForCredentialProviders: config.gate("KubeletServiceAccountTokenForCredentialProviders"),
 
     registerNode: bool("registerNode"),
     registerWithTaints: config.get("registerWithTaints") ?? [],

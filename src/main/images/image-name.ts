@@ -32,6 +32,13 @@ export function withoutTagAndDigest(image: string): string {
   return colon < 0 ? named : named.slice(0, colon);
 }
 
+/** With its registry, without tag and digest: "busybox:1" → "docker.io/library/busybox". Keys of credentials match this. */
+export function fullRepository(image: string): string {
+  const name = parseImageName(image);
+  if (name === undefined) throw new InvalidImageNameError(image);
+  return `${name.registry}/${name.repository}`;
+}
+
 function hasTagOrDigest(image: string): boolean {
   return withoutTagAndDigest(image) !== image;
 }

@@ -7,7 +7,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../events/recorder.js";
 import { openAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
-import { KeyringCredentials } from "./keyring/keyring-credentials.js";
+import { KeyringCredentials, type NodeCredentials } from "./keyring/keyring-credentials.js";
 import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
 import { PullRate } from "./pull-rate.js";
@@ -31,6 +31,8 @@ export interface NodeImagesDeps {
   log: Logger;
   events: EventRecorder;
   registry: ThreadRegistry;
+  /** Asked after the node's own files. */
+  providers?: NodeCredentials | undefined;
 }
 
 /** When pulls go side by side and nobody says how many: a burst must not become a storm in the runtime. */
@@ -40,7 +42,8 @@ export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): Image
   const { cri, clock, events, registry } = deps;
   const log = moduleLogger(deps.log, "images");
   const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
-  const node = [new NodeCredentialFiles(places, log)];
+  const files = new NodeCredentialFiles(places, log);
+  const node = deps.providers === undefined ? [files] : [files, deps.providers];
   const credentials = new KeyringCredentials({ secrets: standalonePullSecrets, node, events });
   const access = openAccess;
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));

@@ -15,6 +15,8 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { NodeRecorder } from "../events/node-recorder.js";
+import { startCredentialProviders } from "../images/credential-providers/start.js";
+import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
 import { createProbes } from "../probes/create-probes.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
@@ -49,6 +51,9 @@ export interface NodeSettings {
   maxParallelImagePulls: number | undefined;
   registryPullQPS: number;
   registryBurst: number;
+  imageCredentialProviderConfig: string;
+  imageCredentialProviderBinDir: string;
+  kubeletServiceAccountTokenForCredentialProviders: boolean;
   cgroupRoot: string;
   cgroupDriver: "cgroupfs" | "systemd";
   cgroupsPerQOS: boolean;
@@ -97,6 +102,7 @@ export interface RunNodeDeps {
 export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promise<RunningNode> {
   const { threads, registry, clock, log } = deps;
   const metrics = podMetrics(registry);
+  const providers = await startCredentialProviders(settings, { clock, log, registry });
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
   const events = new NodeRecorder({
@@ -106,7 +112,16 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     counters: eventMetrics(registry),
   });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const runtime = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks });
+  const runtime = await nodeRuntime(settings, {
+    clock,
+    log,
+    registry,
+    metrics,
+    events,
+    trace: timelines,
+    tasks,
+    providers,
+  });
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   const { pleg, server, prober, house } = threads;
   const probes = createProbes({
@@ -193,10 +208,11 @@ interface NodeRuntimeParts {
   events: NodeRecorder;
   trace: PodTrace;
   tasks: TasksPool;
+  providers: NodeCredentials | undefined;
 }
 
 async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
-  const { clock, log, registry, metrics, events, trace, tasks } = parts;
+  const { clock, log, registry, metrics, events, trace, tasks, providers } = parts;
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,
@@ -220,7 +236,7 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
     log: moduleLogger(log, "doer"),
     events,
     trace,
-    images: nodeImages(settings, { cri, clock, log, events, registry }),
+    images: nodeImages(settings, { cri, clock, log, events, registry, providers }),
     cgroups,
     volumes: createVolumeManager({
       rootDir: settings.rootDir,

@@ -4,6 +4,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { verbose } from "../../shared/log/logger.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
+import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
 import { isClusterError } from "./cluster.js";
 import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
@@ -66,6 +67,14 @@ async function restart(reason: string, logging: Logging): Promise<Outcome> {
 
 /** Errors whose message tells an operator all there is to know: no stack is logged. */
 function tellsAll(error: unknown): boolean {
-  const known = [isClusterError, isDirectoryError, isLockFileError, isNodeNameError, isSwapOnError, isWatchdogSetting];
+  const known = [
+    isCredentialProviderConfigError,
+    isClusterError,
+    isDirectoryError,
+    isLockFileError,
+    isNodeNameError,
+    isSwapOnError,
+    isWatchdogSetting,
+  ];
   return known.some((is) => is(error)) || (error instanceof Error && /^(Cgroup|Systemd)/.test(error.name));
 }

@@ -4,6 +4,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { fullRepository } from "../../../src/main/images/image-name.js";
 import { DockerConfigError, readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
 import { matchesImage } from "../../../src/main/images/keyring/image-match.js";
 import { KeyringCredentials } from "../../../src/main/images/keyring/keyring-credentials.js";
@@ -77,10 +78,11 @@ test("the longest key first, exact before wildcard; docker's own registry by its
   ]);
   const hub = new Map([["https://index.docker.io/v1/", auth("hub")]]);
   for (const image of ["busybox:1", "library/busybox:1", "docker.io/library/busybox:1"]) {
-    assert.deepEqual(users(lookUp(hub, image)), ["hub"], image);
+    assert.equal(fullRepository(image), "docker.io/library/busybox");
   }
-  assert.deepEqual(lookUp(hub, "registry.io/busybox:1"), []);
-  assert.deepEqual(lookUp(hub, "localhost:5000/busybox:1"), []);
+  assert.deepEqual(users(lookUp(hub, "docker.io/library/busybox")), ["hub"]);
+  assert.deepEqual(lookUp(hub, "registry.io/busybox"), []);
+  assert.deepEqual(lookUp(hub, fullRepository("localhost:5000/busybox:1")), []);
   assert.deepEqual(users(lookUp(new Map([["http://localhost:5000/v2/", auth("local")]]), "localhost:5000/a:1")), [
     "local",
   ]);
@@ -130,7 +132,7 @@ test("the first usable file counts: config.json in every place before .dockercfg
   await Promise.all([mkdir(rootDir), mkdir(workingDir), mkdir(join(home, ".docker"), { recursive: true })]);
   const kept = keptLog();
   const files = new NodeCredentialFiles({ rootDir, workingDir, home }, kept.log);
-  const find = async () => users(await files.forImage("registry.io/a:1"));
+  const find = async () => users(await files.forImage("registry.io/a"));
   const put = (path: string, user: string, older = false) => {
     const entry = { "registry.io": { username: user, password: "p" } };
     return writeFile(path, JSON.stringify(older ? entry : { auths: entry }));

@@ -4,11 +4,13 @@ import type { Pod } from "../../../shared/api/pod.js";
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import type { ImageCredentials, PullCredentials } from "../credentials.js";
+import { fullRepository } from "../image-name.js";
 import { lookUp } from "./keyring.js";
 import type { PullSecret, PullSecrets } from "./pull-secrets.js";
 
 /** Somebody whose credentials belong to the node, thus to every pod on it. */
 export interface NodeCredentials {
+  /** `image` is registry and repository: "docker.io/library/busybox". */
   forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]>;
 }
 
@@ -28,15 +30,16 @@ export class KeyringCredentials implements ImageCredentials {
       const message = `Unable to retrieve some image pull secrets (${missing.join(", ")}); attempting to pull the image may not succeed.`;
       this.deps.events.pod(pod, { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
     }
-    const found = ofSecrets(secrets, image);
+    const repository = fullRepository(image);
+    const found = ofSecrets(secrets, repository);
     for (const keeper of this.deps.node) {
-      for (const auth of await keeper.forImage(image, signal)) found.push({ auth, source: { kind: "node" } });
+      for (const auth of await keeper.forImage(repository, signal)) found.push({ auth, source: { kind: "node" } });
     }
     return withoutRepeats(found);
   }
 
   async ofPod(pod: Pod, image: string): Promise<PullCredentials[]> {
-    return ofSecrets((await this.deps.secrets.forPod(pod)).secrets, image);
+    return ofSecrets((await this.deps.secrets.forPod(pod)).secrets, fullRepository(image));
   }
 }
 

@@ -1,21 +1,19 @@
 // Credentials by registry, found for an image: the longest key first, keys without wildcards before those with.
-import { parseImageName } from "../../../shared/api/image-name.js";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { matchesImage, parsePattern } from "./image-match.js";
 
 /** Docker's own registry has this key in every file that docker login ever wrote. */
 const DEFAULT_REGISTRY_KEY = "index.docker.io";
-const DEFAULT_REGISTRIES: ReadonlySet<string> = new Set(["docker.io", "index.docker.io"]);
 
 /**
- * Those that fit the image, in the order to try them. Descending order of the keys' text has longer keys before their
+ * Those that fit the image (registry and repository), in the order to try them. Descending order of the keys' text has longer keys before their
  * prefixes, and letters and digits before "*".
  */
 export function lookUp(auths: ReadonlyMap<string, AuthConfig>, image: string): AuthConfig[] {
   const byKey = [...auths].map(([registry, auth]) => ({ key: normalized(registry), auth }));
   const fitting = byKey.filter(({ key }) => key !== undefined && matchesImage(key, image));
   if (fitting.length > 0) return fitting.sort(descending).map(({ auth }) => auth);
-  if (!DEFAULT_REGISTRIES.has(parseImageName(image)?.registry ?? "")) return [];
+  if (!image.startsWith("docker.io/")) return [];
   return byKey.filter(({ key }) => key === DEFAULT_REGISTRY_KEY).map(({ auth }) => auth);
 }
 

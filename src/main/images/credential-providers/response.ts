@@ -1,0 +1,68 @@
+// What a plugin answers: CredentialProviderResponse, checked. No message carries a part of the answer's credentials.
+import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import { parseDuration } from "../../command/duration.js";
+
+export type CacheKeyType = "Image" | "Registry" | "Global";
+
+export interface PluginResponse {
+  cacheKeyType: CacheKeyType;
+  /** undefined: the configured default; 0: not kept. */
+  cacheDurationMs: number | undefined;
+  /** By pattern of images. */
+  auths: ReadonlyMap<string, AuthConfig>;
+}
+
+/** The plugin failed, or its answer can't be used. */
+export class PluginError extends Error {
+  override readonly name = "PluginError";
+  constructor(
+    readonly plugin: string,
+    why: string,
+    options?: ErrorOptions,
+  ) {
+    super(`credential provider ${plugin}: ${why}`, options);
+  }
+}
+
+export function isPluginError(error: unknown): error is PluginError {
+  return error instanceof PluginError;
+}
+
+const KIND = "CredentialProviderResponse";
+const CACHE_KEY_TYPES: readonly CacheKeyType[] = ["Image", "Registry", "Global"];
+
+/** Throws PluginError. */
+export function readResponse(text: string, plugin: string, apiVersion: string): PluginResponse {
+  const refuse = (why: string): PluginError => new PluginError(plugin, `its answer ${why}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse("is not JSON");
+  }
+  if (!isObject(value)) throw refuse("is not a JSON object");
+  if (value["kind"] !== KIND) throw refuse(`is not of kind ${KIND}`);
+  if (value["apiVersion"] !== apiVersion) throw refuse(`is not of ${apiVersion}, which it was asked in`);
+  const cacheKeyType = CACHE_KEY_TYPES.find((type) => type === value["cacheKeyType"]);
+  if (cacheKeyType === undefined) throw refuse(`has a cacheKeyType that is not one of ${CACHE_KEY_TYPES.join(", ")}`);
+  const duration = value["cacheDuration"] ?? undefined;
+  const cacheDurationMs = typeof duration === "string" ? parseDuration(duration) : undefined;
+  if (duration !== undefined && (cacheDurationMs === undefined || cacheDurationMs < 0)) {
+    throw refuse("has a cacheDuration that is not a duration of 0 or more");
+  }
+  const auth = value["auth"] ?? {};
+  if (!isObject(auth)) throw refuse('has an "auth" that is not an object');
+  const auths = new Map<string, AuthConfig>();
+  for (const [pattern, entry] of Object.entries(auth)) {
+    const { username = "", password = "" } = isObject(entry) ? entry : { username: undefined, password: 0 };
+    if (typeof username !== "string" || typeof password !== "string") {
+      throw refuse(`has no username and password for "${pattern}"`);
+    }
+    auths.set(pattern, AuthConfig.fromPartial({ username, password }));
+  }
+  return { cacheKeyType, cacheDurationMs, auths };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,50 @@
+// Work that several wait for and one does. The work ends early only when nobody waits for it any more.
+interface SharedRun<T> {
+  result: Promise<T>;
+  controller: AbortController;
+  waiters: number;
+}
+
+export class SharedRuns<T> {
+  private readonly runs = new Map<string, SharedRun<T>>();
+
+  /** Rejects with the work's error, or at once with the signal's reason. */
+  async run(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const shared = this.runs.get(key) ?? this.begin(key, work);
+    shared.waiters++;
+    try {
+      return await untilAborted(shared.result, signal);
+    } finally {
+      shared.waiters--;
+      if (shared.waiters === 0) {
+        this.forget(key, shared);
+        shared.controller.abort(new Error("nobody waits for it any more"));
+      }
+    }
+  }
+
+  private begin(key: string, work: (signal: AbortSignal) => Promise<T>): SharedRun<T> {
+    const controller = new AbortController();
+    const run: SharedRun<T> = { result: work(controller.signal), controller, waiters: 0 };
+    this.runs.set(key, run);
+    // Whoever waits sees the failure; when nobody does any more it is nobody's.
+    run.result.then(
+      () => this.forget(key, run),
+      () => this.forget(key, run),
+    );
+    return run;
+  }
+
+  private forget(key: string, run: SharedRun<T>): void {
+    if (this.runs.get(key) === run) this.runs.delete(key);
+  }
+}
+
+function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
