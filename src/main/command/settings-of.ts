@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine } from "./command-line.js";
 import { notActedOn } from "./config/acted-on.js";
+import { value as wholeUnits } from "../../shared/api/quantity.js";
 import type { EffectiveConfig } from "./config/effective.js";
 import type { FieldPath, FieldValue } from "./config/fields.js";
 import type { ResolvedConfig } from "./config/resolve-config.js";
@@ -42,6 +43,11 @@ export interface Settings extends AgentFlags {
   /** The sync loop counts as stuck when it was not entered for this long. */
   readonly syncLoopMaxAgeMs: number;
   readonly podLogsDir: string;
+  /** Bytes. */
+  readonly containerLogMaxSize: number;
+  readonly containerLogMaxFiles: number;
+  readonly containerLogMaxWorkers: number;
+  readonly containerLogMonitorIntervalMs: number;
 
   readonly enableServer: boolean;
   readonly address: string;
@@ -149,6 +155,10 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     syncFrequencyMs,
     syncLoopMaxAgeMs: Math.max(2 * syncFrequencyMs, SYNC_LOOP_MIN_AGE_MS),
     podLogsDir: text("podLogsDir"),
+    containerLogMaxSize: Number(wholeUnits(text("containerLogMaxSize"))),
+    containerLogMaxFiles: number("containerLogMaxFiles"),
+    containerLogMaxWorkers: number("containerLogMaxWorkers"),
+    containerLogMonitorIntervalMs: number("containerLogMonitorInterval"),
 
     enableServer: bool("enableServer"),
     address: text("address"),

@@ -3,6 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
@@ -23,6 +24,7 @@ import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
+import { startLogRotation } from "../logs/start-log-rotation.js";
 import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
@@ -44,6 +46,11 @@ export interface NodeSettings {
   nodeIPs: string[];
   rootDir: string;
   podLogsDir: string;
+  /** Bytes. */
+  containerLogMaxSize: number;
+  containerLogMaxFiles: number;
+  containerLogMaxWorkers: number;
+  containerLogMonitorIntervalMs: number;
   containerLogsDir: string;
   containerRuntimeEndpoint: string;
   runtimeRequestTimeoutMs: number;
@@ -177,10 +184,13 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     onChange: (change) => sync.loop.onPodChange(change),
     onSourcesSeen: () => sync.loop.onSourcesSeen(),
   });
+  const pods = (): Iterable<ObservedPod> => sync.cache.all();
+  const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
   const stop = async (): Promise<void> => {
     endLoopWatch();
     removeFaultHook();
     await sources.stop();
+    await logs.stop();
     await sync.stop();
     await probes.stop();
     await Promise.all([threads.stop(), tasks.close()]);

@@ -46,9 +46,21 @@ export interface ChangeOwnershipResult {
   error?: { path: string; message: string };
 }
 
+export interface CompressLogJob {
+  /** A rotated log file; it is replaced by one with .gz after its name. */
+  path: string;
+}
+
+/** `gone`: the file was removed, before or meanwhile; nothing is left of it. */
+export type CompressLogResult =
+  | { outcome: "compressed"; /** Size of the new file. */ bytes: number }
+  | { outcome: "gone" }
+  | { outcome: "failed"; code: string; message: string };
+
 /** Every function of the pool: name → job and result. */
 export interface TaskFunctions {
   decodeManifest: { job: DecodeManifestJob; result: DecodeManifestResult };
+  compressLog: { job: CompressLogJob; result: CompressLogResult };
   changeOwnership: { job: ChangeOwnershipJob; result: ChangeOwnershipResult };
 }
 export type TaskName = keyof TaskFunctions;

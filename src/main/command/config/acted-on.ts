@@ -10,6 +10,10 @@ import { canonical } from "./field-values.js";
 const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "staticPodPath",
   "podLogsDir",
+  "containerLogMaxSize",
+  "containerLogMaxFiles",
+  "containerLogMaxWorkers",
+  "containerLogMonitorInterval",
   "syncFrequency",
   "fileCheckFrequency",
   "httpCheckFrequency",

@@ -1,0 +1,112 @@
+// Rotated logs are compressed after the rotation, one file at a time in the tasks pool, so that neither a rotation nor
+// the pool's other thread (manifests) waits for it.
+// What must hold: a log is queued once, however often it is rotated; what was given up is found again at the log's next
+// rotation, since the files themselves say what is to be done.
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { filesToCompress } from "./plan-rotation.js";
+
+/** The tasks pool as far as it is needed here. */
+export type RunCompress = (
+  job: CompressLogJob,
+  options: { deadlineMs: number; signal: AbortSignal },
+) => Promise<CompressLogResult>;
+
+export interface CompressQueueDeps {
+  run: RunCompress;
+  log: Logger;
+  onDone(outcome: CompressLogResult["outcome"], logPath: string): void;
+}
+
+/** A slow disk must not end a job that gets on: 1 MiB a second is taken for standing still. */
+const DEADLINE_MS = 30_000;
+const DEADLINE_MS_PER_MIB = 1000;
+const MIB = 1024 * 1024;
+
+export class CompressQueue {
+  /** Paths of logs with files to compress, first come first served. */
+  private readonly waiting = new Set<string>();
+  private readonly abort = new AbortController();
+  private working: Promise<void> | undefined;
+  private file: string | undefined;
+  private readonly complaints = new Map<string, string>();
+
+  constructor(private readonly deps: CompressQueueDeps) {}
+
+  /** The rotated files of this log are to be compressed. */
+  add(logPath: string): void {
+    if (this.abort.signal.aborted) return;
+    this.waiting.add(logPath);
+    this.working ??= this.work().finally(() => {
+      this.working = undefined;
+    });
+  }
+
+  /** The log is no longer kept an eye on. */
+  forget(logPath: string): void {
+    this.complaints.delete(logPath);
+  }
+
+  /** Names, in this folder, of what is being compressed. */
+  inWork(directory: string): ReadonlySet<string> {
+    const { file } = this;
+    return new Set(file !== undefined && dirname(file) === directory ? [basename(file)] : []);
+  }
+
+  /** Resolves when nothing is left to do. */
+  async idle(): Promise<void> {
+    while (this.working !== undefined) await this.working;
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    this.waiting.clear();
+    await this.idle();
+  }
+
+  private async work(): Promise<void> {
+    for (;;) {
+      const [logPath] = this.waiting;
+      if (logPath === undefined) return;
+      this.waiting.delete(logPath);
+      // One file at a turn: a log that floods must not keep the others waiting.
+      if (await this.compressOldest(logPath)) this.waiting.add(logPath);
+    }
+  }
+
+  /** Whether there is more to do for this log. */
+  private async compressOldest(logPath: string): Promise<boolean> {
+    const directory = dirname(logPath);
+    try {
+      const [name] = filesToCompress(await readdir(directory), basename(logPath));
+      if (name === undefined) return false;
+      const path = join(directory, name);
+      const { size } = await stat(path);
+      this.file = path;
+      const deadlineMs = DEADLINE_MS + Math.ceil(size / MIB) * DEADLINE_MS_PER_MIB;
+      const result = await this.deps.run({ path }, { deadlineMs, signal: this.abort.signal });
+      this.deps.onDone(result.outcome, logPath);
+      if (result.outcome === "failed") throw new Error(`${result.code}: ${result.message}`);
+      this.complaints.delete(logPath);
+      return true;
+    } catch (error) {
+      if (!this.abort.signal.aborted) this.complain(logPath, error);
+      return false;
+    } finally {
+      this.file = undefined;
+    }
+  }
+
+  private complain(logPath: string, error: unknown): void {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return; // the pod is gone
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.complaints.get(logPath) === message) return;
+    this.complaints.set(logPath, message);
+    this.deps.log.warn(
+      { err: error, path: logPath },
+      `rotated files of log ${logPath} stay uncompressed until its next rotation: ${message}`,
+    );
+  }
+}

@@ -1,0 +1,268 @@
+// Keeps the logs of running containers within their limits: looks at their sizes as often as their growth asks for,
+// rotates those that are full, and leaves compression to the tasks pool.
+// What must hold: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
+// longer than one call to the runtime may take; nothing runs after stop().
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { Limiter } from "../../shared/cri/limiter.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { CompressQueue, type RunCompress } from "./compress-queue.js";
+import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
+import { rotateLog } from "./rotate.js";
+import type { RunningLog } from "./running-logs.js";
+import { WriteWatch } from "./write-watch.js";
+
+export interface LogRotationSettings {
+  /** Bytes. */
+  containerLogMaxSize: number;
+  containerLogMaxFiles: number;
+  containerLogMaxWorkers: number;
+  containerLogMonitorIntervalMs: number;
+}
+
+export interface LogRotationDeps {
+  settings: LogRotationSettings;
+  running(): Iterable<RunningLog>;
+  /** CRI ReopenContainerLog. */
+  reopen(containerId: string, options: { deadlineMs: number; signal: AbortSignal }): Promise<unknown>;
+  compress: RunCompress;
+  counted: { rotation(result: "ok" | "failed"): void; compression(outcome: string): void };
+  clock: Clock;
+  log: Logger;
+}
+
+export interface LogUsage {
+  log: RunningLog;
+  bytes: number;
+}
+
+interface Entry {
+  log: RunningLog;
+  dueAt: number;
+  waitedMs: number;
+  busy: boolean;
+  last: { size: number; ino: bigint; at: number } | undefined;
+  /** Size of the other files in the log's folder, when it was last measured. */
+  others: number | undefined;
+  watch: WriteWatch | undefined;
+  complaint: string | undefined;
+}
+
+/** New containers are found this soon. */
+const SCAN_MS = 1000;
+/** A runtime that does not answer keeps a worker for so long. */
+const REOPEN_DEADLINE_MS = 10_000;
+
+export class LogRotation {
+  private readonly entries = new Map<string, Entry>();
+  private readonly workers: Limiter;
+  private readonly compression: CompressQueue;
+  private readonly abort = new AbortController();
+  private readonly looks = new Set<Promise<void>>();
+  private timer: Timer | undefined;
+
+  constructor(private readonly deps: LogRotationDeps) {
+    this.workers = new Limiter(deps.settings.containerLogMaxWorkers, deps.clock);
+    this.compression = new CompressQueue({
+      run: deps.compress,
+      log: deps.log,
+      onDone: (outcome, path) => this.onCompressed(outcome, path),
+    });
+    this.schedule();
+  }
+
+  /** What the logs of running containers take up, as it was last seen. */
+  *usage(): Generator<LogUsage> {
+    for (const { log, last, others = 0 } of this.entries.values()) {
+      if (last !== undefined) yield { log, bytes: last.size + others };
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    this.timer?.cancel();
+    for (const entry of this.entries.values()) entry.watch?.[Symbol.dispose]();
+    await Promise.all([...this.looks, this.compression.stop()]);
+  }
+
+  private schedule(): void {
+    this.timer?.cancel();
+    if (this.abort.signal.aborted) return;
+    const now = this.deps.clock.monotonic();
+    let next = now + SCAN_MS;
+    for (const { busy, dueAt } of this.entries.values()) if (!busy) next = Math.min(next, dueAt);
+    this.timer = this.deps.clock.after(Math.max(0, next - now), () => this.tick()).unref();
+  }
+
+  private tick(): void {
+    this.discover();
+    const now = this.deps.clock.monotonic();
+    for (const entry of this.entries.values()) {
+      if (entry.busy || entry.dueAt > now) continue;
+      entry.busy = true;
+      const look = this.look(entry).finally(() => {
+        entry.busy = false;
+        this.looks.delete(look);
+        this.schedule();
+      });
+      this.looks.add(look);
+    }
+    this.schedule();
+  }
+
+  private discover(): void {
+    const gone = new Set(this.entries.keys());
+    for (const log of this.deps.running()) {
+      gone.delete(log.containerId);
+      if (this.entries.has(log.containerId)) continue;
+      this.entries.set(log.containerId, {
+        log,
+        dueAt: 0,
+        waitedMs: 0,
+        busy: false,
+        last: undefined,
+        others: undefined,
+        watch: undefined,
+        complaint: undefined,
+      });
+    }
+    for (const id of gone) {
+      const entry = this.entries.get(id);
+      entry?.watch?.[Symbol.dispose]();
+      if (entry !== undefined) this.compression.forget(entry.log.path);
+      this.entries.delete(id);
+    }
+  }
+
+  /** Never rejects. */
+  private async look(entry: Entry): Promise<void> {
+    const { containerLogMaxSize: maxSize, containerLogMonitorIntervalMs: monitorIntervalMs } = this.deps.settings;
+    entry.watch?.[Symbol.dispose]();
+    entry.watch = undefined;
+    let afterMs = monitorIntervalMs;
+    try {
+      let growth = await this.measure(entry);
+      if (growth === undefined || growth.size >= maxSize) {
+        const missing = growth === undefined;
+        await this.withWorker(() => (missing ? this.reopen(entry) : this.rotate(entry)));
+        growth = afterRotation(growth);
+      }
+      const next = nextLook(growth, { maxSize, monitorIntervalMs });
+      afterMs = next.afterMs;
+      if (next.asleep) entry.watch = new WriteWatch(entry.log.path, () => this.onWrite(entry));
+      entry.complaint = undefined;
+    } catch (error) {
+      this.complain(entry, error);
+    }
+    entry.waitedMs = afterMs;
+    entry.dueAt = this.deps.clock.monotonic() + afterMs;
+    if (this.abort.signal.aborted || !this.entries.has(entry.log.containerId)) entry.watch?.[Symbol.dispose]();
+  }
+
+  /** undefined: the file is not there, as after a crash between rename and reopening. */
+  private async measure(entry: Entry): Promise<Growth | undefined> {
+    const { last, waitedMs, log } = entry;
+    const now = this.deps.clock.monotonic();
+    let size: number;
+    let ino: bigint;
+    try {
+      const stats = await stat(log.path, { bigint: true });
+      size = Number(stats.size);
+      ino = stats.ino;
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw error;
+      return undefined;
+    }
+    entry.others ??= await sizeOfOthers(log.path);
+    entry.last = { size, ino, at: now };
+    if (last?.ino !== ino) return { size, grown: size, elapsedMs: 0, waitedMs };
+    return { size, grown: size - last.size, elapsedMs: now - last.at, waitedMs };
+  }
+
+  private async withWorker(work: () => Promise<void>): Promise<void> {
+    await this.workers.acquire({ signal: this.abort.signal });
+    try {
+      await work();
+      this.deps.counted.rotation("ok");
+    } catch (error) {
+      this.deps.counted.rotation("failed");
+      throw error;
+    } finally {
+      this.workers.release();
+    }
+  }
+
+  private async rotate(entry: Entry): Promise<void> {
+    const { path, containerId } = entry.log;
+    // It may have ended while it waited for a worker: its last log keeps its name.
+    if (!this.entries.has(containerId)) return;
+    const directory = dirname(path);
+    await rotateLog({
+      directory,
+      current: basename(path),
+      maxFiles: this.deps.settings.containerLogMaxFiles,
+      now: new Date(this.deps.clock.now()),
+      inWork: this.compression.inWork(directory),
+      reopen: () => this.reopen(entry),
+    });
+    this.compression.add(path);
+    entry.others = undefined;
+    // The new file's growth counts from here.
+    entry.last = undefined;
+    await this.measure(entry);
+  }
+
+  private async reopen({ log: { containerId } }: Entry): Promise<void> {
+    await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal: this.abort.signal });
+  }
+
+  /** A quiet log is written to: its rate counts from here. */
+  private onWrite(entry: Entry): void {
+    const now = this.deps.clock.monotonic();
+    if (entry.last !== undefined) entry.last.at = now;
+    entry.waitedMs = SOONEST_MS;
+    entry.dueAt = now + SOONEST_MS;
+    this.schedule();
+  }
+
+  private onCompressed(outcome: string, path: string): void {
+    this.deps.counted.compression(outcome);
+    for (const entry of this.entries.values()) if (entry.log.path === path) entry.others = undefined;
+  }
+
+  private complain(entry: Entry, error: unknown): void {
+    const { log } = entry;
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.abort.signal.aborted || entry.complaint === message) return;
+    entry.complaint = message;
+    const { namespace, pod, container } = log;
+    this.deps.log.warn(
+      { err: error, uid: log.uid, container, path: log.path },
+      `the log of container ${container} of pod ${namespace}/${pod} could not be kept within its limits: ${message}`,
+    );
+  }
+}
+
+/** The new file fills as fast as the old one did; a rate not known yet is taken for a high one. */
+function afterRotation(growth: Growth | undefined): Growth {
+  if (growth === undefined) return { size: 0, grown: 0, elapsedMs: 0, waitedMs: 0 };
+  return { ...growth, size: 0, elapsedMs: growth.elapsedMs > 0 ? growth.elapsedMs : SOONEST_MS };
+}
+
+/** Files that vanish meanwhile take up nothing. */
+async function sizeOfOthers(path: string): Promise<number> {
+  const names = (await readdir(dirname(path))).filter((name) => name !== basename(path));
+  const sizes = await Promise.all(
+    names.map(async (name) => {
+      try {
+        return (await stat(join(dirname(path), name))).size;
+      } catch (error) {
+        if (errorCode(error) !== "ENOENT") throw error;
+        return 0;
+      }
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,71 @@
+// One rotation: files beyond the number allowed go, the file being written gets its rotated name, the runtime opens a new
+// one. It costs no space, so that it works on a full disk, which it may be there to relieve.
+// What must hold: no line is lost. Until the runtime has reopened it writes to the renamed file; if it will not, the
+// name is given back, but never over a file that the runtime has made meanwhile.
+import { link, readdir, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../shared/fs/atomic-write.js";
+import { planRotation } from "./plan-rotation.js";
+
+/** The runtime did not open a new file; `restored` tells whether the old name was given back. */
+export class ReopenLogError extends Error {
+  override readonly name = "ReopenLogError";
+  constructor(
+    readonly path: string,
+    readonly restored: boolean,
+    cause: unknown,
+  ) {
+    const outcome = restored ? "it goes on in the old file" : "the runtime has made a new file all the same";
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`log ${path} could not be rotated: ${reason}; ${outcome}, and the rotation is tried again`, { cause });
+  }
+}
+export function isReopenLogError(error: unknown): error is ReopenLogError {
+  return error instanceof ReopenLogError;
+}
+
+export interface RotateOptions {
+  directory: string;
+  /** Name of the file being written. */
+  current: string;
+  maxFiles: number;
+  now: Date;
+  inWork: ReadonlySet<string>;
+  /** CRI ReopenContainerLog. */
+  reopen(): Promise<void>;
+}
+
+/** @throws ReopenLogError, or the system's error when a file could not be renamed or removed */
+export async function rotateLog(options: RotateOptions): Promise<void> {
+  const { directory, current } = options;
+  const plan = planRotation(await readdir(directory), current, options);
+  for (const name of plan.remove) await removeFile(join(directory, name));
+  const path = join(directory, current);
+  const rotated = join(directory, plan.rotated);
+  await rename(path, rotated);
+  try {
+    await options.reopen();
+  } catch (error) {
+    throw new ReopenLogError(path, await giveNameBack(rotated, path), error);
+  }
+}
+
+/** By a link, which takes no name that is in use: a call that failed on our side may have been done on the other. */
+async function giveNameBack(rotated: string, path: string): Promise<boolean> {
+  try {
+    await link(rotated, path);
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
+  await unlink(rotated);
+  return true;
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}

@@ -1,0 +1,26 @@
+// Wakes once, at the next write to a quiet log. Where the kernel has no watch left, the regular look does it.
+import { watch, type FSWatcher } from "node:fs";
+
+export class WriteWatch implements Disposable {
+  private watcher: FSWatcher | undefined;
+
+  constructor(path: string, onWrite: () => void) {
+    const once = (): void => {
+      if (this.watcher === undefined) return;
+      this[Symbol.dispose]();
+      onWrite();
+    };
+    try {
+      this.watcher = watch(path, { persistent: false }, once);
+      this.watcher.on("error", () => this[Symbol.dispose]());
+    } catch {
+      this.watcher = undefined; // gone, or out of watches
+    }
+  }
+
+  [Symbol.dispose](): void {
+    const { watcher } = this;
+    this.watcher = undefined;
+    watcher?.close();
+  }
+}

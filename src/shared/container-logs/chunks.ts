@@ -1,0 +1,49 @@
+// The bytes of one log file in chunks, plain or compressed. A chunk of a plain file is valid until the next one is asked
+// for: its memory is used again.
+import type { FileHandle } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import type { OpenLogFile } from "./log-files.js";
+
+const CHUNK = 256 * 1024;
+
+/** Bytes of a plain file; without `end` until nothing more is there. Compressed files are read whole. */
+export interface Span {
+  start: number;
+  end: number | undefined;
+}
+
+export function chunksOf(file: OpenLogFile, signal: AbortSignal, span: Span = WHOLE): AsyncGenerator<Buffer> {
+  return file.name.compressed ? gunzipped(file.handle, signal) : plain(file.handle, signal, span);
+}
+
+const WHOLE: Span = { start: 0, end: undefined };
+
+async function* plain(handle: FileHandle, signal: AbortSignal, span: Span): AsyncGenerator<Buffer> {
+  const { start, end = Infinity } = span;
+  const buffer = Buffer.allocUnsafeSlow(CHUNK);
+  for (let at = start; at < end;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK, end - at), at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+async function* gunzipped(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK });
+  // Its failure reaches us through the stream that we read.
+  const piped = pipeline(copies(plain(handle, signal, WHOLE)), gunzip, { signal }).catch(() => undefined);
+  try {
+    for await (const chunk of gunzip) yield chunk as Buffer;
+  } finally {
+    gunzip.destroy();
+    await piped;
+  }
+}
+
+/** The decompressor reads its input while we would be filling the buffer again. A ReadStream would close the handle. */
+async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
+}

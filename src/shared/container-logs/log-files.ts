@@ -1,0 +1,148 @@
+// The files of one run of a container, opened as one picture: while a reader is at work, rotation may rename, compress
+// and delete them, and what is open stays readable.
+// What must hold: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
+import { open, readdir, stat, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../fs/atomic-write.js";
+import { LogFilesChangingError } from "./errors.js";
+import { currentName, logFileNames, type LogFileName } from "./file-names.js";
+
+export interface OpenLogFile {
+  readonly name: LogFileName;
+  readonly handle: FileHandle;
+  readonly ino: bigint;
+  /** When it was opened. */
+  readonly size: number;
+}
+
+/** A run of a container: its folder below the pod's log directory, and which file. */
+export interface LogRun {
+  readonly directory: string;
+  readonly current: string;
+}
+
+const TRIES = 50;
+
+export function logRun(podLogDirectory: string, container: string, restartCount: number): LogRun {
+  return { directory: join(podLogDirectory, container), current: currentName(restartCount) };
+}
+
+/**
+ * Paths of a run's log files, oldest first, the one being written last; compressed ones end in .gz. Empty when there are
+ * none. @param podLogDirectory PODLOGSDIR/NAMESPACE_NAME_UID
+ */
+export async function containerLogFiles(
+  podLogDirectory: string,
+  container: string,
+  restartCount: number,
+): Promise<string[]> {
+  const run = logRun(podLogDirectory, container, restartCount);
+  return (await namesOf(run)).map(({ name }) => join(run.directory, name));
+}
+
+/** Opens the files that `pick` takes; they are consistent with each other. @throws LogFilesChangingError */
+export async function openLogFiles(
+  run: LogRun,
+  pick: (names: LogFileName[]) => readonly LogFileName[] | Promise<readonly LogFileName[]> = (names) => names,
+): Promise<OpenLogFile[]> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = await namesOf(run);
+    const opened: OpenLogFile[] = [];
+    let keep = false;
+    try {
+      const picked = await pick(before);
+      for (const name of picked) opened.push(await openLogFile(run, name));
+      const after = await namesOf(run);
+      keep = sameNames(before, after) && (await isCurrent(run, opened.at(-1)));
+      if (keep) return opened;
+    } catch (error) {
+      // Rotation was faster: look again.
+      if (errorCode(error) !== "ENOENT") throw error;
+    } finally {
+      if (!keep) await closeLogFiles(opened);
+    }
+  }
+  throw new LogFilesChangingError(run.directory, TRIES);
+}
+
+export async function closeLogFiles(files: readonly OpenLogFile[]): Promise<void> {
+  await Promise.all(files.map(({ handle }) => handle.close()));
+}
+
+/**
+ * Files that may hold a line of that time or later: a file was last changed when its last line was written, or later. The
+ * newest file is always among them.
+ */
+export async function modifiedSince(
+  run: LogRun,
+  names: readonly LogFileName[],
+  sinceNanos: bigint,
+): Promise<LogFileName[]> {
+  const wanted = await Promise.all(
+    names.map(async ({ name }, index) => {
+      if (index === names.length - 1) return true;
+      return (await stat(join(run.directory, name), { bigint: true })).mtimeNs >= sinceNanos - COARSE_CLOCK_NS;
+    }),
+  );
+  return names.filter((_, index) => wanted[index]);
+}
+
+/** File systems stamp with a clock that ticks every few milliseconds; a container's runtime stamps exactly. */
+const COARSE_CLOCK_NS = 1_000_000_000n;
+
+/** Inode of the file being written; undefined between a rotation's rename and the runtime's new file. */
+export async function currentInode(run: LogRun): Promise<bigint | undefined> {
+  try {
+    return (await stat(join(run.directory, run.current), { bigint: true })).ino;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Is this rotated file the one that is open? Compression gives a file another inode and keeps its time. */
+export async function isSameFile(run: LogRun, name: LogFileName, file: OpenLogFile): Promise<boolean> {
+  try {
+    const [there, own] = await Promise.all([
+      stat(join(run.directory, name.name), { bigint: true }),
+      file.handle.stat({ bigint: true }),
+    ]);
+    if (!name.compressed) return there.ino === own.ino && there.dev === own.dev;
+    return Math.abs(Number(there.mtimeNs - own.mtimeNs)) < SAME_TIME_NS;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** Time stamps are copied by way of floating-point seconds. */
+const SAME_TIME_NS = 1_000_000;
+
+async function namesOf(run: LogRun): Promise<LogFileName[]> {
+  try {
+    return logFileNames(await readdir(run.directory), run.current);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+async function openLogFile(run: LogRun, name: LogFileName): Promise<OpenLogFile> {
+  const handle = await open(join(run.directory, name.name), "r");
+  try {
+    const { ino, size } = await handle.stat({ bigint: true });
+    return { name, handle, ino, size: Number(size) };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function sameNames(a: readonly LogFileName[], b: readonly LogFileName[]): boolean {
+  return a.length === b.length && a.every(({ name }, index) => name === b[index]?.name);
+}
+
+/** The name of the file being written comes back after a rotation: only its inode tells. */
+async function isCurrent(run: LogRun, last: OpenLogFile | undefined): Promise<boolean> {
+  return last?.name.stem !== undefined || last === undefined || (await currentInode(run)) === last.ino;
+}

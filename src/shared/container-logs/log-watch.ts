@@ -1,0 +1,92 @@
+// Wakes whoever follows a log: by inotify where there is an instance to be had, else by the look that comes every second
+// anyway. What must hold: losing inotify costs a follower time, never lines.
+import { sleepOn, type Clock } from "../clock/clock.js";
+import { isNativeBinding, isOsCallError } from "../os/errors.js";
+import { IN, Inotify, type InotifyEvent } from "../os/inotify.js";
+
+/** Why a wait ended: the file grew; something else may have changed; nothing was heard of. */
+export type Wake = "grew" | "changed" | "timeout";
+
+export class LogWatch implements Disposable {
+  /** A writer has closed the file followed now: when nobody has it open for writing any more, it is whole. */
+  closed = false;
+  private inotify: Inotify | undefined;
+  private file: number | undefined;
+  private pending: Wake | undefined;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly clock: Pick<Clock, "after">,
+    directory: string,
+  ) {
+    this.attempt(() => {
+      this.inotify = new Inotify({
+        onEvents: (events) => this.onEvents(events),
+        onError: () => this.lose(),
+      });
+      this.inotify.watch(directory, IN.CREATE | IN.MOVED_FROM | IN.MOVED_TO | IN.DELETE);
+    });
+  }
+
+  /** Follows this open file from now on, wherever it is renamed to. */
+  follow(descriptor: number): void {
+    this.closed = false;
+    this.attempt(() => {
+      if (this.inotify === undefined) return;
+      const before = this.file;
+      this.file = this.inotify.watch(`/proc/self/fd/${descriptor}`, IN.MODIFY | IN.CLOSE_WRITE | IN.MOVE_SELF);
+      if (before !== undefined && before !== this.file) this.inotify.unwatch(before);
+    });
+  }
+
+  /** Until something happened since the last wait, or `ms` have passed. Rejects with the signal's reason. */
+  async wait(ms: number, signal: AbortSignal): Promise<Wake> {
+    signal.throwIfAborted();
+    if (this.pending === undefined) await this.nextEvent(ms, signal);
+    const woke = this.pending ?? "timeout";
+    this.pending = undefined;
+    return woke;
+  }
+
+  [Symbol.dispose](): void {
+    this.lose();
+  }
+
+  private async nextEvent(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.wake = () => woken.abort();
+    try {
+      await sleepOn(this.clock, ms, AbortSignal.any([woken.signal, signal]));
+    } catch (error) {
+      if (!woken.signal.aborted || signal.aborted) throw error;
+    } finally {
+      this.wake = undefined;
+    }
+  }
+
+  private onEvents(events: readonly InotifyEvent[]): void {
+    for (const { watch, mask } of events) {
+      const own = watch === this.file;
+      if (own && (mask & IN.CLOSE_WRITE) !== 0) this.closed = true;
+      if (own && mask === IN.MODIFY) this.pending ??= "grew";
+      else if (own || (mask & IN.IGNORED) === 0) this.pending = "changed";
+    }
+    if (this.pending !== undefined) this.wake?.();
+  }
+
+  private lose(): void {
+    this.inotify?.[Symbol.dispose]();
+    this.inotify = undefined;
+    this.file = undefined;
+  }
+
+  /** Out of instances or watches, or a kernel without /proc: the poll does it. */
+  private attempt(use: () => void): void {
+    try {
+      use();
+    } catch (error) {
+      if (!isOsCallError(error) && !isNativeBinding(error)) throw error;
+      this.lose();
+    }
+  }
+}

@@ -1,0 +1,221 @@
+// The log of a container as `kubectl logs` shows it: out of the file being written and all rotated ones, compressed or
+// not, for as long as it grows when it is followed.
+// What must hold: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
+// a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
+import type { Clock } from "../clock/clock.js";
+import { chunksOf } from "./chunks.js";
+import { LogMissingError } from "./errors.js";
+import type { LogFileName } from "./file-names.js";
+import { LineWriter } from "./line-writer.js";
+import {
+  closeLogFiles,
+  currentInode,
+  isSameFile,
+  logRun,
+  modifiedSince,
+  openLogFiles,
+  type LogRun,
+  type OpenLogFile,
+} from "./log-files.js";
+import { LogWatch } from "./log-watch.js";
+import { checkLogOptions, type CheckedLogOptions, type PodLogOptions } from "./options.js";
+import { RecordScanner } from "./record-scanner.js";
+import { findTail } from "./tail.js";
+
+export interface ReadLogsOptions extends PodLogOptions {
+  /** PODLOGSDIR/NAMESPACE_NAME_UID. */
+  podLogDirectory: string;
+  container: string;
+  /** Of the newest run; `previous` reads the one before. */
+  restartCount: number;
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  /** For `follow`: the reading ends when the container no longer runs and its log was read to the end. */
+  isRunning?: () => boolean | Promise<boolean>;
+  /** A compressed file that is broken is read as far as it goes; this is told why, once per file. */
+  onProblem?: (file: string, error: Error) => void;
+}
+
+/** Without an event a follower looks this often. */
+const POLL_MS = 1000;
+/** While a file is about to be left, its last bytes are waited for in shorter steps. */
+const SETTLE_POLL_MS = 100;
+/** A file whose end nobody announced counts as whole when it has been quiet for so long. */
+const ROTATED_QUIET_MS = 2000;
+const ENDED_QUIET_MS = 300;
+
+/**
+ * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is asked for.
+ * Rejects with LogOptionsError, LogMissingError, LogFilesChangingError, the signal's reason, or a system error.
+ */
+export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerator<Uint8Array> {
+  const checked = checkLogOptions(options, options.clock.nowNanos());
+  const restartCount = options.restartCount - (checked.previous ? 1 : 0);
+  const run = logRun(options.podLogDirectory, options.container, restartCount);
+  const reader = new LogReader(run, checked, options);
+  try {
+    if (restartCount < 0 || !(await reader.open())) {
+      throw new LogMissingError(options.container, run.directory, checked.previous);
+    }
+    yield* reader.read();
+  } finally {
+    await reader.close();
+  }
+}
+
+class LogReader {
+  private queue: OpenLogFile[] = [];
+  private readonly writer: LineWriter;
+  private readonly scanner: RecordScanner;
+  private readonly signal: AbortSignal;
+  private readonly clock: Clock;
+  private watch: LogWatch | undefined;
+  /** Rotated files that are not newer than the one being read. */
+  private known = new Set<string>();
+
+  constructor(
+    private readonly run: LogRun,
+    private readonly checked: CheckedLogOptions,
+    private readonly options: ReadLogsOptions,
+  ) {
+    this.writer = new LineWriter(checked);
+    this.scanner = new RecordScanner(this.writer);
+    this.signal = options.signal ?? new AbortController().signal;
+    this.clock = options.clock;
+  }
+
+  /** False when the run has no files. */
+  async open(): Promise<boolean> {
+    this.signal.throwIfAborted();
+    const { sinceNanos } = this.checked;
+    this.queue = await openLogFiles(this.run, (names) => {
+      this.know(names);
+      return sinceNanos === undefined ? names : modifiedSince(this.run, names, sinceNanos);
+    });
+    return this.queue.length > 0;
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    let start = await this.skipToTail();
+    for (let file = this.queue[0]; file !== undefined; file = this.queue[0]) {
+      if (this.checked.follow) yield* this.followFile(file, start);
+      else yield* this.readToEnd(file, start, file.size);
+      yield* this.writer.takeAll();
+      if (this.writer.full) return;
+      this.scanner.endOfFile();
+      this.queue.shift();
+      await file.handle.close();
+      start = 0;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.watch?.[Symbol.dispose]();
+    await closeLogFiles(this.queue.splice(0));
+  }
+
+  /** Drops what lies before the last lines asked for; returns where to begin in the first file left. */
+  private async skipToTail(): Promise<number> {
+    const { tailLines } = this.checked;
+    if (tailLines === undefined) return 0;
+    const last = this.queue.length - 1;
+    const start =
+      tailLines === 0
+        ? { index: last, offset: this.queue[last]?.size ?? 0, skipLines: Infinity }
+        : await findTail(this.queue, tailLines, this.signal);
+    if (start === undefined) return 0;
+    await closeLogFiles(this.queue.splice(0, start.index));
+    // Past the end of a plain file everything is new; a compressed one has nothing after its end.
+    const plain = this.queue[0]?.name.compressed === false;
+    this.writer.skipLines = tailLines === 0 && plain ? 0 : start.skipLines;
+    return start.offset;
+  }
+
+  /** Reads from `start`; returns where it stopped. */
+  private async *readToEnd(file: OpenLogFile, start: number, end: number | undefined): AsyncGenerator<Buffer, number> {
+    let at = start;
+    try {
+      for await (const chunk of chunksOf(file, this.signal, { start, end })) {
+        this.scanner.push(chunk, () => this.writer.full);
+        at += chunk.length;
+        yield* this.writer.takeFull();
+        if (this.writer.full) break;
+      }
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (!file.name.compressed || !(error instanceof Error)) throw error;
+      this.options.onProblem?.(file.name.name, error);
+    }
+    return at;
+  }
+
+  /** Reads the file until it is whole; what comes after it is in the queue then. */
+  private async *followFile(file: OpenLogFile, start: number): AsyncGenerator<Buffer> {
+    if (file.name.compressed) {
+      yield* this.readToEnd(file, 0, undefined);
+      if (this.writer.skipLines === Infinity) this.writer.skipLines = 0;
+      if (this.queue.length === 1) await this.findSuccessors(file);
+      return;
+    }
+    this.watch ??= new LogWatch(this.clock, this.run.directory);
+    this.watch.follow(file.handle.fd);
+    let at = start;
+    for (let ending = false; ;) {
+      const closed = this.watch.closed;
+      at = yield* this.readToEnd(file, at, undefined);
+      yield* this.writer.takeAll();
+      if (this.writer.full) return;
+      const woke = ending || closed ? "changed" : await this.watch.wait(POLL_MS, this.signal);
+      if (woke === "grew") continue;
+      const { size, mtimeMs } = await file.handle.stat();
+      if (size < at) {
+        // Emptied by somebody: what is written now begins at the start again.
+        this.scanner.endOfFile();
+        at = 0;
+      }
+      const movedOn = this.queue.length > 1 || (await this.isRotated(file));
+      const over = !movedOn && !(await this.isRunning());
+      ending = movedOn || over;
+      if (!ending) {
+        if (closed) this.watch.closed = false; // not the last writer
+        continue;
+      }
+      const quietMs = movedOn ? ROTATED_QUIET_MS : ENDED_QUIET_MS;
+      const whole = size === at && (closed || this.clock.now() - mtimeMs >= quietMs);
+      if (whole && movedOn) await this.findSuccessors(file);
+      if (whole) return;
+      await this.watch.wait(SETTLE_POLL_MS, this.signal);
+    }
+  }
+
+  /** Another file has taken the name. Between rename and the runtime's new file there is none, and nothing to go on to. */
+  private async isRotated(file: OpenLogFile): Promise<boolean> {
+    const inode = await currentInode(this.run);
+    return inode !== undefined && inode !== file.ino;
+  }
+
+  /** Queues the files that came after this one, unless there are some in the queue already. */
+  private async findSuccessors(file: OpenLogFile): Promise<void> {
+    if (this.queue.length > 1) return;
+    let seen: LogFileName[] = [];
+    const next = await openLogFiles(this.run, async (names) => {
+      seen = names;
+      const fresh = names.filter(({ stem }) => stem === undefined || !this.known.has(stem));
+      for (let index = fresh.length - 1; index >= 0; index--) {
+        const name = fresh[index];
+        if (name?.stem !== undefined && (await isSameFile(this.run, name, file))) return fresh.slice(index + 1);
+      }
+      return fresh;
+    });
+    this.know(seen);
+    this.queue.push(...next);
+  }
+
+  private know(names: readonly LogFileName[]): void {
+    this.known = new Set(names.flatMap(({ stem }) => (stem === undefined ? [] : [stem])));
+  }
+
+  private async isRunning(): Promise<boolean> {
+    return this.options.isRunning === undefined || (await this.options.isRunning());
+  }
+}

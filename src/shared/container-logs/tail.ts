@@ -1,0 +1,147 @@
+// Where the last N lines begin. Plain files are read backwards and only as far as needed; compressed ones, which go
+// forwards only, are counted through.
+// What must hold: a line begins exactly where LineWriter begins one: at a record whose predecessor was complete or of
+// the other stream. Records that are none are passed over, as there.
+import { chunksOf } from "./chunks.js";
+import type { OpenLogFile } from "./log-files.js";
+import { emptyHead, MAX_HEAD, parseHead, RecordScanner, type LogStream, type RecordHead } from "./record-scanner.js";
+
+/** Begin with `files[index]` at `offset` (plain) and pass over `skipLines` lines. */
+export interface TailStart {
+  index: number;
+  offset: number;
+  skipLines: number;
+}
+
+interface Seen {
+  stream: LogStream;
+  partial: boolean;
+}
+
+/** Where a record begins that the walk has passed. */
+interface Place extends Seen {
+  index: number;
+  offset: number;
+  skipLines: number;
+}
+
+/** `files` oldest first; `endOfLast` bounds the last one, which may be growing. `lines` of 0 is the end itself. */
+export async function findTail(
+  files: readonly OpenLogFile[],
+  lines: number,
+  signal: AbortSignal,
+): Promise<TailStart | undefined> {
+  const walk = new TailWalk(lines);
+  for (let index = files.length - 1; index >= 0; index--) {
+    const file = files[index];
+    if (file === undefined) continue;
+    if (file.name.compressed) await walk.countForwards(file, index, signal);
+    else await walk.readBackwards(file, index, signal);
+    if (walk.start !== undefined) return walk.start;
+  }
+  return undefined; // fewer lines than that: everything
+}
+
+const CHUNK = 256 * 1024;
+const LF = 0x0a;
+
+class TailWalk {
+  start: TailStart | undefined;
+  private found = 0;
+  /** The record after the one looked at now. */
+  private next: Place | undefined;
+  private readonly head: RecordHead = emptyHead();
+
+  constructor(private readonly lines: number) {}
+
+  async readBackwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
+    const buffer = Buffer.allocUnsafeSlow(CHUNK + MAX_HEAD);
+    let end = file.size;
+    while (end > 0 && !this.done()) {
+      signal.throwIfAborted();
+      const begin = Math.max(0, end - CHUNK);
+      // Heads that begin in this chunk may end in the next one.
+      const wanted = Math.min(file.size, end + MAX_HEAD) - begin;
+      const length = await readFully(file, buffer, begin, wanted);
+      const chunk = buffer.subarray(0, length);
+      // A record begins after each newline, and at the file's first byte.
+      let at = Math.min(end - begin, length) - 1;
+      while (at >= 0 && !this.done()) {
+        const newline = chunk.lastIndexOf(LF, at);
+        if (newline < 0) break;
+        this.onRecordAt(chunk, newline + 1, begin, index);
+        at = newline - 1;
+      }
+      if (begin === 0 && !this.done()) this.onRecordAt(chunk, 0, 0, index);
+      end = begin;
+    }
+  }
+
+  /** Two looks of constant memory: how many lines there are, and later, by `skipLines`, the wanted ones. */
+  async countForwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
+    let starts = 0;
+    const ends: { first?: Seen; last?: Seen } = {};
+    const scanner = new RecordScanner({
+      begin: ({ stream, partial }) => {
+        if (ends.last !== undefined && begins(ends.last, stream)) starts++;
+        ends.first ??= { stream, partial };
+        ends.last = { stream, partial };
+      },
+      text: () => undefined,
+      end: () => undefined,
+    });
+    try {
+      for await (const chunk of chunksOf(file, signal)) scanner.push(chunk);
+    } catch (error) {
+      // A file that is broken somewhere counts as far as it can be read; the reading itself reports it.
+      signal.throwIfAborted();
+      if (!(error instanceof Error)) throw error;
+    }
+    const { first, last } = ends;
+    if (first === undefined || last === undefined) return;
+    this.onRecord(last);
+    if (this.start !== undefined) return;
+    const missing = this.lines - this.found;
+    if (missing <= starts && missing > 0) {
+      // The first record's line is passed over too, be it a whole one or the rest of one from the file before.
+      this.start = { index, offset: 0, skipLines: starts - missing + 1 };
+      return;
+    }
+    this.found += starts;
+    this.next = { ...first, index, offset: 0, skipLines: 0 };
+  }
+
+  private done(): boolean {
+    return this.start !== undefined;
+  }
+
+  private onRecordAt(chunk: Buffer, at: number, begin: number, index: number): void {
+    if (parseHead(chunk, at, this.head) < 0) return;
+    const { stream, partial } = this.head;
+    this.onRecord({ stream, partial });
+    this.next = { stream, partial, index, offset: begin + at, skipLines: 0 };
+  }
+
+  /** A record that comes before `next`: it tells whether `next` begins a line. */
+  private onRecord(record: Seen): void {
+    if (this.lines === 0 || this.start !== undefined) return;
+    if (this.next === undefined || !begins(record, this.next.stream)) return;
+    this.found++;
+    const { index, offset, skipLines } = this.next;
+    if (this.found === this.lines) this.start = { index, offset, skipLines };
+  }
+}
+
+function begins(before: Seen, stream: LogStream): boolean {
+  return !before.partial || before.stream !== stream;
+}
+
+async function readFully({ handle }: OpenLogFile, buffer: Buffer, position: number, length: number): Promise<number> {
+  let got = 0;
+  while (got < length) {
+    const { bytesRead } = await handle.read(buffer, got, length - got, position + got);
+    if (bytesRead === 0) break;
+    got += bytesRead;
+  }
+  return got;
+}

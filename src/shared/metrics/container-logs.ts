@@ -1,0 +1,28 @@
+// Container logs on the main thread: what they take up, and what rotation did.
+import type { Counter, Gauge } from "./prom.js";
+import type { ThreadRegistry } from "./thread-registry.js";
+
+export interface ContainerLogMetrics {
+  /** Upstream's name and labels. */
+  usedBytes: Gauge<"uid" | "namespace" | "pod" | "container">;
+  rotations: Counter<"result">;
+  compressions: Counter<"outcome">;
+}
+
+export function containerLogMetrics(registry: ThreadRegistry): ContainerLogMetrics {
+  return {
+    usedBytes: registry.gauge(
+      "kubelet_container_log_filesystem_used_bytes",
+      "Bytes that the log files of a running container take up, as last seen by log rotation",
+      ["uid", "namespace", "pod", "container"],
+    ),
+    rotations: registry.counter("nodelet_log_rotations_total", "Rotations of container logs by result: ok, failed", [
+      "result",
+    ]),
+    compressions: registry.counter(
+      "nodelet_log_compressions_total",
+      "Compressions of rotated logs by outcome: compressed, gone, failed",
+      ["outcome"],
+    ),
+  };
+}

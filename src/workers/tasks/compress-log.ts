@@ -1,0 +1,88 @@
+// Compresses a rotated log file beside itself: written under another name, synced, then renamed, and only then is the
+// plain file removed. What must hold: at every moment the lines are in a whole file; memory is one block.
+// The blocks are gzip members of their own (RFC 1952 strings them together): zlib's streams would compress in the
+// threads that the main thread's file calls wait for.
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  futimesSync,
+  openSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { gzipSync } from "node:zlib";
+import { COMPRESSED, UNFINISHED } from "../../shared/container-logs/file-names.js";
+import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
+
+const BLOCK = 1024 * 1024;
+
+export function compressLog({ path }: CompressLogJob): CompressLogResult {
+  try {
+    return compress(path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "UNKNOWN";
+    if (code === "ENOENT") return { outcome: "gone" };
+    return { outcome: "failed", code, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function compress(path: string): CompressLogResult {
+  const unfinished = path + UNFINISHED;
+  const source = openSync(path, "r");
+  try {
+    const { mode, atimeMs, mtimeMs } = fstatSync(source);
+    let bytes: number;
+    try {
+      const target = openSync(unfinished, "w", mode & 0o777);
+      try {
+        fchmodSync(target, mode & 0o777);
+        bytes = copyCompressed(source, target);
+        // A file is as old as its last line: readers skip files by it, and know the file again.
+        futimesSync(target, atimeMs / 1000, mtimeMs / 1000);
+        fsyncSync(target);
+      } finally {
+        closeSync(target);
+      }
+      // Rotation has removed it meanwhile: it was one too many.
+      if (fstatSync(source).nlink === 0) {
+        unlinkSync(unfinished);
+        return { outcome: "gone" };
+      }
+      renameSync(unfinished, path + COMPRESSED);
+    } catch (error) {
+      removeQuietly(unfinished);
+      throw error;
+    }
+    unlinkSync(path);
+    return { outcome: "compressed", bytes };
+  } finally {
+    closeSync(source);
+  }
+}
+
+/** Returns how many bytes were written. */
+function copyCompressed(source: number, target: number): number {
+  const block = Buffer.allocUnsafeSlow(BLOCK);
+  let written = 0;
+  for (let at = 0, first = true; ; first = false) {
+    const length = readSync(source, block, 0, BLOCK, at);
+    // No input at all makes a file that is valid all the same.
+    if (length === 0 && !first) return written;
+    at += length;
+    const member = gzipSync(block.subarray(0, length));
+    for (let done = 0; done < member.length;) done += writeSync(target, member, done);
+    written += member.length;
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was not made, or is gone: either way rotation removes what is left.
+  }
+}

@@ -1,0 +1,135 @@
+// Logs of real containers: rotated by the real runtime while they are written and followed, read back whole.
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { readContainerLogs, type ReadLogsOptions } from "../../src/shared/container-logs/read.js";
+import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import {
+  IDLE,
+  logDirectory,
+  manifest,
+  PATIENCE_MS,
+  podOf,
+  shell,
+  statusOf,
+  waitForPod,
+} from "../support/static-pods.js";
+
+const BATCHES = 200;
+const BATCH = 100;
+/** Bytes of a megabyte's line. */
+const LONG = 3_000_000;
+/** A file is full several times a second, in the middle of the writing; the files allowed hold all that is written. */
+const CONFIG = { containerLogMaxSize: "128Ki", containerLogMaxFiles: 40, containerLogMaxWorkers: 2 };
+
+const NUMBERS = `b=0; i=0
+while [ $b -lt ${BATCHES} ]; do
+  n=0; while [ $n -lt ${BATCH} ]; do echo "number $i of the lines that are counted"; i=$((i+1)); n=$((n+1)); done
+  b=$((b+1)); sleep 0.02
+done
+echo the end`;
+
+describe("logs of containers", () => {
+  let node: TestNode;
+  before(async () => {
+    node = await startNode({ config: CONFIG });
+    await Promise.all([
+      node.writeManifest(
+        "writer",
+        manifest("writer", [
+          shell("numbers", `${NUMBERS}\n${IDLE}`),
+          shell("long", `echo before; head -c ${LONG} /dev/zero | tr '\\0' x; echo; echo after >&2\n${IDLE}`),
+        ]),
+      ),
+      node.writeManifest("crasher", manifest("crasher", [shell("app", "echo my last words; exit 3")])),
+    ]);
+  });
+  after(() => node.stop());
+
+  const options = (pod: PodView, container: string, more: Partial<ReadLogsOptions> = {}): ReadLogsOptions => ({
+    podLogDirectory: logDirectory(node, pod),
+    container,
+    restartCount: 0,
+    clock: systemClock,
+    ...more,
+  });
+
+  test("rotated several times under a fast writer: every line once, for readers and for a follower", async () => {
+    const pod = await waitForPod(
+      node,
+      "writer",
+      (seen) => statusOf(seen, "numbers")?.state.running !== undefined,
+      "running",
+    );
+    const expected = Array.from(
+      { length: BATCHES * BATCH },
+      (_, i) => `number ${i} of the lines that are counted\n`,
+    ).join("");
+    const followed = await text(
+      options(pod, "numbers", { follow: true, signal: AbortSignal.timeout(PATIENCE_MS) }),
+      (seen) => seen.endsWith("the end\n"),
+    );
+    assertSame(followed, `${expected}the end\n`);
+    assertSame(await text(options(pod, "numbers")), `${expected}the end\n`);
+
+    const folder = join(logDirectory(node, pod), "numbers");
+    const rotated = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name !== "0.log").sort();
+    const files = await waitFor(
+      async () => {
+        const names = await rotated();
+        return names.slice(0, -1).every((name) => name.endsWith(".gz")) ? names : undefined;
+      },
+      { what: "all rotated files but the newest to be compressed", timeoutMs: PATIENCE_MS, intervalMs: 100 },
+    );
+    assert.ok(files.length >= 3, files.join());
+    for (const name of files) assert.match(name, /^0\.log\.\d{8}-\d{6}(\.gz)?$/);
+    assertSame(await text(options(pod, "numbers")), `${expected}the end\n`);
+    const tail = await text(options(pod, "numbers", { tailLines: BATCHES * BATCH - 100 }));
+    assertSame(tail, `${expected.slice(expected.indexOf("number 101 "))}the end\n`);
+  });
+
+  test("a line of megabytes is one line; streams are told apart", async () => {
+    const pod = podOf(await node.pods(), "writer");
+    assert.ok(pod !== undefined);
+    const long = `${"x".repeat(LONG)}\n`;
+    await waitFor(async () => (await text(options(pod, "long", { stream: "Stderr" }))) === "after\n", {
+      what: "the long line to be written",
+      timeoutMs: PATIENCE_MS,
+    });
+    assertSame(await text(options(pod, "long", { stream: "Stdout" })), `before\n${long}`);
+    assert.equal((await text(options(pod, "long", { limitBytes: 100 }))).length, 100);
+  });
+
+  test("the run before is read by `previous`; a follower ends with its container", async () => {
+    const pod = await waitForPod(
+      node,
+      "crasher",
+      (seen) => (statusOf(seen, "app")?.restartCount ?? 0) > 0,
+      "restarted",
+    );
+    const restartCount = statusOf(pod, "app")?.restartCount ?? 0;
+    assert.equal(await text(options(pod, "app", { restartCount, previous: true })), "my last words\n");
+    const ended = options(pod, "app", { restartCount: restartCount - 1, follow: true, isRunning: () => false });
+    assert.equal(await text(ended), "my last words\n");
+  });
+});
+
+async function text(options: ReadLogsOptions, enough: (seen: string) => boolean = () => false): Promise<string> {
+  let seen = "";
+  for await (const block of readContainerLogs(options)) {
+    seen += Buffer.from(block).toString();
+    if (enough(seen)) break;
+  }
+  return seen;
+}
+
+/** Megabytes that differ are not to be printed. */
+function assertSame(got: string, expected: string): void {
+  if (got === expected) return;
+  let at = 0;
+  while (at < got.length && got[at] === expected[at]) at++;
+  const near = (of: string): string => JSON.stringify(of.slice(Math.max(0, at - 80), at + 80));
+  assert.fail(`${got.length} instead of ${expected.length} bytes; at ${at}: ${near(got)} instead of ${near(expected)}`);
+}
