@@ -2,6 +2,7 @@
 import type {
   ContainerConfig,
   ImageServiceService,
+  RuntimeHandler,
   RuntimeServiceService,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { FakeRegistryEntry } from "./images.js";
@@ -44,6 +45,8 @@ export interface FakeSettings {
   networkReady: boolean;
   /** undefined: RuntimeConfig is Unimplemented, as with containerd before 2.0. */
   cgroupDriver: "systemd" | "cgroupfs" | undefined;
+  /** What Status says of its handlers; none by default, as with containerd before 1.7. */
+  runtimeHandlers: RuntimeHandler[];
   /** What a command run by ExecSync does; by default it succeeds at once without output. */
   exec: (containerId: string, command: readonly string[]) => ExecResult;
   /** Says why a container cannot start, e.g. "exec: /nope: no such file or directory"; by default all can. */

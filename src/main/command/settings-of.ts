@@ -92,6 +92,8 @@ export interface Settings extends AgentFlags {
   readonly maxPods: number;
   readonly podPidsLimit: number;
   readonly cpuCFSQuota: boolean;
+  /** userNamespaces.idsPerPod. */
+  readonly idsPerPod: number;
   /** Gate ContainerStopSignals. */
   readonly containerStopSignals: boolean;
   readonly seccompDefault: boolean;
@@ -123,6 +125,7 @@ export interface Settings extends AgentFlags {
 /** Upstream's limit of the sync loop's age: twice the sync frequency, five minutes at least. */
 const SYNC_LOOP_MIN_AGE_MS = 5 * 60_000;
 const SECOND = 1000;
+const DEFAULT_IDS_PER_POD = 65_536;
 
 export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files, notices }: ResolvedConfig): Settings {
   const text = (path: PathOf<string>): string => config.get(path) ?? "";
@@ -199,6 +202,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     maxPods: number("maxPods"),
     podPidsLimit: number("podPidsLimit"),
     cpuCFSQuota: bool("cpuCFSQuota"),
+    idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
     containerStopSignals: config.gate("ContainerStopSignals"),
     seccompDefault: bool("seccompDefault"),
     restartGates: {

@@ -6,6 +6,8 @@ import type { NodeRuntime } from "./node-runtime.js";
 /** Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. */
 export async function cleanUpPod(runtime: NodeRuntime, uid: string): Promise<void> {
   await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);
+  // Its directory held the record of its ids: from here on they may be another pod's.
+  runtime.userNamespaces.release(uid);
   await removeLogs(runtime, uid);
 }
 

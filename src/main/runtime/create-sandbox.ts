@@ -6,6 +6,7 @@ import { podDns } from "../network/pod-dns.js";
 import type { CreateSandboxStep } from "../sync/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
+import { checkRuntimeHandler, runtimeHandler } from "./runtime-handlers.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 
 /** Rejects with CriError, or what made the settings impossible. */
@@ -41,18 +42,23 @@ async function run(
   step: CreateSandboxStep,
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
+  await checkRuntimeHandler(runtime, pod, signal);
   const config = await sandboxSettings(runtime, pod, environment, step.attempt);
   const { warnings } = podDns(pod, await runtime.dns());
   for (const { object, reason, message } of warnings) {
     if (object === "pod") runtime.log.warn({ uid: pod.metadata.uid, reason }, message);
   }
+  const handler = runtimeHandler(pod);
   const startedAt = runtime.clock.monotonic();
   let ok = false;
   try {
-    const reply = await runtime.cri.runPodSandbox({ config, runtimeHandler: "" }, { signal });
+    const reply = await runtime.cri.runPodSandbox({ config, runtimeHandler: handler }, { signal });
     ok = true;
     return [{ kind: "sandbox", id: reply.podSandboxId }];
   } finally {
-    runtime.metrics.sandboxRun(runtime.clock.monotonic() - startedAt, ok);
+    runtime.metrics.sandboxRun(runtime.clock.monotonic() - startedAt, ok, {
+      handler,
+      ownUsers: pod.spec.hostUsers === false,
+    });
   }
 }

@@ -6,6 +6,7 @@ import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
 import type { PodTrace } from "../timeline/trace.js";
+import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
 import type { ImagePuller } from "../images/image-puller.js";
 
@@ -46,6 +47,8 @@ export interface NodeRuntime {
   images: ImagePuller;
   cgroups: CgroupManager;
   volumes: VolumeManager;
+  /** Ids of pods with hostUsers: false. */
+  userNamespaces: Pick<UserNamespaces, "forPod" | "release">;
   node: NodeFacts;
   settings: RuntimeSettings;
   /** The node's resolver settings; the host's file is read again when it changed. */
@@ -55,7 +58,7 @@ export interface NodeRuntime {
 
 /** What the verbs count (facts/metrics.tsv). */
 export interface RuntimeMetrics {
-  sandboxRun(durationMs: number, ok: boolean): void;
+  sandboxRun(durationMs: number, ok: boolean, sandbox: { handler: string; ownUsers: boolean }): void;
   /** A lifecycle request over HTTPS was answered without TLS, and done again without. */
   httpHookFellBack(): void;
   containerStarted(kind: ContainerType): void;

@@ -8,7 +8,7 @@ import { sandboxConfig } from "./config/sandbox-config.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 
-/** Throws PodFqdnTooLongError when the pod's host name can't be. */
+/** Throws PodFqdnTooLongError when the pod's host name can't be, UserNamespaceError when there are no ids for it. */
 export async function sandboxSettings(
   runtime: NodeRuntime,
   pod: Pod,
@@ -16,6 +16,7 @@ export async function sandboxSettings(
   attempt: number,
 ): Promise<PodSandboxConfig> {
   const { dns } = podDns(pod, await runtime.dns());
+  const userNamespace = await runtime.userNamespaces.forPod(pod);
   return sandboxConfig({
     pod,
     attempt,
@@ -23,6 +24,7 @@ export async function sandboxSettings(
     dns,
     logDirectory: environment.logDirectory,
     cgroupParent: environment.cgroup.criParent,
+    ...(userNamespace !== undefined && { userNamespace }),
     ...sandboxResources(pod, { cpuCFSQuota: runtime.settings.cpuCFSQuota }),
   });
 }

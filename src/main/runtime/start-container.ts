@@ -162,7 +162,9 @@ async function configure(
       terminationLogPath: terminationLog,
       ...(hostsPath === undefined ? {} : { etcHostsPath: hostsPath }),
     });
+    const userNamespace = await runtime.userNamespaces.forPod(pod);
     return containerConfig({
+      ...(userNamespace !== undefined && { userNamespace }),
       pod,
       container,
       kind: step.containerKind,

@@ -33,6 +33,7 @@ import type { PodTrace } from "../timeline/trace.js";
 import { Timelines } from "../timeline/timelines.js";
 import type { RestartGates } from "../sync/restart.js";
 import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
+import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { installFaultHook } from "./fault-hook.js";
@@ -66,6 +67,9 @@ export interface NodeSettings {
   cgroupsPerQOS: boolean;
   podPidsLimit: bigint;
   cpuCFSQuota: boolean;
+  maxPods: number;
+  /** userNamespaces.idsPerPod. */
+  idsPerPod: number;
   /** Gate ContainerStopSignals. */
   containerStopSignals: boolean;
   seccompDefault: boolean;
@@ -248,6 +252,7 @@ async function nodeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Pro
     trace,
     images: nodeImages(settings, { cri, clock, log, events, registry, providers }),
     cgroups,
+    userNamespaces: new UserNamespaces(settings),
     volumes: createVolumeManager({
       rootDir: settings.rootDir,
       nodeMemoryBytes: settings.memoryBytes,
@@ -287,12 +292,14 @@ function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): Runtime
   );
   return {
     httpHookFellBack: () => fallbacks.inc(),
-    sandboxRun(durationMs, ok) {
+    sandboxRun(durationMs, ok, { handler, ownUsers }) {
       metrics.startedPods.inc();
-      metrics.runPodSandboxDuration.observe({ runtime_handler: "" }, durationMs / 1000);
+      if (ownUsers) metrics.startedUserNamespacedPods.inc();
+      metrics.runPodSandboxDuration.observe({ runtime_handler: handler }, durationMs / 1000);
       if (ok) return;
       metrics.startedPodsErrors.inc();
-      metrics.runPodSandboxErrors.inc({ runtime_handler: "" });
+      if (ownUsers) metrics.startedUserNamespacedPodsErrors.inc();
+      metrics.runPodSandboxErrors.inc({ runtime_handler: handler });
     },
     containerStarted: (kind) => metrics.startedContainers.inc({ container_type: kind }),
     containerStartFailed: (kind, code) => metrics.startedContainersErrors.inc({ container_type: kind, code }),

@@ -21,6 +21,8 @@ export interface PodMetrics {
   restartedPods: Counter<"static">;
   startedPods: Counter<never>;
   startedPodsErrors: Counter<never>;
+  startedUserNamespacedPods: Counter<never>;
+  startedUserNamespacedPodsErrors: Counter<never>;
   startedContainers: Counter<"container_type">;
   /** `code` is the reason of the failed start, e.g. CreateContainerError. */
   startedContainersErrors: Counter<"container_type" | "code">;
@@ -46,6 +48,14 @@ export function podMetrics(registry: ThreadRegistry): PodMetrics {
       "static",
     ]),
     startedPods: registry.counter("kubelet_started_pods_total", "Pod sandboxes asked for"),
+    startedUserNamespacedPods: registry.counter(
+      "kubelet_started_user_namespaced_pods_total",
+      "Pod sandboxes with user ids of their own asked for",
+    ),
+    startedUserNamespacedPodsErrors: registry.counter(
+      "kubelet_started_user_namespaced_pods_errors_total",
+      "Pod sandboxes with user ids of their own that failed to start",
+    ),
     startedPodsErrors: registry.counter("kubelet_started_pods_errors_total", "Pod sandboxes that failed to start"),
     startedContainers: registry.counter("kubelet_started_containers_total", "Containers asked for", ["container_type"]),
     startedContainersErrors: registry.counter(

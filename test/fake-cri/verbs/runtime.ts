@@ -21,7 +21,7 @@ export function runtimeVerbs({
         ],
       },
       info: {},
-      runtimeHandlers: [],
+      runtimeHandlers: settings.runtimeHandlers,
       features: undefined,
     }),
     runtimeConfig: () => {

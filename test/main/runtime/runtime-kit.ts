@@ -9,6 +9,7 @@ import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { StartContainerStep } from "../../../src/main/sync/step.js";
+import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type { CriClient } from "../../../src/shared/cri/client.js";
 import type { FakeCri, FakeCriOptions } from "../../fake-cri/fake-cri.js";
@@ -85,6 +86,12 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       updateQos: () => Promise.resolve(),
       tearDown: () => Promise.resolve(),
     },
+    userNamespaces: new UserNamespaces({
+      rootDir: root,
+      idsPerPod: 65_536,
+      maxPods: 110,
+      run: () => Promise.resolve(undefined),
+    }),
     volumes: {
       setUpPod: async (pod) => {
         if (trouble.setUp !== undefined) throw trouble.setUp;

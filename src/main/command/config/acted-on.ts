@@ -35,6 +35,7 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "podPidsLimit",
   "resolvConf",
   "cpuCFSQuota",
+  "userNamespaces.idsPerPod",
   "featureGates",
   "failCgroupV1",
   "logging.verbosity",

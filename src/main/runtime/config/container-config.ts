@@ -63,7 +63,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     args: (container.args ?? []).map((word) => expand(word, lookup)),
     workingDir: container.workingDir ?? "",
     envs: [...env].map(([key, value]) => ({ key, value: encoder.encode(value) })),
-    mounts: [...input.mounts],
+    mounts: input.mounts.map((mount) => mapped(mount, input.userNamespace)),
     devices: [],
     CDIDevices: [],
     labels: containerLabels(pod, container),
@@ -79,6 +79,11 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     windows: undefined,
     stopSignal: stopSignal(input),
   };
+}
+
+/** What the pod's users own in the container they own on the node too, whatever their ids there are. */
+function mapped(mount: Mount, users: UserNamespace | undefined): Mount {
+  return users === undefined ? mount : { ...mount, uidMappings: [...users.uids], gidMappings: [...users.gids] };
 }
 
 function namespaces(input: ContainerInput): NamespaceOption {

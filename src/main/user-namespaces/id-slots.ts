@@ -1,0 +1,50 @@
+// Which pod has which ids. Pure; what must hold: no two pods have an id in common, whatever was handed out before under
+// other settings.
+import { UserNamespaceError } from "./errors.js";
+import type { IdRange } from "./id-range.js";
+
+export class IdSlots {
+  private readonly used = new Map<string, IdRange>();
+
+  of(uid: string): IdRange | undefined {
+    return this.used.get(uid);
+  }
+
+  /** The lowest free slot of `size` ids in `range`. Throws UserNamespaceError when there is none. */
+  take(uid: string, range: IdRange, size: number): IdRange {
+    const taken = [...this.used.values()].sort((a, b) => a.first - b.first);
+    const end = range.first + range.length;
+    let first = range.first;
+    for (const other of taken) {
+      if (first + size <= other.first) break;
+      const past = other.first + other.length;
+      // The next slot that begins behind the other's last id.
+      if (past > first) first = range.first + Math.ceil((past - range.first) / size) * size;
+    }
+    if (first + size > end) {
+      throw new UserNamespaceError(`none of the ids ${range.first} to ${end - 1} is free for another pod`);
+    }
+    const slot = { first, length: size };
+    this.used.set(uid, slot);
+    return slot;
+  }
+
+  /** Notes what a pod was given by an earlier agent. Throws UserNamespaceError when another pod has ids of it. */
+  claim(uid: string, slot: IdRange): void {
+    const known = this.used.get(uid);
+    if (known !== undefined && (known.first !== slot.first || known.length !== slot.length)) {
+      throw new UserNamespaceError(
+        `the pod already has the ids from ${known.first} on, not those from ${slot.first} on`,
+      );
+    }
+    for (const [other, { first, length }] of this.used) {
+      if (other === uid || slot.first >= first + length || first >= slot.first + slot.length) continue;
+      throw new UserNamespaceError(`the ids from ${slot.first} on are those of pod ${other} too`);
+    }
+    this.used.set(uid, slot);
+  }
+
+  release(uid: string): void {
+    this.used.delete(uid);
+  }
+}

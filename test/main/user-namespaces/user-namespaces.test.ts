@@ -1,0 +1,135 @@
+// Ids of pods with users of their own: handed out once, kept on disk as upstream keeps them, known to the next agent.
+import assert from "node:assert/strict";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { isUserNamespaceError } from "../../../src/main/user-namespaces/errors.js";
+import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { NamespaceMode } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { temporaryFolder } from "../../support/sources-kit.js";
+
+const UNIT = 65_536;
+
+async function build(t: TestContext) {
+  const rootDir = await temporaryFolder(t);
+  const commands: string[] = [];
+  const agent = (idsPerPod = UNIT): UserNamespaces =>
+    new UserNamespaces({
+      rootDir,
+      idsPerPod,
+      maxPods: 110,
+      run: (program) => {
+        commands.push(program);
+        return Promise.resolve(undefined);
+      },
+    });
+  const file = (uid: string): string => join(rootDir, "pods", uid, "userns");
+  const put = async (uid: string, text: string): Promise<void> => {
+    await mkdir(dirname(file(uid)), { recursive: true });
+    await writeFile(file(uid), text);
+  };
+  return { rootDir, commands, agent, file, put };
+}
+
+const podOf = (uid: string, spec: Pick<Pod["spec"], "hostUsers"> = { hostUsers: false }): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: uid, namespace: "default", uid },
+  spec: { containers: [], ...spec },
+});
+
+const firstOf = async (agent: UserNamespaces, uid: string): Promise<number | undefined> =>
+  (await agent.forPod(podOf(uid)))?.uids[0]?.hostId;
+
+const mappings = (hostId: number, length = UNIT): string => {
+  const list = [{ hostId, containerId: 0, length }];
+  return JSON.stringify({ uidMappings: list, gidMappings: list });
+};
+
+test("only a pod with hostUsers: false has ids of its own, and nothing is looked up for the others", async (t) => {
+  const { agent, commands } = await build(t);
+  const namespaces = agent();
+  assert.equal(await namespaces.forPod(podOf("a", {})), undefined);
+  assert.equal(await namespaces.forPod(podOf("a", { hostUsers: true })), undefined);
+  assert.deepEqual(commands, []);
+});
+
+test("ids are the same for users and groups, kept in upstream's layout, and the same whenever asked", async (t) => {
+  const { agent, file } = await build(t);
+  const namespaces = agent();
+  const ids = [{ hostId: UNIT, containerId: 0, length: UNIT }];
+  const expected = { mode: NamespaceMode.POD, uids: ids, gids: ids };
+  const [one, same] = await Promise.all([namespaces.forPod(podOf("a")), namespaces.forPod(podOf("a"))]);
+  assert.deepEqual([one, same], [expected, expected]);
+  assert.equal(await readFile(file("a"), "utf8"), mappings(UNIT));
+  assert.deepEqual(await namespaces.forPod(podOf("a")), expected);
+});
+
+test("pods that ask at once get different ids", async (t) => {
+  const { agent } = await build(t);
+  const namespaces = agent();
+  const uids = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
+  const firsts = await Promise.all(uids.map((uid) => firstOf(namespaces, uid)));
+  assert.equal(new Set(firsts).size, 20);
+});
+
+test("the next agent knows them, also after the ids per pod were changed", async (t) => {
+  const { agent } = await build(t);
+  const before = agent();
+  const [a, b] = [await firstOf(before, "a"), await firstOf(before, "b")];
+  const after = agent(2 * UNIT);
+  assert.equal(await firstOf(after, "new"), 4 * UNIT, "behind the others, at a multiple of its size");
+  assert.deepEqual([await firstOf(after, "a"), await firstOf(after, "b")], [a, b]);
+});
+
+test("ids are free again when the pod was released", async (t) => {
+  const { agent, rootDir } = await build(t);
+  const namespaces = agent();
+  const first = await firstOf(namespaces, "a");
+  await rm(join(rootDir, "pods", "a"), { recursive: true });
+  namespaces.release("a");
+  assert.equal(await firstOf(namespaces, "b"), first);
+});
+
+test("a file that says nothing usable keeps new ids from being handed out, until it is gone", async (t) => {
+  const broken = [
+    "nonsense",
+    "null",
+    "{}",
+    mappings(0),
+    mappings(UNIT, 0),
+    mappings(2 ** 32),
+    `{"uidMappings":[{"hostId":65536,"containerId":1,"length":65536}],"gidMappings":[]}`,
+    mappings(UNIT).replace('"hostId":65536', '"hostId":131072'),
+    mappings(UNIT).replace("[{", '[{"hostId":1,"containerId":0,"length":1},{'),
+  ];
+  for (const text of broken) {
+    const { agent, put, file } = await build(t);
+    await put("old", text);
+    const namespaces = agent();
+    await assert.rejects(firstOf(namespaces, "a"), (error) => {
+      assert.ok(isUserNamespaceError(error), text);
+      assert.ok(error.message.startsWith(`${file("old")} does not say`));
+      return true;
+    });
+    await rm(file("old"));
+    assert.equal(await firstOf(namespaces, "a"), UNIT, text);
+  }
+});
+
+test("two files with ids in common are refused by name", async (t) => {
+  const { agent, put } = await build(t);
+  await put("a", mappings(UNIT, 2 * UNIT));
+  await put("b", mappings(2 * UNIT));
+  await assert.rejects(firstOf(agent(), "c"), /those of pod [ab] too/);
+});
+
+test("ids that could not be kept are not handed out", async (t) => {
+  const { agent, rootDir } = await build(t);
+  await mkdir(join(rootDir, "pods"));
+  await writeFile(join(rootDir, "pods", "a"), "in the way");
+  const namespaces = agent();
+  await assert.rejects(firstOf(namespaces, "a"));
+  assert.equal(await firstOf(namespaces, "b"), UNIT, "what could not be kept is free");
+});
