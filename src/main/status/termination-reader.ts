@@ -1,6 +1,5 @@
 // Reads what ended containers left as last words: their termination message file, else the end of their log.
 // Read once per container, kept while the pod lives; files are read by main asynchronously, never more than their tail.
-import { open, readFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
@@ -8,10 +7,8 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { annotationKeys } from "../runtime/config/labels.js";
 import { podLogDirectory } from "../runtime/config/log-paths.js";
+import { outputTail, tailOf } from "./log-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
-
-/** Log tail that surely holds the last 2048 bytes of output: prefixes and stream tags included. */
-const LOG_TAIL_BYTES = 64 * 1024;
 
 export class TerminationReader {
   private readonly messages = new Map<string, Map<string, string>>();
@@ -57,7 +54,7 @@ export class TerminationReader {
       const path = status.logPath.startsWith("/")
         ? status.logPath
         : join(podLogDirectory(this.podLogsDir, pod), status.logPath);
-      return logMessage(outputOf((await tailOf(path, LOG_TAIL_BYTES)).toString("utf8")));
+      return logMessage(await outputTail(path));
     } catch (error) {
       this.log.debug({ err: error, container: status.id }, "no termination message could be read");
       return "";
@@ -69,32 +66,6 @@ export class TerminationReader {
     const mount = status.mounts.find((candidate) => candidate.containerPath === path);
     if (path === undefined || mount === undefined) return "";
     // One byte more than counts: it tells whether the rest begins within a character.
-    return fileMessage(await tailOf(mount.hostPath, fileMessageLimit + 1));
+    return fileMessage((await tailOf(mount.hostPath, fileMessageLimit + 1)).bytes);
   }
-}
-
-/** The last `limit` bytes of a file. */
-async function tailOf(path: string, limit: number): Promise<Buffer> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path, "r");
-    const { size } = await file.stat();
-    if (size <= limit) return await readFile(file);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, size - limit);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file?.close();
-  }
-}
-
-/** The text of a CRI log: "TIME STREAM TAGS TEXT" lines, partial ones joined. */
-function outputOf(log: string): string {
-  let output = "";
-  for (const line of log.split("\n")) {
-    const match = /^\S+ (?:stdout|stderr) (\S+) (.*)$/.exec(line);
-    if (match === null) continue;
-    const [, tags = "", text = ""] = match;
-    output += tags.split(":")[0] === "P" ? text : `${text}\n`;
-  }
-  return output;
 }

@@ -118,6 +118,36 @@ test("of a huge log only the end is read, and partial lines are joined", async (
   assert.ok(Buffer.byteLength(message) <= 2048);
 });
 
+test("a single line of megabytes, whole or in the runtime's pieces: its end", async (t) => {
+  const { messageFile, logFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  const stamp = "2026-01-01T00:00:00.000000000Z";
+  const giant = "x".repeat(3_000_000);
+  await writeFile(logFile, logOf(`${giant}the end`));
+  const whole = await read(ended("FallbackToLogsOnError", { id: "whole" }));
+  assert.deepEqual([Buffer.byteLength(whole), whole.slice(-9)], [2048, "xthe end\n"]);
+  const piece = `${stamp} stdout P ${"y".repeat(16_384)}\n`;
+  await writeFile(logFile, `${piece.repeat(100)}${stamp} stdout F the end\n`);
+  const pieces = await read(ended("FallbackToLogsOnError", { id: "pieces" }));
+  assert.deepEqual([Buffer.byteLength(pieces), pieces.slice(-9)], [2048, "ythe end\n"]);
+  assert.equal(pieces.indexOf("\n"), 2047, "it is one line");
+});
+
+test("a log that was just rotated goes on in the file that was rotated last", async (t) => {
+  const { messageFile, logFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  await writeFile(`${logFile}.20260101-000000.gz`, "compressed");
+  await writeFile(`${logFile}.20260101-000001`, logOf("long ago"));
+  await writeFile(`${logFile}.20260102-000000`, logOf("before"));
+  await writeFile(`${logFile}.tmp`, logOf("no log"));
+  assert.equal(await read(ended("FallbackToLogsOnError", { id: "renamed" })), "before\n", "between rename and reopen");
+  await writeFile(logFile, logOf("after"));
+  assert.equal(await read(ended("FallbackToLogsOnError", { id: "rotated" })), "before\nafter\n");
+  await writeFile(logFile, logOf(...Array.from({ length: 80 }, (_, i) => String(i))));
+  const full = await read(ended("FallbackToLogsOnError", { id: "full" }));
+  assert.ok(full.startsWith("0\n") && full.endsWith("\n79\n"));
+});
+
 test("a log path may be relative to the pod's log directory", async (t) => {
   const { messageFile, logFile, ended, read } = await build(t);
   await writeFile(messageFile, "");
