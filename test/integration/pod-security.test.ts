@@ -5,7 +5,7 @@ import { access, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { PodSpec, SecurityContext } from "../../src/shared/api/pod.js";
-import { startNode, type TestNode } from "../harness/node.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import {
   IDLE,
   manifest,
@@ -199,4 +199,32 @@ describe("namespaces", { concurrency: 6 }, () => {
       assert.deepEqual(await sharing(name, spec), expected);
     });
   }
+});
+
+describe("what the runtime cannot give", { concurrency: 2 }, () => {
+  /** The text of a pod's FailedCreatePodSandBox event, as the agent's log tells it. */
+  const refusal = (name: string): Promise<string> =>
+    waitFor(
+      async () => {
+        const lines = (await readFile(node.kubelet.log, "utf8")).split("\n");
+        const line = lines.find(
+          (one) => one.includes("FailedCreatePodSandBox") && one.includes(`${name}-${NODE_NAME}`),
+        );
+        return line === undefined ? undefined : (JSON.parse(line) as { msg: string }).msg;
+      },
+      { what: `the refusal of ${name}`, timeoutMs: 60_000, intervalMs: 50 },
+    );
+
+  test("users of its own, on a runtime without user namespaces: the pod waits and says why", async () => {
+    await node.writeManifest("users-own", manifest("users-own", [shell("app", IDLE)], { spec: { hostUsers: false } }));
+    const text = "can't set `spec.hostUsers: false`, runtime does not support user namespaces";
+    assert.ok((await refusal("users-own")).endsWith(`Failed to create pod sandbox: ${text}`));
+    const pod = await waitForPod(node, "users-own", () => true, "known");
+    assert.equal(pod.status?.phase, "Pending");
+  });
+
+  test("a handler that is not configured: the runtime's words", async () => {
+    await node.writeManifest("kata", manifest("kata", [shell("app", IDLE)], { spec: { runtimeClassName: "kata" } }));
+    assert.match(await refusal("kata"), /Failed to create pod sandbox: rpc error: code = \w+ desc = .*kata/);
+  });
 });
