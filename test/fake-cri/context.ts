@@ -44,6 +44,8 @@ export interface FakeSettings {
   networkReady: boolean;
   /** undefined: RuntimeConfig is Unimplemented, as with containerd before 2.0. */
   cgroupDriver: "systemd" | "cgroupfs" | undefined;
+  /** The default runtime handler's recursive_read_only_mounts; undefined: no handlers are told, as containerd 1.6 does. */
+  recursiveReadOnly: boolean | undefined;
   /** What a command run by ExecSync does; by default it succeeds at once without output. */
   exec: (containerId: string, command: readonly string[]) => ExecResult;
   /** Says why a container cannot start, e.g. "exec: /nope: no such file or directory"; by default all can. */

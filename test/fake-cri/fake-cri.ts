@@ -68,6 +68,7 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
     runtimeReady: options.runtimeReady ?? true,
     networkReady: options.networkReady ?? true,
     cgroupDriver: options.cgroupDriver,
+    recursiveReadOnly: options.recursiveReadOnly,
     exec: options.exec ?? (() => ({})),
     startFails: options.startFails ?? (() => undefined),
     registry: new Map(Object.entries(options.registry ?? {})),

@@ -21,7 +21,13 @@ export function runtimeVerbs({
         ],
       },
       info: {},
-      runtimeHandlers: [],
+      runtimeHandlers:
+        settings.recursiveReadOnly === undefined
+          ? []
+          : ["", "other"].map((name) => ({
+              name,
+              features: { recursiveReadOnlyMounts: settings.recursiveReadOnly === true, userNamespaces: false },
+            })),
       features: undefined,
     }),
     runtimeConfig: () => {
