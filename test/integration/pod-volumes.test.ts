@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Container } from "../../src/shared/api/pod.js";
 import type { HostPathType, Volume } from "../../src/shared/api/volume.js";
-import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { run } from "../../packaging/standalone/exec.js";
+import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import {
   conditionsOf,
   IDLE,
@@ -138,7 +139,7 @@ describe("volumes", { concurrency: 6 }, () => {
       timeoutMs: PATIENCE_MS,
     });
     const pod = await waitForPod(node, "late", ({ status }) => status?.phase === "Pending", "Pending");
-    assert.ok(statusOf(pod, "app")?.state.waiting);
+    assert.deepEqual(statusOf(pod, "app")?.state.waiting, { reason: "ContainerCreating" });
     await mkdir(path);
     await waitForPod(node, "late", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
   });
@@ -181,6 +182,89 @@ describe("volumes", { concurrency: 6 }, () => {
     assert.match(statusOf(pod, "app")?.state.waiting?.message ?? "", /link/);
   });
 });
+
+describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
+  test("fsGroup owns volumes on disk and in memory, and what is made in them", async () => {
+    const names = ["disk", "memory"];
+    const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }));
+    const volumes: Volume[] = [
+      { name: "disk", emptyDir: {} },
+      { name: "memory", emptyDir: { medium: "Memory" } },
+    ];
+    const securityContext = { fsGroup: 4321, runAsUser: 1000, runAsGroup: 1000 };
+    const script = names
+      .map((name) => `touch /${name}/file; echo ${name}=$(stat -c %a:%g /${name}):$(stat -c %g /${name}/file)`)
+      .join("\n");
+    const app = reporter("app", script, { volumeMounts });
+    await node.writeManifest("group", manifest("group", [app], { spec: { volumes, securityContext } }));
+    assert.deepEqual(values(await report(node, "group", "app")), { disk: "2777:4321:4321", memory: "2777:4321:4321" });
+  });
+
+  test("mounts made in one container reach another as mountPropagation says", async () => {
+    const shared = join(host, "shared");
+    await mkdir(shared);
+    await run("mount", ["--bind", shared, shared]);
+    await run("mount", ["--make-shared", shared]);
+    const mounting = (mountPropagation: "None" | "HostToContainer" | "Bidirectional") => ({
+      volumeMounts: [{ name: "shared", mountPath: "/m", mountPropagation }],
+    });
+    // The file lies on the mount: whom it reaches sees it. The flag beside it says that it is there.
+    const makes =
+      "mkdir -p /m/in; until [ -e /m/b -a -e /m/n ]; do sleep 0.1; done; mount -t tmpfs x /m/in; touch /m/in/seen /m/made";
+    const looks = (flag: string): string =>
+      `touch /m/${flag}; until [ -e /m/made ]; do sleep 0.1; done; [ -e /m/in/seen ] && echo SEEN=yes || echo SEEN=no`;
+    const containers = [
+      shell("maker", `${makes}; ${IDLE}`, { ...mounting("Bidirectional"), securityContext: { privileged: true } }),
+      reporter("below", looks("b"), mounting("HostToContainer")),
+      reporter("alone", looks("n"), mounting("None")),
+    ];
+    const spec = { volumes: [{ name: "shared", hostPath: { path: shared } }] };
+    await node.writeManifest("propagation", manifest("propagation", containers, { spec }));
+    assert.deepEqual(values(await report(node, "propagation", "below")), { SEEN: "yes" });
+    assert.deepEqual(values(await report(node, "propagation", "alone")), { SEEN: "no" });
+    await stat(join(shared, "in", "seen"));
+  });
+
+  test("recursive read-only: as far as possible, or not at all where the runtime cannot", async () => {
+    const mount = (recursiveReadOnly: "IfPossible" | "Enabled") => ({
+      volumeMounts: [{ name: "data", mountPath: "/data", readOnly: true, recursiveReadOnly }],
+    });
+    const spec = { volumes: [{ name: "data", emptyDir: {} }] };
+    const containers = [shell("possible", IDLE, mount("IfPossible")), shell("enabled", IDLE, mount("Enabled"))];
+    await node.writeManifest("recursive", manifest("recursive", containers, { spec }));
+    const pod = await waitForPod(
+      node,
+      "recursive",
+      (view) => statusOf(view, "possible")?.state.running !== undefined && settled(statusOf(view, "enabled")),
+      "one running, the other decided",
+    );
+    const [mode] = statusOf(pod, "possible")?.volumeMounts ?? [];
+    const enabled = statusOf(pod, "enabled")?.state;
+    // containerd 1.6 cannot; 2.0 and later can.
+    if (mode?.recursiveReadOnly === "Enabled") assert.ok(enabled?.running);
+    else assert.match(enabled?.waiting?.message ?? "", /requested recursive read-only mode, but it is not supported/);
+  });
+
+  test("an image as a volume, or in plain words why not", async () => {
+    const app = reporter("app", "ls /files/bin | grep -c .", {
+      volumeMounts: [{ name: "files", mountPath: "/files" }],
+    });
+    const spec = { volumes: [{ name: "files", image: { reference: testImage() } }] };
+    await node.writeManifest("image", manifest("image", [app], { spec }));
+    const pod = await waitForPod(node, "image", (view) => settled(statusOf(view, "app")), "running or refused");
+    const waiting = statusOf(pod, "app")?.state.waiting;
+    if (waiting === undefined) assert.ok(Number((await report(node, "image", "app"))[0]) > 0);
+    else {
+      assert.equal(waiting.reason, "CreateContainerError");
+      assert.match(waiting.message ?? "", /cannot mount images, as \/files .* containerd 2\.1/);
+    }
+  });
+});
+
+/** Running, or waiting for something that was told. */
+function settled(status: ReturnType<typeof statusOf>): boolean {
+  return status?.state.running !== undefined || status?.state.waiting?.message !== undefined;
+}
 
 describe("termination messages", { concurrency: 6 }, () => {
   async function message(name: string, script: string, fields: Partial<Container> = {}): Promise<string | undefined> {

@@ -63,5 +63,7 @@ export interface RuntimeMetrics {
   httpHookFellBack(): void;
   containerStarted(kind: ContainerType): void;
   containerStartFailed(kind: ContainerType, reason: string): void;
+  /** Mounts of image volumes, of one container. */
+  imageVolumes(what: "requested" | "mounted" | "failed", count: number): void;
 }
 export type ContainerType = "container" | "init_container" | "ephemeral_container";

@@ -17,8 +17,10 @@ import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log
 import { containerMounts, volumeSubPath } from "./config/mounts.js";
 import { makeTerminationLog, writeHostsFile } from "./container-files.js";
 import type { ReadyImage } from "../images/image-puller.js";
+import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volumes.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
+import { canMountRecursiveReadOnly } from "./recursive-read-only.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 import { StartContainerError } from "./start-container-error.js";
 
@@ -76,7 +78,12 @@ async function start(
     // Volumes that are not there fail the pod's sync, not the container: it shows as being created meanwhile.
     environment.volumes,
   ]);
-  const config = await configure(runtime, pod, step, { image, restartCount, volumes }, signal);
+  const [volumeImages, recursiveReadOnly] = await Promise.all([
+    fetchImageVolumes(runtime, pod, step.container, volumes, sandbox, signal),
+    canMountRecursiveReadOnly(runtime, pod, step.container, signal),
+  ]);
+  const parts = { image, restartCount, volumes, volumeImages, recursiveReadOnly };
+  const config = await configure(runtime, pod, step, parts, signal);
   const { containerId } = await create(runtime, step, config, sandbox, signal);
   const tell = (reason: string, message: string): void =>
     runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
@@ -99,30 +106,45 @@ async function create(
   sandboxConfig: PodSandboxConfig,
   signal: AbortSignal,
 ): Promise<{ containerId: string }> {
+  const { cri, metrics } = runtime;
+  const images = imageMountCount(config);
+  metrics.imageVolumes("requested", images);
   try {
-    return await runtime.cri.createContainer({ podSandboxId: step.sandboxId, config, sandboxConfig }, { signal });
+    const created = await cri.createContainer({ podSandboxId: step.sandboxId, config, sandboxConfig }, { signal });
+    metrics.imageVolumes("mounted", images);
+    return created;
   } catch (error) {
-    throw ownTrouble(error, "CreateContainerError", signal);
+    metrics.imageVolumes("failed", images);
+    throw ownTrouble(error, "CreateContainerError", signal, (details) => explainRefusal(config, details));
   }
 }
 
 /** An error of the container's own is one the runtime answered; a runtime that is away is nobody's fault here. */
-function ownTrouble(error: unknown, reason: string, signal: AbortSignal): unknown {
+function ownTrouble(
+  error: unknown,
+  reason: string,
+  signal: AbortSignal,
+  explain = (details: string): string => details,
+): unknown {
   if (isUnavailable(error) || !isCriError(error) || signal.aborted) return error;
-  return new StartContainerError(reason, error.details, undefined, { cause: error });
+  return new StartContainerError(reason, explain(error.details), undefined, { cause: error });
 }
 
 interface Parts {
   image: ReadyImage;
   restartCount: number;
   volumes: ReadonlyMap<string, VolumePlace>;
+  /** Volume name to image, of those that are images. */
+  volumeImages: ReadonlyMap<string, string>;
+  /** The runtime can. */
+  recursiveReadOnly: boolean;
 }
 
 async function configure(
   runtime: NodeRuntime,
   pod: Pod,
   step: StartContainerStep,
-  { image, restartCount, volumes }: Parts,
+  { image, restartCount, volumes, volumeImages, recursiveReadOnly }: Parts,
   signal: AbortSignal,
 ): Promise<ContainerConfig> {
   const { node, settings } = runtime;
@@ -158,7 +180,9 @@ async function configure(
       pod,
       container,
       volumes,
+      images: volumeImages,
       subPaths,
+      recursiveReadOnly,
       terminationLogPath: terminationLog,
       ...(hostsPath === undefined ? {} : { etcHostsPath: hostsPath }),
     });

@@ -290,7 +290,13 @@ function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): Runtime
     "kubelet_lifecycle_handler_http_fallbacks_total",
     "HTTPS lifecycle requests that were answered without TLS and succeeded without",
   );
+  const imageVolumes = {
+    requested: registry.counter("kubelet_image_volume_requested_total", "Mounts of image volumes asked for"),
+    mounted: registry.counter("kubelet_image_volume_mounted_succeed_total", "Mounts of image volumes made"),
+    failed: registry.counter("kubelet_image_volume_mounted_errors_total", "Mounts of image volumes that failed"),
+  };
   return {
+    imageVolumes: (what, count) => imageVolumes[what].inc(count),
     httpHookFellBack: () => fallbacks.inc(),
     sandboxRun(durationMs, ok, { handler, ownUsers }) {
       metrics.startedPods.inc();

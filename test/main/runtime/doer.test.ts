@@ -156,6 +156,86 @@ test("volumes are mounted where the plugins put them, sub-paths below", async (t
   assert.equal(mounts.find(({ containerPath }) => containerPath === "/part")?.hostPath, join(data, "a/b"));
 });
 
+test("image volumes: fetched like a container's image, mounted by the runtime's reference, counted", async (t) => {
+  const world = await build(t, { registry: { "models:1": {} } });
+  const container = app({
+    volumeMounts: [
+      { name: "model", mountPath: "/model" },
+      { name: "model", mountPath: "/part", subPath: "a/b", readOnly: true },
+    ],
+  });
+  await world.start(podOf(container, { volumes: [{ name: "model", image: { reference: "models:1" } }] }), container);
+  const mounts = (world.created().config?.mounts ?? []).filter(({ image }) => image !== undefined);
+  const id = world.fake.state.image("models:1")?.id;
+  assert.deepEqual(
+    mounts.map(({ hostPath, containerPath, readonly, image, imageSubPath }) => [
+      hostPath,
+      containerPath,
+      readonly,
+      image?.image,
+      imageSubPath,
+    ]),
+    [
+      ["", "/model", true, id, ""],
+      ["", "/part", true, id, "a/b"],
+    ],
+  );
+  assert.equal(world.calls("PullImage").length, 1);
+  assert.deepEqual(
+    world.counted.filter((line) => line.startsWith("image")),
+    ["image volume requested", "image volume mounted"],
+  );
+});
+
+test("an image volume's trouble is the container's: a pull that fails, a runtime that cannot mount images", async (t) => {
+  const container = app({ volumeMounts: [{ name: "model", mountPath: "/model" }] });
+  const cases: [reference: string, refusal: string | undefined, reason: string, message: RegExp][] = [
+    ["gone:1", undefined, "ErrImagePull", /gone:1/],
+    [
+      "models:1",
+      'failed to generate spec: failed to mkdir "": mkdir : no such file or directory',
+      "CreateContainerError",
+      /cannot mount images, as \/model of container app needs it to: containerd 2\.1/,
+    ],
+    ["models:1", "bad seccomp profile", "CreateContainerError", /^bad seccomp profile$/],
+  ];
+  for (const [reference, refusal, reason, message] of cases) {
+    const world = await build(t, { registry: { "models:1": {} } });
+    if (refusal !== undefined) world.fake.failpoint("CreateContainer", `error(UNKNOWN: ${refusal})`);
+    const pod = podOf(container, { volumes: [{ name: "model", image: { reference } }] });
+    await assert.rejects(world.start(pod, container), waitingReason(reason, message));
+    assert.equal(world.counted.includes("image volume failed"), refusal !== undefined);
+  }
+});
+
+test("recursive read-only as far as the runtime's default handler can", async (t) => {
+  for (const [can, mode, expected] of [
+    [true, "Enabled", true],
+    [true, "IfPossible", true],
+    [true, "Disabled", false],
+    [false, "IfPossible", false],
+    [undefined, "IfPossible", false],
+    [false, "Enabled", "refused"],
+    [undefined, "Enabled", "refused"],
+  ] as const) {
+    const world = await build(t);
+    const features = { recursiveReadOnlyMounts: can === true, userNamespaces: false };
+    world.fake.settings.runtimeHandlers = can === undefined ? [] : ["", "other"].map((name) => ({ name, features }));
+    const container = app({
+      volumeMounts: [{ name: "data", mountPath: "/data", readOnly: true, recursiveReadOnly: mode }],
+    });
+    const started = world.start(podOf(container, { volumes: [{ name: "data", emptyDir: {} }] }), container);
+    if (expected === "refused") {
+      await assert.rejects(started, waitingReason("CreateContainerConfigError", /not supported by the runtime/));
+      continue;
+    }
+    await started;
+    const mount = world.created().config?.mounts.find(({ containerPath }) => containerPath === "/data");
+    assert.equal(mount?.recursiveReadOnly, expected, `${String(can)} ${mode}`);
+    if (mode === "Disabled") assert.equal(world.calls("Status").length, 0, "not asked without need");
+  }
+});
+
 test("the restart count: from the plan, else from the logs that are left, else 0; an old log is never written over", async (t) => {
   const cases: [number | undefined, string[], string][] = [
     [7, ["3.log"], "app/7.log"],

@@ -96,7 +96,11 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       setUpPod: async (pod) => {
         if (trouble.setUp !== undefined) throw trouble.setUp;
         const found = new Map<string, VolumePlace>();
-        for (const { name } of pod.spec.volumes ?? []) {
+        for (const { name, image } of pod.spec.volumes ?? []) {
+          if (image !== undefined) {
+            found.set(name, { image });
+            continue;
+          }
           const path = join(podDirectory(pod.metadata.uid), "volumes", "fake", name);
           await mkdir(path, { recursive: true });
           found.set(name, { hostPath: path });
@@ -143,6 +147,9 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     metrics: {
       httpHookFellBack: () => counted.push("http fallback"),
       sandboxRun: (_ms, ok) => counted.push(`sandbox ${ok ? "ok" : "failed"}`),
+      imageVolumes: (what, count) => {
+        if (count > 0) counted.push(`image volume ${what}`);
+      },
       containerStarted: (kind) => counted.push(`${kind} started`),
       containerStartFailed: (kind, reason) => counted.push(`${kind} ${reason}`),
     },

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { isSubPathError } from "../../../src/main/volumes/errors.js";
 import { openSubPath, type SubPathRequest } from "../../../src/main/volumes/sub-path.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
@@ -77,53 +78,43 @@ test("a missing sub path is made with the volume's permissions", async (t) => {
   await assert.rejects(openSubPath(volume, "file/below"), isSubPathError);
 });
 
-test("a component turned into a link while the path is walked is never followed", async (t) => {
+test("an attacker that swaps a directory and a link to the host never gets the host mounted", { skip }, async (t) => {
   const root = await temporaryRoot(t);
   const volume = `${root}/volume`;
-  mkdirSync(`${volume}/a/etc`, { recursive: true });
-  // The attacker swaps a directory and a link to the outside for as long as we keep opening.
-  let stop = false;
-  const swap = (step: () => void): Promise<void> => {
+  const outside = `${root}/outside`;
+  mkdirSync(`${volume}/a/b`, { recursive: true });
+  mkdirSync(`${outside}/b`, { recursive: true });
+  writeFileSync(`${volume}/a/b/inside`, "");
+  writeFileSync(`${outside}/b/host`, "");
+  const swapper = new URL("./fixtures/swapper.js", import.meta.url);
+  const attacker = spawn(process.execPath, [fileURLToPath(swapper), `${volume}/a`, `${volume}/link`, outside], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(async () => {
+    attacker.kill("SIGKILL");
+    if (attacker.exitCode === null && attacker.signalCode === null) await once(attacker, "exit");
+  });
+  await once(attacker.stdout, "data");
+  const volumes = manager(root);
+  const outcomes = { mounted: 0, refused: 0 };
+  for (let index = 0; index < 250; index++) {
+    // Both names: at any moment one is the directory and one the link.
+    const subPath = index % 2 === 0 ? "a/b" : "link/b";
+    let place: string;
     try {
-      step();
-    } catch {
-      // The victim may have made the directory anew in between: the next round goes on from there.
+      place = await volumes.prepareSubPath(request(volume, subPath, index));
+    } catch (error) {
+      if (!isSubPathError(error)) throw error;
+      outcomes.refused++;
+      continue;
     }
-    return new Promise((resolve) => setImmediate(resolve));
-  };
-  const attack = async (): Promise<void> => {
-    while (!stop) {
-      await swap(() => {
-        renameSync(`${volume}/a`, `${volume}/was`);
-        symlinkSync("/", `${volume}/a`);
-      });
-      await swap(() => {
-        rmSync(`${volume}/a`, { recursive: true });
-        renameSync(`${volume}/was`, `${volume}/a`);
-      });
-    }
-  };
-  const attacking = attack();
-  const etc = statSync("/etc");
-  const outcomes = { opened: 0, refused: 0 };
-  try {
-    for (let i = 0; i < 100; i++) {
-      try {
-        const handle = await openSubPath(volume, "a/etc");
-        const found = await handle.stat();
-        await handle.close();
-        assert.ok(found.ino !== etc.ino || found.dev !== etc.dev, "reached the host's /etc");
-        outcomes.opened++;
-      } catch (error) {
-        if (!isSubPathError(error)) throw error;
-        outcomes.refused++;
-      }
-    }
-  } finally {
-    stop = true;
-    await attacking;
+    assert.deepEqual(readdirSync(place), ["inside"], "something else than the volume's own directory was mounted");
+    outcomes.mounted++;
   }
-  assert.ok(outcomes.refused > 0, "the attack was never met");
+  assert.deepEqual(readdirSync(`${outside}/b`), ["host"], "nothing was made outside");
+  assert.ok(outcomes.mounted > 0 && outcomes.refused > 0, `the race was not met: ${JSON.stringify(outcomes)}`);
+  await volumes.removePodDirectory("uid-1");
+  assert.deepEqual(mountsBelow(root), []);
 });
 
 test("the part is bind-mounted once, follows a change of the sub path, and goes with the pod", { skip }, async (t) => {
