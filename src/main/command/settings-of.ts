@@ -97,6 +97,11 @@ export interface Settings extends AgentFlags {
   /** 0: no limit. */
   readonly registryPullQPS: number;
   readonly registryBurst: number;
+  readonly imageMinimumGCAgeMs: number;
+  /** 0: no limit. */
+  readonly imageMaximumGCAgeMs: number;
+  readonly imageGCHighThresholdPercent: number;
+  readonly imageGCLowThresholdPercent: number;
 
   readonly registerNode: boolean;
   readonly registerWithTaints: readonly Taint[];
@@ -198,6 +203,10 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     maxParallelImagePulls: config.get("maxParallelImagePulls"),
     registryPullQPS: number("registryPullQPS"),
     registryBurst: number("registryBurst"),
+    imageMinimumGCAgeMs: number("imageMinimumGCAge"),
+    imageMaximumGCAgeMs: number("imageMaximumGCAge"),
+    imageGCHighThresholdPercent: number("imageGCHighThresholdPercent"),
+    imageGCLowThresholdPercent: number("imageGCLowThresholdPercent"),
 
     registerNode: bool("registerNode"),
     registerWithTaints: config.get("registerWithTaints") ?? [],

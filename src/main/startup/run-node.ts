@@ -32,6 +32,7 @@ import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { installFaultHook } from "./fault-hook.js";
+import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
 import type { NodeThreads } from "./node-threads.js";
 import type { RunOnceNode } from "./run-once.js";
@@ -49,6 +50,10 @@ export interface NodeSettings {
   maxParallelImagePulls: number | undefined;
   registryPullQPS: number;
   registryBurst: number;
+  minimumContainerTTLMs: number;
+  /** Negative: no limit, as below. */
+  maximumDeadContainersPerContainer: number;
+  maximumDeadContainers: number;
   cgroupRoot: string;
   cgroupDriver: "cgroupfs" | "systemd";
   cgroupsPerQOS: boolean;
@@ -106,9 +111,11 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     counters: eventMetrics(registry),
   });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const runtime = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks });
+  const bare = await nodeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks });
+  const collection = joinCollection(bare, settings, () => sync, { clock, log });
+  const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
-  const { pleg, server, prober, house } = threads;
+  const { pleg, server, prober, imageGc, house } = threads;
   const probes = createProbes({
     rootDir: settings.rootDir,
     nodeIPs: settings.nodeIPs,
@@ -143,10 +150,12 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     timeline: (namespace, name) => timelines.show(namespace, name),
     onProbeRecord: (record) => probes.onRecord(record),
     probedPods: () => probes.probedPods(),
+    collection: collection.owner,
   });
+  collection.start();
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
-    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread },
+    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread, "image-gc": imageGc.thread },
     log,
   });
   const sources: Sources = startSources({
@@ -166,6 +175,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     endLoopWatch();
     removeFaultHook();
     await sources.stop();
+    await collection.stop();
     await sync.stop();
     await probes.stop();
     await Promise.all([threads.stop(), tasks.close()]);
