@@ -30,6 +30,8 @@ export interface ImageGcDeps {
   main: ImageGcMain;
   /** This thread's, from 1. */
   generation: number;
+  /** What all containers of the runtime are made of, whoever made them. */
+  containerImages(signal: AbortSignal): Promise<string[]>;
   /** What the runtime needs for every sandbox, where it says so. */
   sandboxImage(): Promise<string | undefined>;
   statFs?: StatFs;
@@ -215,10 +217,12 @@ export class ImageGc {
     const notYet = new NotKnownYetError("main does not know all users of images yet: try again in a moment");
     // Asked without names first: the list is not taken for nothing.
     if ((await main.imagesInUse([])) === undefined) throw notYet;
-    const [{ images }, sandboxImage] = await Promise.all([
+    const [{ images }, sandboxImage, containers] = await Promise.all([
       cri.listImages({}, { signal: this.end.signal }),
       this.deps.sandboxImage(),
+      this.deps.containerImages(this.end.signal),
     ]);
+    const contained = new Set(containers.flatMap(keysOfReference));
     const kept = new Set(sandboxImage === undefined ? [] : keysOfReference(sandboxImage));
     const listed: ListedImage[] = [];
     for (const { id, repoTags, repoDigests, size, pinned } of images) {
@@ -238,10 +242,12 @@ export class ImageGc {
       listed.map(({ id, repoTags, repoDigests }) => ({ id, repoTags, repoDigests })),
     );
     if (inUse === undefined) throw notYet;
+    const used = new Set(inUse);
+    for (const image of listed) if (keysOfImage(image).some((key) => contained.has(key))) used.add(image.id);
     const now = clock.now();
     // What was there before the agent is old; after a restart of this thread alone an image may just have been pulled.
     const firstSeen = this.looked || generation > 1 ? now : NEVER;
-    this.records.update(listed, new Set(inUse), now, firstSeen);
+    this.records.update(listed, used, now, firstSeen);
     this.looked = true;
   }
 

@@ -6,6 +6,7 @@ import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operation
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 import { runWorker } from "../../shared/thread/worker.js";
+import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";
 import { LinkRounds } from "./link-rounds.js";
 import { sandboxImage } from "./sandbox-image.js";
@@ -30,6 +31,7 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
     cri: images,
     main: upcalls,
     generation,
+    containerImages: (signal) => containerImages(runtime, signal),
     sandboxImage: () => sandboxImage(runtime, log),
     clock,
     log,

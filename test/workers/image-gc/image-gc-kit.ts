@@ -33,6 +33,8 @@ export class ImageWorld {
   readonly refused = new Set<string>();
   readonly failing = new Set<string>();
   sandboxImage: string | undefined;
+  /** References of containers that main knows nothing of. */
+  containers: string[] = [];
   capacity = 1000 * MIB;
   /** Taken by something else than images. */
   otherwiseUsed = 0;
@@ -124,6 +126,7 @@ export class ImageWorld {
         },
       },
       generation,
+      containerImages: () => Promise.resolve(this.containers),
       sandboxImage: () => Promise.resolve(this.sandboxImage),
       statFs: () => {
         const used = this.otherwiseUsed + this.images.reduce((sum, { size }) => sum + size, 0);

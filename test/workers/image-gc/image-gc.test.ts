@@ -29,18 +29,20 @@ test("above it the images unused longest go until the low threshold is reached, 
   assert.equal(world.granted.size, 0, "nothing stays granted");
 });
 
-test("used, pinned and the runtime's own sandbox image stay; what stopped being used goes last", async () => {
+test("used, pinned, of somebody else's containers and the runtime's own sandbox image stay; what stopped being used goes last", async () => {
   const world = new ImageWorld();
   world.sandboxImage = "registry.test/pause:1";
   world.add("used");
   world.add("pinned", 100, { pinned: true });
   world.add("pause");
+  world.add("others");
+  world.containers = ["registry.test/others:1"];
   world.add("was-used");
   world.add("never");
   for (const id of ["used", "was-used"]) world.inUse.add(id);
   await world.start();
   world.inUse.delete("was-used");
-  world.otherwiseUsed = 500 * MIB;
+  world.otherwiseUsed = 400 * MIB;
   await world.step(PERIOD);
   assert.deepEqual(world.removed, ["never", "was-used"]);
 });
