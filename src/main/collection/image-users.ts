@@ -56,13 +56,9 @@ export class ImageUsers {
 /** The images in a pod's definition: of its containers, and of its image volumes. */
 function referencesOf({ spec }: Pod): string[] {
   const containers = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const volumes = (spec.volumes ?? []).map(({ image }) => image);
-  return [
-    ...containers.map(({ image = "" }) => image),
-    ...volumes.flatMap((image) => (hasReference(image) ? [image.reference] : [])),
-  ].filter((reference) => reference !== "");
-}
-
-function hasReference(value: unknown): value is { reference: string } {
-  return typeof value === "object" && value !== null && "reference" in value && typeof value.reference === "string";
+  const references = [
+    ...containers.map(({ image }) => image),
+    ...(spec.volumes ?? []).map(({ image }) => image?.reference),
+  ];
+  return references.flatMap((reference = "") => (reference === "" ? [] : [reference]));
 }

@@ -150,7 +150,10 @@ export class ImageGc {
       `the image file system is ${used} % full: ${byteSize(wanted)} of images should go`,
     );
     const freed = await this.freeSpace(inEvictionOrder(this.records.all()), wanted, runAt);
-    if (freed.bytes >= wanted) return;
+    if (freed.bytes >= wanted) {
+      log.info(freed, `${byteSize(freed.bytes)} in ${freed.images} images were freed: that is enough`);
+      return;
+    }
     const message =
       `Insufficient free disk space on the node's image filesystem (${used}% of ${byteSize(fs.capacity)} used). ` +
       `Failed to free sufficient space by deleting unused images (freed ${freed.bytes} bytes). ` +

@@ -112,6 +112,34 @@ describe("grants", () => {
   });
 });
 
+test("the image of a volume is made ready under a lease as a container's is, and anew when it was just removed", async () => {
+  const clock = new SteppedClock();
+  const wanted = [podOf()];
+  const users = new ImageUsers({ observed: () => [], wanted: () => wanted });
+  const leases = new ImageLeases(() => users.keys(), clock);
+  leases.threadStarted(GENERATION);
+  let looks = 0;
+  const images = new LeasedImages(
+    {
+      ensure: () => Promise.reject(new Error("no containers here")),
+      ensureVolume: () => {
+        // The first look finds what is just being removed under another name.
+        if (++looks === 1) leases.release(GENERATION, [A.id]);
+        return Promise.resolve({ imageRef: A.id });
+      },
+    },
+    leases,
+    users,
+  );
+  assert.deepEqual(leases.grant({ generation: GENERATION, images: [A] }), [A.id]);
+  const volume = { name: "data", image: { reference: "registry.test/data:1" } };
+  await images.ensureVolume(podOf(), volume, PodSandboxConfig.fromPartial({}), never);
+  assert.equal(looks, 2);
+  assert.deepEqual(leases.grant({ generation: GENERATION, images: [A] }), [], "while the pod is wanted");
+  wanted.pop();
+  assert.deepEqual(leases.grant({ generation: GENERATION, images: [A] }), [A.id]);
+});
+
 /** A runtime's images: tags move, pulls make images, removal takes all tags along; every step may be interleaved. */
 class Store {
   readonly present = new Map<string, Set<string>>();
@@ -159,6 +187,7 @@ test("whatever the interleaving: the image is there when the container is made",
               await turn(`answer ${image}`);
               return { imageRef, user: {} };
             },
+            ensureVolume: () => Promise.reject(new Error("no volumes here")),
           },
           leases,
           users,
