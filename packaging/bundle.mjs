@@ -15,6 +15,7 @@ const entries = [
   "workers/pleg/index",
   "workers/server/index",
   "workers/prober/index",
+  "workers/image-gc/index",
   "workers/tasks/index",
   "workers/log/index",
 ];

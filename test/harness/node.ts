@@ -68,7 +68,8 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       readOnlyPort,
       healthzPort,
       nodeName: options.nodeName ?? "testnode",
-      ...(options.config === undefined ? {} : { config: options.config }),
+      // However full the disk: the images on the shared runtime are those of all tests.
+      config: { imageGCHighThresholdPercent: 100, ...options.config },
       ...(options.flags === undefined ? {} : { flags: options.flags }),
       ...(options.env === undefined ? {} : { env: options.env }),
     });

@@ -24,6 +24,7 @@ export class Pilot {
   };
   readonly runtime: ModelRuntime;
   gates: RestartGates = defaultRestartGates;
+  deadContainersKept = 1;
   /** Called before each step: what must never happen is checked here. */
   onStep: (step: Step) => void = () => undefined;
 
@@ -43,6 +44,7 @@ export class Pilot {
       probes: this.probes,
       gates: this.gates,
       memory: this.memory,
+      deadContainersKept: this.deadContainersKept,
     });
   }
 

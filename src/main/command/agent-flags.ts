@@ -25,6 +25,10 @@ export interface AgentFlags {
   readonly runtimeCgroups: string;
   readonly imageCredentialProviderConfig: string;
   readonly imageCredentialProviderBinDir: string;
+  readonly minimumContainerTTLMs: number;
+  /** Negative: no limit, as below. */
+  readonly maximumDeadContainersPerContainer: number;
+  readonly maximumDeadContainers: number;
   /** "": dynamic configuration is off. */
   readonly dynamicConfigDir: string;
 }
@@ -54,6 +58,9 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     runtimeCgroups: text("runtime-cgroups"),
     imageCredentialProviderConfig: text("image-credential-provider-config"),
     imageCredentialProviderBinDir: text("image-credential-provider-bin-dir"),
+    minimumContainerTTLMs: flag("minimum-container-ttl-duration", 0),
+    maximumDeadContainersPerContainer: flag("maximum-dead-containers-per-container", 1),
+    maximumDeadContainers: flag("maximum-dead-containers", -1),
     dynamicConfigDir: text("dynamic-config-dir"),
   };
 }

@@ -107,6 +107,11 @@ export interface Settings extends AgentFlags {
   readonly registryBurst: number;
   /** The gate of this name. */
   readonly kubeletServiceAccountTokenForCredentialProviders: boolean;
+  readonly imageMinimumGCAgeMs: number;
+  /** 0: no limit. */
+  readonly imageMaximumGCAgeMs: number;
+  readonly imageGCHighThresholdPercent: number;
+  readonly imageGCLowThresholdPercent: number;
 
   readonly registerNode: boolean;
   readonly registerWithTaints: readonly Taint[];
@@ -215,6 +220,10 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     registryPullQPS: number("registryPullQPS"),
     registryBurst: number("registryBurst"),
     kubeletServiceAccountTokenForCredentialProviders: config.gate("KubeletServiceAccountTokenForCredentialProviders"),
+    imageMinimumGCAgeMs: number("imageMinimumGCAge"),
+    imageMaximumGCAgeMs: number("imageMaximumGCAge"),
+    imageGCHighThresholdPercent: number("imageGCHighThresholdPercent"),
+    imageGCLowThresholdPercent: number("imageGCLowThresholdPercent"),
 
     registerNode: bool("registerNode"),
     registerWithTaints: config.get("registerWithTaints") ?? [],

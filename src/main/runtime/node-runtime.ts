@@ -36,7 +36,12 @@ export interface RuntimeSettings {
   kubernetesVersion: string;
   /** Gate ContainerStopSignals. */
   containerStopSignals: boolean;
+  /** Ended containers of a name that stay; negative: all. */
+  maximumDeadContainersPerContainer: number;
 }
+
+/** Makes images ready: see ImagePuller. */
+export type ImageProvider = Pick<ImagePuller, "ensure" | "ensureVolume">;
 
 export interface NodeRuntime {
   cri: CriClient;
@@ -44,7 +49,7 @@ export interface NodeRuntime {
   log: Logger;
   events: EventRecorder;
   trace: PodTrace;
-  images: ImagePuller;
+  images: ImageProvider;
   cgroups: CgroupManager;
   volumes: VolumeManager;
   /** Ids of pods with hostUsers: false. */

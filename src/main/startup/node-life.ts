@@ -20,7 +20,7 @@ import { runOnce } from "./run-once.js";
 import type { StopRequest } from "./signals.js";
 import { checkSwap } from "./swap.js";
 import { tellSystemd } from "./systemd.js";
-import { plegInit, proberInit, serverInit } from "./thread-inits.js";
+import { imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
 import { watchdogInterval } from "./watchdog.js";
 
 export interface Outcome {
@@ -72,10 +72,12 @@ async function withNode(
     end = resolve;
   });
   const registry = new ThreadRegistry("main");
+  const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
   await using threads = new NodeThreads({
     pleg: plegInit(settings),
     server: serverInit(settings, name),
     prober: proberInit(settings),
+    imageGc: imageGcInit(settings, directories.containerLogs),
     registry,
     clock,
     log,
@@ -84,7 +86,6 @@ async function withNode(
       end({ exitCode: 1 });
     },
   });
-  const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
   setMaxOpenFiles(settings.maxOpenFiles, log);
   const [{ runNode }, nodeSettings] = await Promise.all([
     import("./run-node.js"),

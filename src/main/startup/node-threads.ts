@@ -1,6 +1,7 @@
 // The node's threads, started before main loads the sync path, so that they load beside it on another core.
 // What must hold: no thread is told to run before the sync path is there to answer it.
 import type { Clock } from "../../shared/clock/clock.js";
+import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
@@ -8,6 +9,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import { isThreadStopped } from "../threads/errors.js";
+import { ImageGcThread } from "./image-gc-thread.js";
 import { PlegThread } from "./pleg-thread.js";
 import { ProberThread } from "./prober-thread.js";
 import { ServerThread } from "./server-thread.js";
@@ -18,6 +20,7 @@ export interface NodeThreadsOptions {
   pleg: PlegInit;
   server: ServerInit;
   prober: ProberInit;
+  imageGc: ImageGcInit;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -29,9 +32,10 @@ export class NodeThreads implements AsyncDisposable {
   readonly house: ThreadHouse;
   readonly pleg: PlegThread;
   readonly server: ServerThread;
+  readonly imageGc: ImageGcThread;
   /** Not among those that `running` waits for: it starts with the first pod that has probes. */
   readonly prober: ProberThread;
-  /** Resolves when pleg and server run; pending until attach. */
+  /** Resolves when pleg, server and image-gc run; pending until attach. */
   readonly running: Promise<void>;
   private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
@@ -53,6 +57,7 @@ export class NodeThreads implements AsyncDisposable {
             registry.exportSnapshot(),
             this.pleg.thread.call.metrics(),
             this.prober.metrics(),
+            this.imageGc.thread.call.metrics(),
           ]);
           return snapshots.filter((snapshot) => snapshot.status === "fulfilled").flatMap((snapshot) => snapshot.value);
         },
@@ -62,8 +67,9 @@ export class NodeThreads implements AsyncDisposable {
       log,
       owner,
     });
-    // One after the other: the pods wait for the first, nobody yet for the second.
-    this.running = this.pleg.thread.start().then(() => (this.stopped ? undefined : this.server.thread.start()));
+    this.imageGc = new ImageGcThread({ house: this.house, init: options.imageGc, owner });
+    // One after the other: the pods wait for the first, nobody yet for the others.
+    this.running = this.startAll();
     this.running.catch((error: unknown) => {
       if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
     });
@@ -76,7 +82,14 @@ export class NodeThreads implements AsyncDisposable {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.all([this.pleg.stop(), this.server.stop(), this.prober.stop()]);
+    await Promise.all([this.pleg.stop(), this.server.stop(), this.prober.stop(), this.imageGc.stop()]);
+  }
+
+  private async startAll(): Promise<void> {
+    for (const { thread } of [this.pleg, this.server, this.imageGc]) {
+      if (this.stopped) return;
+      await thread.start();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

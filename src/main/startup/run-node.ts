@@ -37,6 +37,7 @@ import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { installFaultHook } from "./fault-hook.js";
+import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
 import type { NodeThreads } from "./node-threads.js";
 import type { RunOnceNode } from "./run-once.js";
@@ -62,6 +63,10 @@ export interface NodeSettings {
   imageCredentialProviderConfig: string;
   imageCredentialProviderBinDir: string;
   kubeletServiceAccountTokenForCredentialProviders: boolean;
+  minimumContainerTTLMs: number;
+  /** Negative: no limit, as below. */
+  maximumDeadContainersPerContainer: number;
+  maximumDeadContainers: number;
   cgroupRoot: string;
   cgroupDriver: "cgroupfs" | "systemd";
   cgroupsPerQOS: boolean;
@@ -123,7 +128,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     counters: eventMetrics(registry),
   });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const runtime = await nodeRuntime(settings, {
+  const bare = await nodeRuntime(settings, {
     clock,
     log,
     registry,
@@ -133,8 +138,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     tasks,
     providers,
   });
+  const collection = joinCollection(bare, settings, () => sync, { clock, log });
+  const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
-  const { pleg, server, prober, house } = threads;
+  const { pleg, server, prober, imageGc, house } = threads;
   const probes = createProbes({
     rootDir: settings.rootDir,
     nodeIPs: settings.nodeIPs,
@@ -169,10 +176,12 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     timeline: (namespace, name) => timelines.show(namespace, name),
     onProbeRecord: (record) => probes.onRecord(record),
     probedPods: () => probes.probedPods(),
+    collection: collection.owner,
   });
+  collection.start();
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
-    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread },
+    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread, "image-gc": imageGc.thread },
     log,
   });
   const sources: Sources = startSources({
@@ -195,6 +204,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     removeFaultHook();
     await sources.stop();
     await logs.stop();
+    await collection.stop();
     await sync.stop();
     await probes.stop();
     await Promise.all([threads.stop(), tasks.close()]);

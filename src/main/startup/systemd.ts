@@ -10,7 +10,13 @@ import type { RunningNode } from "./run-node.js";
 import { feedWatchdog } from "./watchdog.js";
 
 /** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
-export const WATCHDOG_LIMITS: StampLimits = { main: 10_000, pleg: 30_000, server: 30_000, prober: 30_000 };
+export const WATCHDOG_LIMITS: StampLimits = {
+  main: 10_000,
+  pleg: 30_000,
+  server: 30_000,
+  prober: 30_000,
+  "image-gc": 30_000,
+};
 const STATUS_EVERY_MS = 5000;
 
 export interface SystemdOptions {

@@ -1,4 +1,5 @@
 // What each thread is started with, out of the settings.
+import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
@@ -30,6 +31,25 @@ export function proberInit(settings: Settings): ProberInit {
     endpoint: settings.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
     userAgent: `kube-probe/${major}.${minor}`,
+  };
+}
+
+/** Image detection and collection, and container collection: upstream's periods. */
+const IMAGE_PERIOD_MS = 5 * 60_000;
+const LINK_PERIOD_MS = 60_000;
+
+export function imageGcInit(settings: Settings, containerLogsDir: string): ImageGcInit {
+  return {
+    imageEndpoint: settings.imageServiceEndpoint,
+    runtimeEndpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    imageGCHighThresholdPercent: settings.imageGCHighThresholdPercent,
+    imageGCLowThresholdPercent: settings.imageGCLowThresholdPercent,
+    imageMinimumGCAgeMs: settings.imageMinimumGCAgeMs,
+    imageMaximumGCAgeMs: settings.imageMaximumGCAgeMs,
+    imagePeriodMs: IMAGE_PERIOD_MS,
+    linkPeriodMs: LINK_PERIOD_MS,
+    containerLogsDir,
   };
 }
 

@@ -4,6 +4,8 @@ import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 
+import type { ImageGcOwner } from "./image-gc-thread.js";
+
 export interface ThreadOwner {
   onRecord(record: PlegRecord): void;
   /** The watches of all pods, for a pleg thread that has just started. */
@@ -17,4 +19,6 @@ export interface ThreadOwner {
   onProbeRecord(record: ProbeRecord): void;
   /** All probes, for a prober thread that has just started. */
   probedPods(): ProbedPod[];
+  /** What the image-gc thread asks for. */
+  collection: ImageGcOwner;
 }

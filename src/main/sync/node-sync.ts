@@ -4,6 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { podsWithLogs } from "../collection/log-directories.js";
 import type { ProbePort } from "../probes/port.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
@@ -89,6 +90,7 @@ export class NodeSync {
         events,
         gates: deps.gates,
         backoff: deps.backoff,
+        deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
       }),
       onDesired: (pod) => this.onDesired(pod),
       onGone: (uid) => this.onGone(uid),
@@ -100,7 +102,12 @@ export class NodeSync {
       clock,
       log: moduleLogger(log, "sync-loop"),
       leftovers: async () => {
-        const found = await Promise.all([runtime.volumes.listPods(), runtime.cgroups.listPods()]);
+        const { podLogsDir } = runtime.settings;
+        const found = await Promise.all([
+          runtime.volumes.listPods(),
+          runtime.cgroups.listPods(),
+          podsWithLogs(podLogsDir),
+        ]);
         return [...new Set(found.flat())];
       },
       stamp: () => deps.stamp(),

@@ -34,6 +34,8 @@ export interface PlanInput {
   probes: ProbeResults;
   gates: RestartGates;
   memory: Pick<RestartMemory, "restarts" | "removed">;
+  /** Ended containers of a name that stay; negative: all. Default 1. */
+  deadContainersKept?: number;
 }
 
 /** The runtime gets at least this long between the stop signal and SIGKILL. */

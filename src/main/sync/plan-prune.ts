@@ -1,22 +1,25 @@
-// Removals while a pod lives: dead containers but the newest of a name, leftovers that never started, and dead sandboxes
+// Removals while a pod lives: dead containers but the newest few of a name, leftovers that never started, and dead sandboxes
 // once nothing of them is kept. What a dead container tells (exit 0, lastState, that it ran at all) must not be lost.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Step } from "./step.js";
 
-export function pruneSteps(observed: ObservedPod): Step[] {
+/** `deadKept` of a name stay, one at least; negative: all. */
+export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
   const steps: Step[] = [];
-  const keptNames = new Set<string>();
+  const most = deadKept < 0 ? Infinity : Math.max(deadKept, 1);
+  const dead = new Map<string, number>();
   const kept: ContainerStatus[] = [];
   for (const status of observed.containers) {
     const name = status.metadata?.name ?? "";
-    const dead = status.state === ContainerState.CONTAINER_EXITED;
+    const count = dead.get(name) ?? 0;
+    const isDead = status.state === ContainerState.CONTAINER_EXITED;
     const leftover = status.state === ContainerState.CONTAINER_CREATED;
-    // One finished container of a name is lastState; a second one is history.
-    if (leftover || (dead && keptNames.has(name))) {
+    // One finished container of a name is lastState; more are history, kept where the operator wants it.
+    if (leftover || (isDead && count >= most)) {
       steps.push({ kind: "remove-container", containerId: status.id, name });
     } else kept.push(status);
-    if (dead) keptNames.add(name);
+    if (isDead) dead.set(name, count + 1);
   }
   const homes = new Set(kept.map((status) => homeOf(observed, status)));
   for (const { id, state } of observed.sandboxes.slice(1)) {

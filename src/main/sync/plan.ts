@@ -23,7 +23,7 @@ export function planPod(input: PlanInput): Plan {
   if (usable === undefined) planNewSandbox(builder, need);
   else if (trigger !== undefined) planRestartAll(builder, trigger);
   else planContainers(builder, usable);
-  if (trigger === undefined) builder.plan.steps.push(...pruneSteps(input.observed));
+  if (trigger === undefined) builder.plan.steps.push(...pruneSteps(input.observed, input.deadContainersKept));
   if (!builder.plan.finished) tellRestarts(builder, trigger !== undefined);
   return builder.plan;
 }

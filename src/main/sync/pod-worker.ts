@@ -73,6 +73,7 @@ export interface PodWorkerDeps {
   /** Of crashing containers; the standard curve where nothing is given. */
   backoff?: Partial<BackoffOptions>;
   gates?: RestartGates;
+  deadContainersKept?: number;
 }
 
 export interface TerminationRequest {
@@ -202,6 +203,7 @@ export class PodWorker {
       probes: this.deps.probes,
       gates: this.deps.gates ?? defaultRestartGates,
       memory: this.memory,
+      deadContainersKept: this.deps.deadContainersKept ?? 1,
     });
     this.state = plan.finished ? "finished" : "syncing";
     const synced: SyncedPod = { pod, observed, plan, failures: this.failures, state: this.state };

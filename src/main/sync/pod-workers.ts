@@ -39,6 +39,14 @@ export class PodWorkers {
     return this.workers.values();
   }
 
+  /** Pods that run or will: all but those being ended and those that nobody has a definition of. */
+  wanted(): Pod[] {
+    const running = [...this.workers.values()].flatMap(({ desired, state }) =>
+      desired === undefined || state === "terminating" || state === "terminated" ? [] : [desired],
+    );
+    return [...running, ...this.waiting];
+  }
+
   add(pod: Pod): void {
     const { uid } = pod.metadata;
     const worker = this.workers.get(uid);

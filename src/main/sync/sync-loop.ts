@@ -20,7 +20,7 @@ export interface SyncLoopDeps {
   records: PodRecords;
   clock: Clock;
   log: Logger;
-  /** UIDs with a directory or cgroup of their own on this machine. */
+  /** UIDs with a directory, logs or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
   /** Says that the loop is alive. */
   stamp(): void;
@@ -38,10 +38,33 @@ export class SyncLoop {
   private swept = false;
   /** Pods whose full name another pod in the runtime has, by UID: whether that one is wanted is not known yet. */
   private readonly held = new Map<string, Pod>();
-  private leftoversSwept = false;
   private stopped = false;
 
   constructor(private readonly deps: SyncLoopDeps) {}
+
+  /** Who is wanted and who is not is known: every source has spoken and the runtime has been seen. */
+  get settled(): boolean {
+    return this.swept;
+  }
+
+  /**
+   * Ends what lies on this machine without belonging to anybody: found at the start, or left behind since. Never rejects.
+   */
+  async sweepLeftovers(): Promise<void> {
+    const { workers, records, log } = this.deps;
+    if (this.stopped || !this.swept) return;
+    // What a pod of now has just removed may still be listed.
+    const busy = new Set([...workers.all()].map(({ uid }) => uid));
+    try {
+      const found = await this.deps.leftovers();
+      if (this.isStopped()) return;
+      for (const uid of new Set([...found, ...records.uids()])) {
+        if (!busy.has(uid) && !workers.has(uid)) this.adopt(uid, 0);
+      }
+    } catch (error) {
+      log.warn({ err: error }, "what earlier pods left on disk could not be listed");
+    }
+  }
 
   onPodChange(change: PodChange): void {
     this.deps.stamp();
@@ -159,17 +182,16 @@ export class SyncLoop {
       const grace = Number(annotations[GRACE_ANNOTATION] ?? DEFAULT_GRACE_SECONDS);
       this.adopt(uid, grace, podFullName({ metadata: observed }));
     }
+    const first = !this.swept;
     this.swept = true;
     for (const pod of this.held.values()) this.resumeOrAdd(pod);
     this.held.clear();
-    if (this.leftoversSwept) return;
-    this.leftoversSwept = true;
-    this.deps.leftovers().then(
-      (uids) => {
-        for (const uid of [...uids, ...this.deps.records.uids()]) if (!workers.has(uid)) this.adopt(uid, 0);
-      },
-      (error: unknown) => this.deps.log.warn({ err: error }, "what earlier pods left on disk could not be listed"),
-    );
+    if (first) void this.sweepLeftovers();
+  }
+
+  /** May have come to be while something was awaited. */
+  private isStopped(): boolean {
+    return this.stopped;
   }
 
   private adopt(uid: string, graceSeconds: number, fullName?: string): void {

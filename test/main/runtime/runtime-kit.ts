@@ -136,6 +136,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       cpuCFSQuota: true,
       kubernetesVersion: "v1.36.0",
       containerStopSignals: false,
+      maximumDeadContainersPerContainer: 1,
     },
     dns: () =>
       Promise.resolve({

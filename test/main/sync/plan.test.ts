@@ -107,6 +107,27 @@ describe("planPod", () => {
     assert.deepEqual(pilot.settle(), ["start app"]);
   });
 
+  it("keeps as many dead containers of a name as it is told to, one at least", () => {
+    for (const [kept, left] of [
+      [3, 3],
+      [0, 1],
+      [-1, 5],
+    ] as const) {
+      const pilot = new Pilot(pod());
+      pilot.deadContainersKept = kept;
+      for (let run = 0; run < 5; run++) {
+        pilot.settle();
+        pilot.runtime.exit("app", 1);
+        pilot.runtime.now += 600_000;
+      }
+      pilot
+        .plan()
+        .steps.filter(({ kind }) => kind === "remove-container")
+        .forEach((step) => pilot.runtime.apply(step));
+      assert.equal(pilot.runtime.observed.containers.length, left);
+    }
+  });
+
   it("replaces a container that was created but never started, with the same restart count plus one", () => {
     const pilot = new Pilot(pod());
     pilot.settle();

@@ -186,6 +186,40 @@ test("directories and cgroups of pods that nobody knows are cleaned up, once", a
   assert.equal(asked, 1);
 });
 
+test("leftovers that come to be later are ended when asked for, but not of a pod that is just going or came back", async (t) => {
+  let list: string[] = [];
+  let listed: () => void = () => undefined;
+  const { world, workers, loop, relisted } = await build(t, async () => {
+    await new Promise<void>((resolve) => {
+      listed = resolve;
+    });
+    return list;
+  });
+  assert.equal(loop.settled, false);
+  await loop.sweepLeftovers();
+  relisted();
+  loop.onSourcesSeen();
+  assert.equal(loop.settled, true);
+  listed();
+  const going = pod({}, "going");
+  loop.onPodChange(add(going));
+  await settle();
+  list = ["uid-lost", "uid-going", "uid-back"];
+  const swept = loop.sweepLeftovers();
+  workers.remove("uid-going", "test");
+  await settle();
+  assert.equal(workers.has("uid-going"), false, "gone while the list was being made");
+  loop.onPodChange(add(pod({}, "back")));
+  listed();
+  await swept;
+  await settle();
+  assert.deepEqual(
+    world.terminating.map(({ uid }) => uid),
+    ["uid-going", "uid-lost"],
+  );
+  assert.deepEqual(world.begunOf("uid-lost"), ["clean-up"]);
+});
+
 test("leftovers that cannot be listed are told about and cost nothing else", async (t) => {
   const { world, loop, relisted } = await build(t, () => Promise.reject(new Error("EIO")));
   relisted();

@@ -1,0 +1,77 @@
+// Main's side of tidying up: what the image-gc thread asks main for, and the rounds for containers and leftovers.
+import type { Pod } from "../../shared/api/pod.js";
+import type { ImageGcUpcalls, ImageNames } from "../../shared/contracts/image-gc.js";
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { ContainerCollector, type ContainerCollectorDeps } from "./container-collector.js";
+import type { ImageLeases } from "./image-leases.js";
+import type { ImageUsers } from "./image-users.js";
+
+/** The sync path as tidying up sees it. */
+export interface CollectionSource {
+  /** Every source has spoken, the runtime has been seen, and who nobody wants is being ended. */
+  settled(): boolean;
+  observed(): Iterable<ObservedPod>;
+  /** Pods that run or will. */
+  wanted(): Iterable<Pod>;
+}
+
+export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods"> {
+  source: CollectionSource;
+  users: ImageUsers;
+  leases: ImageLeases;
+  events: Pick<EventRecorder, "node">;
+}
+
+export class Collection implements ImageGcUpcalls {
+  private readonly containers: ContainerCollector;
+
+  constructor(private readonly deps: CollectionDeps) {
+    this.containers = new ContainerCollector({ ...deps, livingPods: () => this.livingPods() });
+  }
+
+  start(): void {
+    this.containers.start();
+  }
+
+  stop(): Promise<void> {
+    return this.containers.stop();
+  }
+
+  imagesInUse(images: ImageNames[]): Promise<string[] | undefined> {
+    if (!this.deps.source.settled()) return Promise.resolve(undefined);
+    return Promise.resolve(this.deps.users.used(images).map(({ id }) => id));
+  }
+
+  grant(proposal: Parameters<ImageGcUpcalls["grant"]>[0]): Promise<string[]> {
+    return Promise.resolve(this.deps.leases.grant(proposal));
+  }
+
+  release(generation: number, ids: string[]): Promise<void> {
+    this.deps.leases.release(generation, ids);
+    return Promise.resolve();
+  }
+
+  containersAlive(ids: string[]): Promise<string[] | undefined> {
+    const { source } = this.deps;
+    if (!source.settled()) return Promise.resolve(undefined);
+    const alive = new Set<string>();
+    for (const { containers } of source.observed()) {
+      for (const { id, state } of containers) if (state !== ContainerState.CONTAINER_EXITED) alive.add(id);
+    }
+    return Promise.resolve(ids.filter((id) => alive.has(id)));
+  }
+
+  warn(reason: Parameters<ImageGcUpcalls["warn"]>[0], message: string): Promise<void> {
+    this.deps.events.node({ type: "Warning", reason, message });
+    return Promise.resolve();
+  }
+
+  private livingPods(): ObservedPod[] | undefined {
+    const { source } = this.deps;
+    if (!source.settled()) return undefined;
+    const wanted = new Set([...source.wanted()].map(({ metadata }) => metadata.uid));
+    return [...source.observed()].filter(({ uid }) => wanted.has(uid));
+  }
+}

@@ -1,0 +1,129 @@
+// Rounds of tidying on main: ended containers and old sandboxes beyond the limits, and what pods nobody knows have left on
+// disk. Main decides from the pod cache, so that nothing is listed for it.
+// What must hold: nothing goes before every source has spoken and the runtime has been seen; few removals at once, since
+// nobody waits for them; each removal is followed by a look at its pod.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { chooseDead, type DeadContainerPolicy } from "./dead-containers.js";
+
+/** Container garbage collection, section 14 of upstream's rules. */
+const PERIOD_MS = 60_000;
+/** Every source has spoken soon after the start, or much later. */
+const NOT_YET_MS = 1000;
+const AT_ONCE = 2;
+
+export interface ContainerCollectorDeps {
+  cri: Pick<CriClient, "removeContainer" | "removePodSandbox">;
+  policy: DeadContainerPolicy;
+  /** What the runtime has of the pods that run or ran here and are still wanted; undefined while that is not known. */
+  livingPods(): ObservedPod[] | undefined;
+  /** The pod was changed. */
+  changed(uid: string, hints: InspectHint[]): void;
+  /** What pods without anybody left behind is handed to their termination. */
+  sweepLeftovers(): Promise<void>;
+  events: Pick<EventRecorder, "node">;
+  clock: Clock;
+  log: Logger;
+}
+
+export class ContainerCollector {
+  private timer: Timer | undefined;
+  private round: Promise<void> = Promise.resolve();
+  private readonly end = new AbortController();
+
+  constructor(private readonly deps: ContainerCollectorDeps) {}
+
+  start(): void {
+    this.next(NOT_YET_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.end.abort(new Error("the agent is stopping"));
+    this.timer?.cancel();
+    await this.round;
+  }
+
+  private next(afterMs: number): void {
+    this.timer = this.deps.clock.after(afterMs, () => {
+      this.round = this.tidy().then((afterwards) => {
+        if (!this.end.signal.aborted) this.next(afterwards);
+      });
+    });
+  }
+
+  /** Answers when to come again. */
+  private async tidy(): Promise<number> {
+    const { log, events } = this.deps;
+    const pods = this.deps.livingPods();
+    if (pods === undefined) return NOT_YET_MS;
+    try {
+      await this.collect(pods);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      // The runtime's absence is told once for the node.
+      if (isUnavailable(error) || this.end.signal.aborted) return PERIOD_MS;
+      log.error({ err: error }, `container garbage collection failed: ${message}`);
+      events.node({ type: "Warning", reason: "ContainerGCFailed", message });
+    }
+    await this.deps.sweepLeftovers();
+    return PERIOD_MS;
+  }
+
+  /** Rejects with the first failure, once all else has been tried. */
+  private async collect(pods: readonly ObservedPod[]): Promise<void> {
+    const { cri, policy, clock, log } = this.deps;
+    const { signal } = this.end;
+    const { containers, sandboxes } = chooseDead(pods, policy, clock.now());
+    if (containers.length + sandboxes.length === 0) return;
+    const names = containers.map(({ uid, name }) => `${name} of pod ${uid}`);
+    log.info(
+      { containers: containers.length, sandboxes: sandboxes.length },
+      `removing ended containers beyond the limits (${names.slice(0, 10).join(", ")}) and ${sandboxes.length} empty sandboxes`,
+    );
+    const waiting: Removal[] = [
+      ...containers.map(({ uid, id }): Removal => ({
+        uid,
+        run: () => cri.removeContainer({ containerId: id }, { signal }),
+        hints: [{ kind: "container-removed", id }],
+      })),
+      ...sandboxes.map(({ uid, id }): Removal => ({
+        uid,
+        run: () => cri.removePodSandbox({ podSandboxId: id }, { signal }),
+        hints: [
+          { kind: "sandbox-removed", id },
+          { kind: "recheck", id: "" },
+        ],
+      })),
+    ];
+    const failures: unknown[] = [];
+    const lane = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+        await this.remove(next).catch((error: unknown) => failures.push(error));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async remove({ uid, run, hints }: Removal): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    } finally {
+      // Also after a failure: the call may have taken effect.
+      this.deps.changed(uid, hints);
+    }
+  }
+}
+
+interface Removal {
+  uid: string;
+  run: () => Promise<unknown>;
+  hints: InspectHint[];
+}

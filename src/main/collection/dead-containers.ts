@@ -1,0 +1,104 @@
+// Which ended containers and old sandboxes of pods that live on here are too many. Pure. What is left of pods that nobody
+// wants goes with their termination.
+// What must hold: only what has exited is chosen, and never the newest container of a name: it is the record of the last
+// run, and without it the container would be started once more.
+import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+
+/** By the flags of that name; negative: no limit. */
+export interface DeadContainerPolicy {
+  minimumContainerTTLMs: number;
+  maximumDeadContainersPerContainer: number;
+  maximumDeadContainers: number;
+}
+
+export interface ChosenObject {
+  uid: string;
+  id: string;
+  /** The container's name; empty for a sandbox. */
+  name: string;
+}
+
+export interface Chosen {
+  containers: ChosenObject[];
+  sandboxes: ChosenObject[];
+}
+
+/** The ended containers of one name in one pod, newest first. */
+interface Unit {
+  uid: string;
+  name: string;
+  dead: ContainerStatus[];
+  /** 1 when the newest of them stays in any case. */
+  kept: 0 | 1;
+}
+
+export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPolicy, now: number): Chosen {
+  const all = [...pods];
+  const units = all.flatMap((pod) => unitsOf(pod, BigInt(now - policy.minimumContainerTTLMs) * 1_000_000n));
+  const containers: ChosenObject[] = [];
+  const trim = (unit: Unit, limit: number): void => {
+    for (const { id } of unit.dead.splice(Math.max(limit, unit.kept))) {
+      containers.push({ uid: unit.uid, id, name: unit.name });
+    }
+  };
+  const perContainer = policy.maximumDeadContainersPerContainer;
+  if (perContainer >= 0) for (const unit of units) trim(unit, perContainer);
+  const most = policy.maximumDeadContainers;
+  if (most >= 0 && countOf(units) > most) {
+    // Everybody gets the same share first, one at least; then the oldest go, whosever they are.
+    const share = Math.max(1, Math.floor(most / units.filter(({ dead }) => dead.length > 0).length));
+    for (const unit of units) trim(unit, share);
+    for (let over = countOf(units) - most; over > 0; over--) {
+      const oldest = oldestOf(units);
+      if (oldest === undefined) break;
+      trim(oldest, oldest.dead.length - 1);
+    }
+  }
+  return { containers, sandboxes: all.flatMap(emptySandboxes) };
+}
+
+function unitsOf({ uid, containers }: ObservedPod, before: bigint): Unit[] {
+  const units = new Map<string, Unit>();
+  const newestFirst = containers.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
+  const seen = new Set<string>();
+  for (const status of newestFirst) {
+    const name = status.metadata?.name ?? "";
+    const newest = !seen.has(name);
+    seen.add(name);
+    if (status.state !== ContainerState.CONTAINER_EXITED || status.createdAt >= before) continue;
+    const unit = units.get(name) ?? { uid, name, dead: [], kept: newest ? 1 : 0 };
+    unit.dead.push(status);
+    units.set(name, unit);
+  }
+  return [...units.values()];
+}
+
+function countOf(units: readonly Unit[]): number {
+  return units.reduce((sum, { dead }) => sum + dead.length, 0);
+}
+
+/** The unit with the oldest container that may go. */
+function oldestOf(units: readonly Unit[]): Unit | undefined {
+  let found: Unit | undefined;
+  for (const unit of units) {
+    if (unit.dead.length <= unit.kept) continue;
+    const [mine, best] = [unit.dead.at(-1)?.createdAt ?? 0n, found?.dead.at(-1)?.createdAt];
+    if (best === undefined || mine < best) found = unit;
+  }
+  return found;
+}
+
+/** Sandboxes beside the newest that are down and have no containers any more. */
+function emptySandboxes({ uid, sandboxes, containers }: ObservedPod): ChosenObject[] {
+  const newestFirst = sandboxes.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
+  return newestFirst.flatMap((sandbox, index) => {
+    const next = newestFirst[index - 1];
+    // A pod's sandboxes follow each other: a container was made in the newest one that was there before it.
+    const occupied = containers.some(
+      ({ createdAt }) => createdAt >= sandbox.createdAt && (next === undefined || createdAt < next.createdAt),
+    );
+    const down = sandbox.state === PodSandboxState.SANDBOX_NOTREADY;
+    return next !== undefined && down && !occupied ? [{ uid, id: sandbox.id, name: "" }] : [];
+  });
+}

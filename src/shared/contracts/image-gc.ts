@@ -1,0 +1,65 @@
+// The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017).
+// What must hold: the thread removes nothing that was not granted to its generation; what is granted and not yet released
+// is begun by nobody; every answer that needs main's full picture is undefined until main has one.
+import type { MetricSnapshot } from "../metrics/snapshot.js";
+
+/** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
+export interface ImageGcInit {
+  /** CRI endpoint of the image service, "unix:///…". */
+  imageEndpoint: string;
+  runtimeEndpoint: string;
+  runtimeRequestTimeoutMs: number;
+  imageGCHighThresholdPercent: number;
+  imageGCLowThresholdPercent: number;
+  imageMinimumGCAgeMs: number;
+  /** 0: no such limit. */
+  imageMaximumGCAgeMs: number;
+  /** Between two looks at the images, which are two collections where collection is on. */
+  imagePeriodMs: number;
+  /** Between two looks for log links that lead nowhere. */
+  linkPeriodMs: number;
+  containerLogsDir: string;
+}
+
+/** An image by all the names it goes by. */
+export interface ImageNames {
+  id: string;
+  repoTags: string[];
+  repoDigests: string[];
+}
+
+export interface ImageProposal {
+  /** Of the thread. Main grants nothing to another one than that which runs. */
+  generation: number;
+  images: ImageNames[];
+}
+
+export type ImageGcEventReason = "FreeDiskSpaceFailed" | "InvalidDiskCapacity" | "ImageGCFailed" | "InvalidImageID";
+
+/** What the thread may ask of main. */
+export interface ImageGcUpcalls {
+  /** Which of them a container or a wanted pod uses, by id. */
+  imagesInUse(images: ImageNames[]): Promise<string[] | undefined>;
+  /**
+   * Ids of those that may be removed now. From here on nobody begins to use them until they are released, or the thread
+   * ends. A new proposal releases what is left of the one before.
+   */
+  grant(proposal: ImageProposal): Promise<string[]>;
+  /** The removal of these images is over, whether it worked or not. */
+  release(generation: number, ids: string[]): Promise<void>;
+  /** Which of the containers are there and have not exited. */
+  containersAlive(ids: string[]): Promise<string[] | undefined>;
+  /** A warning about the node. */
+  warn(reason: ImageGcEventReason, message: string): Promise<void>;
+}
+
+export interface FreedImages {
+  images: number;
+  bytes: number;
+}
+
+export interface ImageGcControl {
+  /** The disk is short: every image that nobody uses goes, but for those just used or younger than imageMinimumGCAge. */
+  removeUnused(): Promise<FreedImages>;
+  metrics(): Promise<MetricSnapshot>;
+}

@@ -1,0 +1,30 @@
+// The file system that holds the images: the runtime says where it is, the kernel how full.
+import { statfs } from "node:fs/promises";
+import type { CriClient } from "../../shared/cri/client.js";
+import type { ImageFs } from "./selection.js";
+
+/** The runtime does not say where its images are, or that place cannot be looked at. */
+export class ImageFsError extends Error {
+  override readonly name = "ImageFsError";
+}
+
+export type StatFs = (path: string) => Promise<Pick<ImageFs, "capacity" | "available">>;
+
+export const statFsOf: StatFs = async (path) => {
+  const { bsize, blocks, bavail } = await statfs(path);
+  return { capacity: bsize * blocks, available: bsize * bavail };
+};
+
+/** @throws ImageFsError, CriError */
+export async function readImageFs(cri: Pick<CriClient, "imageFsInfo">, stat: StatFs = statFsOf): Promise<ImageFs> {
+  const { imageFilesystems } = await cri.imageFsInfo({});
+  const mountpoint = imageFilesystems[0]?.fsId?.mountpoint ?? "";
+  if (mountpoint === "") throw new ImageFsError("the runtime names no file system for its images (ImageFsInfo)");
+  try {
+    return { mountpoint, ...(await stat(mountpoint)) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `the runtime keeps its images at ${mountpoint}, which cannot be looked at from here: ${why}`;
+    throw new ImageFsError(message, { cause: error });
+  }
+}

@@ -1,0 +1,262 @@
+// Image garbage collection: looks at the images now and then, keeps when each was seen and used, and removes what is too
+// old, or, when the disk is short, what nobody has used for longest.
+// What must hold: one run at a time; nothing is removed that main did not grant; what was granted is released.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
+import type { FreedImages, ImageGcEventReason, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { isNotFound } from "../../shared/cri/errors.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ImageGcMetrics, RemovalReason } from "../../shared/metrics/image-gc.js";
+import { byteSize } from "./byte-size.js";
+import { readImageFs, type StatFs } from "./image-fs.js";
+import { ImageRecords, NEVER, type ImageRecord, type ListedImage } from "./records.js";
+import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
+
+export type ImageGcSettings = Pick<
+  ImageGcInit,
+  | "imageGCHighThresholdPercent"
+  | "imageGCLowThresholdPercent"
+  | "imageMinimumGCAgeMs"
+  | "imageMaximumGCAgeMs"
+  | "imagePeriodMs"
+>;
+
+/** The upcalls as promises of another thread, or of a test. */
+export type ImageGcMain = Pick<ImageGcUpcalls, "imagesInUse" | "grant" | "release" | "warn">;
+
+export interface ImageGcDeps {
+  cri: Pick<CriClient, "listImages" | "removeImage" | "imageFsInfo">;
+  main: ImageGcMain;
+  /** This thread's, from 1. */
+  generation: number;
+  /** What all containers of the runtime are made of, whoever made them. */
+  containerImages(signal: AbortSignal): Promise<string[]>;
+  /** What the runtime needs for every sandbox, where it says so. */
+  sandboxImage(): Promise<string | undefined>;
+  statFs?: StatFs;
+  clock: Clock;
+  log: Logger;
+  metrics: ImageGcMetrics;
+}
+
+/** Images granted at once: nobody can begin to use them until they are gone, so few. */
+const BATCH = 8;
+/** Main does not know all users yet: ask again. */
+const RETRY_MS = 1000;
+
+/** Main does not know yet who uses what. */
+class NotKnownYetError extends Error {
+  override readonly name = "NotKnownYetError";
+}
+
+/** Not all went that had to: the disk stays short, or images could not be removed. */
+export class ImageGcError extends Error {
+  override readonly name = "ImageGcError";
+}
+
+export class ImageGc {
+  private readonly records = new ImageRecords();
+  private readonly startedAt: number;
+  private looked = false;
+  private failedBefore = false;
+  private timer: Timer | undefined;
+  private turn: Promise<unknown> = Promise.resolve();
+  private readonly end = new AbortController();
+
+  constructor(
+    private readonly settings: ImageGcSettings,
+    private readonly deps: ImageGcDeps,
+  ) {
+    this.startedAt = deps.clock.now();
+  }
+
+  start(): void {
+    void this.inTurn(() => this.round());
+  }
+
+  /** Calls under way are given up. */
+  async stop(): Promise<void> {
+    this.end.abort(new Error("the agent is stopping"));
+    this.timer?.cancel();
+    await this.turn;
+  }
+
+  /** Every unused image goes. */
+  removeUnused(): Promise<FreedImages> {
+    return this.inTurn(async () => {
+      const runAt = this.deps.clock.now();
+      await this.look();
+      return this.freeSpace(inEvictionOrder(this.records.all()), Infinity, runAt);
+    });
+  }
+
+  private get stopped(): boolean {
+    return this.end.signal.aborted;
+  }
+
+  private get collects(): boolean {
+    return this.settings.imageGCHighThresholdPercent < 100 || this.settings.imageMaximumGCAgeMs > 0;
+  }
+
+  private async inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const mine = this.turn.then(run);
+    this.turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async round(): Promise<void> {
+    let nextMs = this.settings.imagePeriodMs;
+    try {
+      await (this.collects ? this.collect() : this.look());
+      this.failedBefore = false;
+    } catch (error) {
+      if (error instanceof NotKnownYetError) nextMs = RETRY_MS;
+      else if (!this.stopped) this.onFailed(error);
+    }
+    if (this.stopped) return;
+    this.timer = this.deps.clock.after(nextMs, () => void this.inTurn(() => this.round()));
+  }
+
+  /** The first failure may be the runtime's start; the second in a row is the operator's to know. */
+  private onFailed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.deps.log.error({ err: error }, `image garbage collection failed: ${message}`);
+    if (this.failedBefore) this.warn("ImageGCFailed", message);
+    this.failedBefore = true;
+  }
+
+  /** Rejects with ImageGcError when less was freed than is needed. */
+  private async collect(): Promise<void> {
+    const { clock, cri, statFs, log } = this.deps;
+    const runAt = clock.now();
+    await this.look();
+    const before = inEvictionOrder(this.records.all());
+    // Until it ran that long itself the agent cannot know what was used when.
+    const { imageMaximumGCAgeMs: maxAgeMs } = this.settings;
+    const old = runAt - this.startedAt > maxAgeMs ? tooOld(before, runAt, maxAgeMs) : [];
+    if (old.length > 0) await this.removeAll(old, Infinity, "age");
+    const fs = await readImageFs(cri, statFs);
+    if (fs.capacity === 0) {
+      const message = "invalid capacity 0 on image filesystem";
+      this.warn("InvalidDiskCapacity", message);
+      throw new ImageGcError(`${message} (${fs.mountpoint})`);
+    }
+    const wanted = bytesToFree(fs, this.settings);
+    if (wanted === 0) return;
+    const used = usedPercent(fs);
+    log.info(
+      { usedPercent: used, wanted },
+      `the image file system is ${used} % full: ${byteSize(wanted)} of images should go`,
+    );
+    const freed = await this.freeSpace(inEvictionOrder(this.records.all()), wanted, runAt);
+    if (freed.bytes >= wanted) {
+      log.info(freed, `${byteSize(freed.bytes)} in ${freed.images} images were freed: that is enough`);
+      return;
+    }
+    const message =
+      `Insufficient free disk space on the node's image filesystem (${used}% of ${byteSize(fs.capacity)} used). ` +
+      `Failed to free sufficient space by deleting unused images (freed ${freed.bytes} bytes). ` +
+      "Investigate disk usage, as it could be used by active images, logs, volumes, or other data.";
+    this.warn("FreeDiskSpaceFailed", message);
+    throw new ImageGcError(message);
+  }
+
+  private freeSpace(ordered: readonly ImageRecord[], bytes: number, runAt: number): Promise<FreedImages> {
+    const candidates = mayFree(ordered, runAt, this.deps.clock.now(), this.settings.imageMinimumGCAgeMs);
+    return this.removeAll(candidates, bytes, "space");
+  }
+
+  /** In order, until `bytes` are freed. What main keeps, or the runtime does not remove, is passed over. */
+  private async removeAll(
+    candidates: readonly ImageRecord[],
+    bytes: number,
+    reason: RemovalReason,
+  ): Promise<FreedImages> {
+    const { main, generation, metrics } = this.deps;
+    const freed: FreedImages = { images: 0, bytes: 0 };
+    let left = candidates;
+    while (left.length > 0 && freed.bytes < bytes && !this.stopped) {
+      const batch = nextBatch(left, bytes - freed.bytes, BATCH);
+      left = left.slice(batch.length);
+      const granted = await main.grant({
+        generation,
+        images: batch.map(({ id, repoTags, repoDigests }) => ({ id, repoTags, repoDigests })),
+      });
+      metrics.refused(batch.length - granted.length);
+      for (const image of batch.filter(({ id }) => granted.includes(id))) {
+        const removed = await this.remove(image, reason);
+        await main.release(generation, [image.id]);
+        if (!removed) continue;
+        freed.images++;
+        freed.bytes += image.size;
+      }
+    }
+    return freed;
+  }
+
+  private async remove(image: ImageRecord, reason: RemovalReason): Promise<boolean> {
+    const { cri, log, metrics } = this.deps;
+    if (this.stopped) return false;
+    const name = image.repoTags[0] ?? image.repoDigests[0] ?? image.id;
+    try {
+      await cri.removeImage({ image: { image: image.id } }, { signal: this.end.signal });
+    } catch (error) {
+      if (!isNotFound(error)) {
+        log.error({ err: error, image: image.id }, `the image ${name} could not be removed; it is tried again later`);
+        return false;
+      }
+    }
+    this.records.forget(image.id);
+    metrics.removed(reason, image.size);
+    const why = reason === "age" ? "nobody used it for longer than imageMaximumGCAge" : "to free space";
+    log.info({ image: image.id, size: image.size }, `image ${name} (${byteSize(image.size)}) was removed: ${why}`);
+    return true;
+  }
+
+  /** Brings the records up to date. */
+  private async look(): Promise<void> {
+    const { cri, main, clock, generation } = this.deps;
+    const notYet = new NotKnownYetError("main does not know all users of images yet: try again in a moment");
+    // Asked without names first: the list is not taken for nothing.
+    if ((await main.imagesInUse([])) === undefined) throw notYet;
+    const [{ images }, sandboxImage, containers] = await Promise.all([
+      cri.listImages({}, { signal: this.end.signal }),
+      this.deps.sandboxImage(),
+      this.deps.containerImages(this.end.signal),
+    ]);
+    const contained = new Set(containers.flatMap(keysOfReference));
+    const kept = new Set(sandboxImage === undefined ? [] : keysOfReference(sandboxImage));
+    const listed: ListedImage[] = [];
+    for (const { id, repoTags, repoDigests, size, pinned } of images) {
+      if (id === "") {
+        const name = [...repoTags, ...repoDigests].join(", ");
+        this.warn("InvalidImageID", `ImageID is not valid, skipping, image: ${name}`);
+        continue;
+      }
+      const names = { id, repoTags, repoDigests };
+      listed.push({
+        ...names,
+        size: Number(size),
+        pinned: pinned || keysOfImage(names).some((key) => kept.has(key)),
+      });
+    }
+    const inUse = await main.imagesInUse(
+      listed.map(({ id, repoTags, repoDigests }) => ({ id, repoTags, repoDigests })),
+    );
+    if (inUse === undefined) throw notYet;
+    const used = new Set(inUse);
+    for (const image of listed) if (keysOfImage(image).some((key) => contained.has(key))) used.add(image.id);
+    const now = clock.now();
+    // What was there before the agent is old; after a restart of this thread alone an image may just have been pulled.
+    const firstSeen = this.looked || generation > 1 ? now : NEVER;
+    this.records.update(listed, used, now, firstSeen);
+    this.looked = true;
+  }
+
+  private warn(reason: ImageGcEventReason, message: string): void {
+    this.deps.main.warn(reason, message).catch((error: unknown) => {
+      this.deps.log.warn({ err: error, event: reason }, `main did not take the event ${reason}: ${message}`);
+    });
+  }
+}

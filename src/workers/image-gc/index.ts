@@ -1,0 +1,61 @@
+// Thread entry: wires image garbage collection and the care of log links to their CRI connection and to main.
+import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import { createCriClient } from "../../shared/cri/client.js";
+import { imageGcMetrics } from "../../shared/metrics/image-gc.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { useOrdinaryPriority } from "../../shared/thread/priority.js";
+import { runWorker } from "../../shared/thread/worker.js";
+import { containerImages } from "./container-images.js";
+import { ImageGc } from "./image-gc.js";
+import { LinkRounds } from "./link-rounds.js";
+import { sandboxImage } from "./sandbox-image.js";
+
+runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => {
+  const { init, log, clock, upcalls, generation } = context;
+  useOrdinaryPriority();
+  const registry = new ThreadRegistry("image-gc");
+  const metrics = imageGcMetrics(registry);
+  const operations = runtimeOperationsMetrics(registry);
+  const clientOf = (endpoint: string) =>
+    createCriClient({
+      endpoint,
+      runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
+      clock,
+      onCall: ({ operation, durationMs, error }) =>
+        operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    });
+  const images = clientOf(init.imageEndpoint);
+  const runtime = init.runtimeEndpoint === init.imageEndpoint ? images : clientOf(init.runtimeEndpoint);
+  const gc = new ImageGc(init, {
+    cri: images,
+    main: upcalls,
+    generation,
+    containerImages: (signal) => containerImages(runtime, signal),
+    sandboxImage: () => sandboxImage(runtime, log),
+    clock,
+    log,
+    metrics,
+  });
+  const links = new LinkRounds({
+    directory: init.containerLogsDir,
+    periodMs: init.linkPeriodMs,
+    containersAlive: (ids) => upcalls.containersAlive(ids),
+    removed: (count) => metrics.linksRemoved(count),
+    clock,
+    log,
+  });
+  gc.start();
+  links.start();
+  return Promise.resolve({
+    control: {
+      removeUnused: () => gc.removeUnused(),
+      metrics: () => registry.exportSnapshot(),
+    },
+    async drain() {
+      await Promise.all([gc.stop(), links.stop()]);
+      images.close();
+      if (runtime !== images) runtime.close();
+    },
+  });
+});

@@ -1,0 +1,141 @@
+// Tidying up on a real runtime: images nobody uses, ended containers beyond the limits, logs of pods nobody knows. The
+// thresholds are so low that the disk is always too full: whatever may go goes at each start of the agent.
+
+import assert from "node:assert/strict";
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { hasImage } from "../../packaging/standalone/cri.js";
+import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../packaging/standalone/images.js";
+import { writeOciArchive } from "../../packaging/standalone/oci-archive.js";
+import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { agentLog, metric } from "../support/fault-node.js";
+import {
+  IDLE,
+  manifest,
+  PATIENCE_MS,
+  RuntimeView,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
+
+const UNUSED = ["nodelet.local/unused-a:1", "nodelet.local/unused-b:1"];
+/** Of a pod that cannot start yet. */
+const WAITING = "nodelet.local/waiting:1";
+const ORPHAN = "default_gone_5f0c1e6a-0000-4000-8000-000000000000";
+
+let node: TestNode;
+let runtime: RuntimeView;
+const has = (image: string): Promise<boolean> => hasImage(runtime.cri, image);
+
+before(async () => {
+  node = await startNode({
+    // Its images are removed: nobody else may have them.
+    containerd: "own",
+    start: false,
+    config: { imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0 },
+    flags: ["--maximum-dead-containers-per-container=2", "--maximum-dead-containers=1"],
+  });
+  runtime = new RuntimeView(node.endpoint);
+  await importExtraImages();
+  const logs = join(node.kubelet.podLogs, ORPHAN, "app");
+  await mkdir(logs, { recursive: true });
+  await writeFile(join(logs, "0.log"), "left behind\n");
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+  const crashTwice = `n=$(cat /data/n 2>/dev/null || echo 0); echo $((n+1)) > /data/n; [ $n -lt 2 ] && exit 1; ${IDLE}`;
+  const spec = { volumes: [{ name: "data", emptyDir: {} }] };
+  await node.writeManifest("crash", manifest("crash", [shell("app", crashTwice, { volumeMounts })], { spec }));
+  const missing = [{ name: "data", hostPath: { path: "/no/such/file", type: "File" as const } }];
+  const waiting = { ...shell("app", "true", { volumeMounts }), image: WAITING };
+  await node.writeManifest("waiting", manifest("waiting", [waiting], { spec: { volumes: missing } }));
+  await node.restart();
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+});
+
+describe("tidying up", () => {
+  test("images nobody uses go; those of containers, of pods yet to start and of sandboxes stay", async () => {
+    await runEnded(1);
+    assert.deepEqual(await Promise.all(UNUSED.map(has)), [false, false]);
+    const kept = [BUSYBOX_IMAGE, PAUSE_IMAGE, WAITING];
+    assert.deepEqual(await Promise.all(kept.map(has)), [true, true, true]);
+    await waitFor(
+      async () => (await metric(node, "kubelet_image_garbage_collected_total", { reason: "space" })) === 2,
+      {
+        what: "both removals to be counted",
+        timeoutMs: PATIENCE_MS,
+      },
+    );
+  });
+
+  test("logs of a pod nobody knows go", async () => {
+    await waitFor(() => isGone(join(node.kubelet.podLogs, ORPHAN)), { what: "the logs to go", timeoutMs: PATIENCE_MS });
+  });
+
+  test("ended containers beyond the node's limit go, the oldest first, and what runs is left alone", async () => {
+    const pod = await waitForPod(
+      node,
+      "crash",
+      (view) => statusOf(view, "app")?.restartCount === 2 && statusOf(view, "app")?.state.running !== undefined,
+      "running for the third time",
+    );
+    const { uid } = pod.metadata;
+    const [running] = await runtime.containers(uid);
+    await node.removeManifest("waiting");
+    await waitGone(node, "waiting");
+    await node.restart();
+    const left = await waitFor(
+      async () => {
+        const containers = await runtime.containers(uid);
+        return containers.length === 2 ? containers : undefined;
+      },
+      { what: "one ended container to be left", timeoutMs: PATIENCE_MS },
+    );
+    assert.equal(left[0]?.id, running?.id);
+    assert.equal(left[0]?.state, ContainerState.CONTAINER_RUNNING);
+    assert.deepEqual([left[1]?.state, left[1]?.metadata?.attempt], [ContainerState.CONTAINER_EXITED, 1]);
+  });
+
+  test("the image of a pod that is no longer wanted goes at the next run", async () => {
+    await runEnded(2);
+    const images = [WAITING, BUSYBOX_IMAGE, PAUSE_IMAGE];
+    assert.deepEqual(await Promise.all(images.map(has)), [false, true, true]);
+  });
+});
+
+/** Each run ends with the news that the disk is still too full. */
+async function runEnded(count: number): Promise<void> {
+  await waitFor(
+    async () => (await agentLog(node)).filter(({ msg }) => msg.startsWith("event FreeDiskSpaceFailed")).length >= count,
+    { what: `image collection ${count} to end`, timeoutMs: PATIENCE_MS },
+  );
+}
+
+/** Small images, each with contents of its own. */
+async function importExtraImages(): Promise<void> {
+  const work = join(node.kubelet.dir, "images");
+  const images = [];
+  for (const reference of [...UNUSED, WAITING]) {
+    const rootfs = join(work, reference.replaceAll(/[/:]/g, "-"));
+    await mkdir(rootfs, { recursive: true });
+    await writeFile(join(rootfs, "name"), reference);
+    images.push({ reference, rootfs, config: { Env: [`NAME=${reference}`], Cmd: ["true"] } });
+  }
+  const archive = join(work, "extra.tar");
+  await writeOciArchive(images, archive, work);
+  assert.ok(node.containerd !== undefined);
+  await importImages(node.containerd.socket, archive);
+  assert.deepEqual(await Promise.all([...UNUSED, WAITING].map(has)), [true, true, true]);
+}
+
+function isGone(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    () => true,
+  );
+}

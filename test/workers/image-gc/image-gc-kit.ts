@@ -1,0 +1,148 @@
+// Image garbage collection without a runtime: images in memory, a disk of a size, a main that grants what it is told to.
+import type { ImageGcEventReason } from "../../../src/shared/contracts/image-gc.js";
+import { ImageGc, type ImageGcDeps, type ImageGcSettings } from "../../../src/workers/image-gc/image-gc.js";
+import { keptLog } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { settle } from "../../support/sync-kit.js";
+
+export const MIB = 1024 ** 2;
+
+export interface ModelImage {
+  id: string;
+  size: number;
+  repoTags: string[];
+  repoDigests: string[];
+  pinned: boolean;
+}
+
+const DEFAULTS: ImageGcSettings = {
+  imageGCHighThresholdPercent: 85,
+  imageGCLowThresholdPercent: 80,
+  imageMinimumGCAgeMs: 120_000,
+  imageMaximumGCAgeMs: 0,
+  imagePeriodMs: 300_000,
+};
+
+export class ImageWorld {
+  readonly clock = new SteppedClock();
+  readonly kept = keptLog();
+  readonly images: ModelImage[] = [];
+  readonly inUse = new Set<string>();
+  /** Main knows who uses what. */
+  known = true;
+  readonly refused = new Set<string>();
+  readonly failing = new Set<string>();
+  sandboxImage: string | undefined;
+  /** References of containers that main knows nothing of. */
+  containers: string[] = [];
+  capacity = 1000 * MIB;
+  /** Taken by something else than images. */
+  otherwiseUsed = 0;
+  readonly events: [ImageGcEventReason, string][] = [];
+  readonly removed: string[] = [];
+  readonly granted = new Set<string>();
+  readonly proposals: string[][] = [];
+  lists = 0;
+  listFails: Error | undefined;
+  readonly metrics = { space: 0, age: 0, refused: 0 };
+  readonly gc: ImageGc;
+
+  constructor(settings: Partial<ImageGcSettings> = {}, generation = 1) {
+    // Not the epoch: 0 stands for never.
+    this.clock.step(1_000_000);
+    this.gc = new ImageGc({ ...DEFAULTS, ...settings }, this.deps(generation));
+  }
+
+  add(id: string, sizeMiB = 100, fields: Partial<ModelImage> = {}): void {
+    this.images.push({
+      id,
+      size: sizeMiB * MIB,
+      repoTags: [`registry.test/${id}:1`],
+      repoDigests: [],
+      pinned: false,
+      ...fields,
+    });
+  }
+
+  async start(): Promise<void> {
+    this.gc.start();
+    await settle();
+  }
+
+  async step(ms: number): Promise<void> {
+    this.clock.step(ms);
+    await settle();
+  }
+
+  private deps(generation: number): ImageGcDeps {
+    return {
+      cri: {
+        listImages: () => {
+          this.lists++;
+          if (this.listFails !== undefined) return Promise.reject(this.listFails);
+          const images = this.images.map((image) => ({
+            ...image,
+            size: BigInt(image.size),
+            uid: undefined,
+            username: "",
+            spec: undefined,
+          }));
+          return Promise.resolve({ images });
+        },
+        removeImage: (request) => {
+          const id = request.image?.image ?? "";
+          if (!this.granted.has(id)) throw new Error(`${id} is removed without having been granted`);
+          if (this.failing.has(id)) return Promise.reject(new Error(`${id} is busy`));
+          this.images.splice(
+            this.images.findIndex((image) => image.id === id),
+            1,
+          );
+          this.removed.push(id);
+          return Promise.resolve({});
+        },
+        imageFsInfo: () => {
+          const fsId = { mountpoint: "/images" };
+          const imageFilesystems = [{ timestamp: 0n, fsId, usedBytes: undefined, inodesUsed: undefined }];
+          return Promise.resolve({ imageFilesystems, containerFilesystems: [] });
+        },
+      },
+      main: {
+        imagesInUse: (images) =>
+          Promise.resolve(this.known ? images.map(({ id }) => id).filter((id) => this.inUse.has(id)) : undefined),
+        grant: ({ images }) => {
+          const asked = images.map(({ id }) => id);
+          this.proposals.push(asked);
+          this.granted.clear();
+          for (const id of asked) if (!this.refused.has(id)) this.granted.add(id);
+          return Promise.resolve([...this.granted]);
+        },
+        release: (_generation, ids) => {
+          for (const id of ids) this.granted.delete(id);
+          return Promise.resolve();
+        },
+        warn: (reason, message) => {
+          this.events.push([reason, message]);
+          return Promise.resolve();
+        },
+      },
+      generation,
+      containerImages: () => Promise.resolve(this.containers),
+      sandboxImage: () => Promise.resolve(this.sandboxImage),
+      statFs: () => {
+        const used = this.otherwiseUsed + this.images.reduce((sum, { size }) => sum + size, 0);
+        return Promise.resolve({ capacity: this.capacity, available: Math.max(0, this.capacity - used) });
+      },
+      clock: this.clock,
+      log: this.kept.log,
+      metrics: {
+        removed: (reason) => {
+          this.metrics[reason]++;
+        },
+        refused: (count) => {
+          this.metrics.refused += count;
+        },
+        linksRemoved: () => undefined,
+      },
+    };
+  }
+}

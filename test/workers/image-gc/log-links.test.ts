@@ -1,0 +1,87 @@
+// Links to container logs that lead nowhere go, unless their container lives.
+import assert from "node:assert/strict";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { LinkRounds } from "../../../src/workers/image-gc/link-rounds.js";
+import { containerIdOf, removeDanglingLinks } from "../../../src/workers/image-gc/log-links.js";
+import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+const idOf = (digit: string): string => digit.repeat(64);
+const nameOf = (digit: string): string => `web_default_app-${idOf(digit)}.log`;
+
+test("dangling ones of containers that are gone or exited go; all else stays", async (t) => {
+  const folder = await temporaryFolder(t);
+  const directory = join(folder, "containers");
+  await mkdir(directory);
+  await writeFile(join(folder, "0.log"), "");
+  const nowhere = join(folder, "gone", "0.log");
+  await symlink(join(folder, "0.log"), join(directory, nameOf("1")));
+  await symlink(nowhere, join(directory, nameOf("2")));
+  await symlink(nowhere, join(directory, nameOf("3")));
+  // A path through a file leads nowhere as well.
+  await symlink(join(folder, "0.log", "x"), join(directory, nameOf("4")));
+  await symlink(nowhere, join(directory, "somebody-elses.log"));
+  await writeFile(join(directory, nameOf("5")), "a file");
+  const asked: string[][] = [];
+  const options = {
+    directory,
+    log: keptLog().log,
+    containersAlive: (ids: string[]) => {
+      asked.push(ids.toSorted());
+      return Promise.resolve([idOf("2")]);
+    },
+  };
+  assert.equal(await removeDanglingLinks(options), 2);
+  assert.deepEqual(asked, [["2", "3", "4"].map(idOf)]);
+  const left = [nameOf("1"), nameOf("2"), nameOf("5"), "somebody-elses.log"];
+  assert.deepEqual((await readdir(directory)).sort(), left.sort());
+});
+
+test("nothing goes while main does not know what lives, and no folder is no links", async (t) => {
+  const directory = await temporaryFolder(t);
+  await symlink("/nowhere/at/all", join(directory, nameOf("1")));
+  const options = { directory, log: keptLog().log, containersAlive: () => Promise.resolve(undefined) };
+  assert.equal(await removeDanglingLinks(options), 0);
+  assert.deepEqual(await readdir(directory), [nameOf("1")]);
+  assert.equal(await removeDanglingLinks({ ...options, directory: join(directory, "none") }), 0);
+});
+
+test("the container's id is the link name's last part, whatever the names before it", () => {
+  assert.equal(containerIdOf(nameOf("a")), idOf("a"));
+  assert.equal(containerIdOf(`web.a_kube-system_my-app-${idOf("b")}.log`), idOf("b"));
+  for (const other of [
+    "web.log",
+    `web-${idOf("a")}.log`,
+    `web_default_app-${idOf("a")}.log.gz`,
+    `a_b_c-${"f".repeat(63)}.log`,
+  ]) {
+    assert.equal(containerIdOf(other), undefined, other);
+  }
+});
+
+test("rounds follow each other, a failed one included, until they are stopped", async (t) => {
+  const folder = await temporaryFolder(t);
+  const clock = new SteppedClock();
+  const kept = keptLog();
+  const removed: number[] = [];
+  await writeFile(join(folder, "file"), "");
+  const rounds = new LinkRounds({
+    // Not a folder: the first round fails.
+    directory: join(folder, "file"),
+    periodMs: 1000,
+    containersAlive: () => Promise.resolve([]),
+    clock,
+    log: kept.log,
+    removed: (count) => removed.push(count),
+  });
+  rounds.start();
+  assert.equal(clock.pending, 1, "the first round is a period away");
+  for (let round = 1; round <= 2; round++) {
+    clock.step(1000);
+    await until(`round ${round}`, () => kept.warnings().length === round && clock.pending === 1);
+  }
+  await rounds.stop();
+  assert.deepEqual([removed, clock.pending], [[], 0]);
+});
