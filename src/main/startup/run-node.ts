@@ -15,6 +15,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { NodeRecorder } from "../events/node-recorder.js";
+import { admitAll } from "../admission/verdict.js";
 import { nodeImages } from "../images/node-images.js";
 import { createProbes } from "../probes/create-probes.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
@@ -123,6 +124,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     runtime,
     pleg,
     probes,
+    admission: admitAll,
     clock,
     log,
     gates: settings.restartGates,

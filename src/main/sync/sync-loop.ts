@@ -20,6 +20,8 @@ export interface SyncLoopDeps {
   records: PodRecords;
   clock: Clock;
   log: Logger;
+  /** Called once, before the first pod is taken on. */
+  onFirst(): void;
   /** UIDs with a directory or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
   /** Says that the loop is alive. */
@@ -95,6 +97,7 @@ export class SyncLoop {
 
   private onCacheComplete(): void {
     this.started = true;
+    this.deps.onFirst();
     for (const change of this.early.splice(0)) this.applyEarly(change);
     this.sweep();
   }

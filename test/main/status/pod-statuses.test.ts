@@ -25,6 +25,7 @@ function build() {
     probes: noProbeResults,
     terminations: { messagesOf: () => new Map<string, string>(), forget: () => undefined },
     publish: (delta) => deltas.push(delta),
+    onFinal: () => undefined,
     onStarted: (pod, ms) => started.push([pod.metadata.uid, ms]),
   });
   const update = (pod: Pod, containers = [criContainer("a")], final = false): void =>
@@ -33,6 +34,8 @@ function build() {
       observed: { ...observedPod(containers), uid: pod.metadata.uid },
       waiting: new Map(),
       final,
+      mayRun: !final,
+      ended: false,
     });
   return { clock, kept, deltas, started, statuses, update };
 }

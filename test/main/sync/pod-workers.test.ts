@@ -14,6 +14,7 @@ function build() {
     clock: world.clock,
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: (pod) => desired.push(pod),
+    earlierEnd: () => undefined,
     onGone: (uid) => gone.push(uid),
   });
   world.onTerminated = (uid) => workers.terminated(uid);

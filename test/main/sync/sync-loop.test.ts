@@ -29,6 +29,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
       return { ...deps, events: { ...deps.events, onTerminating } };
     },
     onDesired: (desired) => records.accept(desired, new Date(world.clock.now())),
+    earlierEnd: () => undefined,
     onGone: (uid) => {
       world.cache.forget(uid);
       records.forget(uid);
@@ -38,7 +39,16 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   let stamps = 0;
   const { cache, clock } = world;
   const { log } = world.kept;
-  const loop = new SyncLoop({ cache, workers, records, clock, log, leftovers, stamp: () => (stamps += 1) });
+  const loop = new SyncLoop({
+    cache,
+    workers,
+    records,
+    clock,
+    log,
+    onFirst: () => undefined,
+    leftovers,
+    stamp: () => (stamps += 1),
+  });
   world.cacheEvents = {
     onPod: (uid) => loop.onPod(uid),
     onRuntime: (state, before) => loop.onRuntime(state, before),
