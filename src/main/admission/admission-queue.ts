@@ -8,15 +8,9 @@ export class AdmissionQueue {
   private tail: Promise<unknown> = Promise.resolve();
   /** Verdicts asked for ahead of their pods' workers. */
   private readonly ahead = new Map<string, Promise<AdmissionVerdict>>();
-  private readonly holders = new Map<string, Pod>();
   private readonly stopping = new AbortController();
 
   constructor(private readonly admission: Admission) {}
-
-  /** Pods that were admitted and may hold what they were admitted for. */
-  admitted(): Pod[] {
-    return [...this.holders.values()];
-  }
 
   /** Pods of an earlier life: they may run, before any source has told of them. Call before the first admit. */
   restore(pods: readonly Pod[]): void {
@@ -36,10 +30,14 @@ export class AdmissionQueue {
     return await unlessAborted(asked ?? this.enqueue(pod, signal), signal);
   }
 
+  updated(pod: Pod): void {
+    this.admission.updated?.(pod);
+  }
+
   /** The pod holds nothing any more; should it come back, it is asked for anew. */
   forget(uid: string): void {
     this.ahead.delete(uid);
-    this.holders.delete(uid);
+    this.admission.release?.(uid);
   }
 
   stop(): void {
@@ -50,7 +48,8 @@ export class AdmissionQueue {
     const turn = this.tail.then(async () => {
       signal.throwIfAborted();
       const verdict = await this.admission.admit(pod, signal);
-      if (verdict.admit && !signal.aborted) this.holders.set(pod.metadata.uid, pod);
+      // Nobody hears the answer: nobody would give back what was given.
+      if (signal.aborted) this.admission.release?.(pod.metadata.uid);
       return verdict;
     });
     this.tail = turn.catch(() => undefined);

@@ -13,6 +13,10 @@ export interface Admission {
    * and got another definition, or after a rejection of this promise.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
+  /** The definition of a pod that was admitted changed. */
+  updated?(pod: Pod): void;
+  /** Nothing of the pod runs any more, or it is gone: what it was given is free. Also said of pods never admitted. */
+  release?(uid: string): void;
 }
 
 /** Every pod is taken on. */

@@ -204,6 +204,7 @@ export class NodeSync {
     const { uid } = pod.metadata;
     const before = this.records.get(uid);
     this.records.accept(pod, new Date(this.deps.clock.now()));
+    this.admission.updated(pod);
     const record = this.records.get(uid);
     if (record !== undefined) {
       const { finalStatus, startTime } = record;

@@ -14,21 +14,26 @@ const [a, b, c] = [pod({}, "a"), pod({}, "b"), pod({}, "c")];
 function build() {
   const asked: string[] = [];
   const answers = new Map<string, (verdict: AdmissionVerdict | Error) => void>();
+  const holders = new Set<string>();
   const queue = new AdmissionQueue({
+    release: (uid) => void holders.delete(uid.replace("uid-", "")),
     admit: (one: Pod, signal) => {
       const { name } = one.metadata;
       asked.push(name);
       const answered = new Promise<AdmissionVerdict>((resolve, reject) => {
         answers.set(name, (verdict) => (verdict instanceof Error ? reject(verdict) : resolve(verdict)));
       });
-      return Promise.race([answered, hang(signal)]);
+      return Promise.race([answered, hang(signal)]).then((verdict) => {
+        if (verdict.admit) holders.add(name);
+        return verdict;
+      });
     },
   });
   const answer = async (name: string, verdict: AdmissionVerdict | Error = { admit: true }): Promise<void> => {
     answers.get(name)?.(verdict);
     await settle();
   };
-  const names = (): string[] => queue.admitted().map(({ metadata }) => metadata.name);
+  const names = (): string[] => [...holders];
   return { queue, asked, answer, names };
 }
 
@@ -95,11 +100,28 @@ test("an error goes to the one it is about, and may be asked about again", async
 });
 
 test("stop ends what is asked for ahead", async () => {
-  const { queue, asked } = build();
+  const { queue, asked, names } = build();
   queue.restore([a, b]);
   await settle();
   queue.stop();
   await settle();
   assert.deepEqual(asked, ["a"]);
-  assert.deepEqual(queue.admitted(), []);
+  assert.deepEqual(names(), []);
+});
+
+test("what is given to a pod that has given up is taken back", async () => {
+  const released: string[] = [];
+  let give: (verdict: AdmissionVerdict) => void = () => undefined;
+  const queue = new AdmissionQueue({
+    admit: () => new Promise((resolve) => (give = resolve)),
+    release: (uid) => released.push(uid),
+  });
+  const removed = new AbortController();
+  const verdict = assert.rejects(queue.admit(a, removed.signal), /removed/);
+  await settle();
+  removed.abort(new Error("removed"));
+  await verdict;
+  give({ admit: true });
+  await settle();
+  assert.deepEqual(released, ["uid-a"]);
 });
