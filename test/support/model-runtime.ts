@@ -19,6 +19,7 @@ export class ModelRuntime {
   /** Container id to the sandbox it was made in. */
   private readonly homes = new Map<string, string>();
   cleaned = false;
+  released = false;
 
   constructor(readonly pod: Pod) {
     const { uid, name, namespace } = pod.metadata;
@@ -71,6 +72,9 @@ export class ModelRuntime {
         return;
       case "remove-container":
         this.observed.containers = this.observed.containers.filter((status) => status.id !== step.containerId);
+        return;
+      case "release":
+        this.released = true;
         return;
       case "clean-up":
         this.cleaned = true;

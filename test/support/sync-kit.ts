@@ -2,11 +2,19 @@
 // that answers inspections from model runtimes, the doer applies steps to them and can be scripted to fail or hang.
 import { noProbeResults } from "../../src/main/status/probe-results.js";
 import { PodCache, type PodCacheEvents } from "../../src/main/sync/pod-cache.js";
-import type { PodWorkerDeps, PodWorkerEvents, StepDoer } from "../../src/main/sync/pod-worker.js";
+import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
+import type { EventInput } from "../../src/main/events/recorder.js";
+import type {
+  PodEnd,
+  PodWorkerDeps,
+  PodWorkerEvents,
+  StepDoer,
+  SyncedPod,
+} from "../../src/main/sync/pod-worker-port.js";
 import type { Plan, Step } from "../../src/main/sync/step.js";
 import type { StartFailure } from "../../src/main/sync/plan-context.js";
 import type { Pod } from "../../src/shared/api/pod.js";
-import type { InspectHint, InspectRequest, PlegRecord } from "../../src/shared/contracts/pleg.js";
+import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
@@ -39,6 +47,10 @@ export interface Synced {
   pod: Pod;
   plan: Plan;
   failures: Map<string, StartFailure>;
+  state: SyncedPod["state"];
+  mayRun: boolean;
+  ended: boolean;
+  end: PodEnd | undefined;
 }
 
 export class SyncWorld {
@@ -57,7 +69,16 @@ export class SyncWorld {
   /** What a worker waits for before it stops anything. */
   terminationKept: Promise<void> = Promise.resolve();
   readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
+  readonly endings: { uid: string; end: PodEnd }[] = [];
   readonly terminated: string[] = [];
+  /** What admission says; by default that every pod is taken on. */
+  admit: (pod: Pod, signal: AbortSignal) => Promise<AdmissionVerdict> = () => Promise.resolve({ admit: true });
+  /** Events as "TYPE REASON: MESSAGE". */
+  readonly recorded: string[] = [];
+  startTime: string | undefined = "1970-01-01T00:00:00Z";
+  runtimeState: RuntimeState | undefined;
+  /** Steps that ended, as "UID kind", with "failed" when they did. */
+  readonly outcomes: string[] = [];
   onTerminated: (uid: string) => void = () => undefined;
   cacheEvents: Partial<PodCacheEvents> = {};
   readonly cache: PodCache;
@@ -98,6 +119,13 @@ export class SyncWorld {
       probes: noProbeResults,
       doer: this.doer(uid),
       events: this.events(),
+      recorder: {
+        pod: (_pod, event) => void this.recorded.push(eventLine(event)),
+        node: (event) => void this.recorded.push(eventLine(event)),
+      },
+      admit: (pod, signal) => this.admit(pod, signal),
+      startTime: () => this.startTime,
+      runtime: () => this.runtimeState,
       clock: this.clock,
       log: this.kept.log,
     };
@@ -124,7 +152,7 @@ export class SyncWorld {
         if (scripted !== undefined) return scripted;
         signal.throwIfAborted();
         this.apply(uid, pod, step);
-        return step.kind === "clean-up" ? [] : HINTS;
+        return step.kind === "clean-up" || step.kind === "release" ? [] : HINTS;
       },
     };
   }
@@ -136,8 +164,15 @@ export class SyncWorld {
 
   private events(): PodWorkerEvents {
     return {
-      onSynced: ({ pod, plan, failures }) => {
-        this.synced.push({ pod, plan, failures: new Map(failures) });
+      onSynced: ({ pod, plan, failures, state, mayRun, ended, end }) => {
+        this.synced.push({ pod, plan, failures: new Map(failures), state, mayRun, ended, end });
+      },
+      onStep: (uid, step, { error }) => {
+        this.outcomes.push(`${uid} ${step.kind}${error === undefined ? "" : " failed"}`);
+      },
+      onEnding: (uid, end) => {
+        this.endings.push({ uid, end });
+        return this.terminationKept;
       },
       onTerminating: (uid, deadline, reason) => {
         this.terminating.push({ uid, deadline, reason });
@@ -149,4 +184,8 @@ export class SyncWorld {
       },
     };
   }
+}
+
+function eventLine({ type, reason, message }: EventInput): string {
+  return `${type} ${reason}: ${message}`;
 }

@@ -7,8 +7,16 @@ export type AdmissionVerdict =
   | { admit: false; reason: string; message: string };
 
 export interface Admission {
-  /** May wait, as when room is made by preemption. Called once per pod UID, in the order in which pods came. */
+  /**
+   * May wait, as when room is made by preemption; the next pod is asked for when this one is settled. Called once per pod
+   * UID, in the order in which pods came, those of an earlier life of the agent first; again only for a pod that ended
+   * and got another definition, or after a rejection of this promise.
+   */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
+  /** The definition of a pod that was admitted changed. */
+  updated?(pod: Pod): void;
+  /** Nothing of the pod runs any more, or it is gone: what it was given is free. Also said of pods never admitted. */
+  release?(uid: string): void;
 }
 
 /** Every pod is taken on. */

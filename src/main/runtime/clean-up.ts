@@ -3,6 +3,11 @@ import { readdir, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NodeRuntime } from "./node-runtime.js";
 
+/** A pod that is over but still shown keeps its directories: they hold its last words. Rejects as cleanUpPod does. */
+export async function releasePod(runtime: NodeRuntime, uid: string): Promise<void> {
+  await Promise.all([runtime.volumes.tearDownPod(uid), runtime.cgroups.removePod(uid)]);
+}
+
 /** Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. */
 export async function cleanUpPod(runtime: NodeRuntime, uid: string): Promise<void> {
   await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);

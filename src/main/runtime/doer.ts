@@ -1,9 +1,9 @@
 // The doer: executes the planner's steps, one verb per file. It keeps what was prepared for a pod while its worker lives.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import type { StepDoer } from "../sync/pod-worker.js";
+import type { StepDoer } from "../sync/pod-worker-port.js";
 import type { Step } from "../sync/step.js";
-import { cleanUpPod } from "./clean-up.js";
+import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
@@ -67,6 +67,10 @@ export class Doer implements StepDoer {
         return removeContainer(this.runtime, step, signal);
       case "remove-sandbox":
         return removeSandbox(this.runtime, step, signal);
+      case "release":
+        this.environment = undefined;
+        await releasePod(this.runtime, this.uid);
+        return [];
       case "clean-up":
         this.environment = undefined;
         await cleanUpPod(this.runtime, this.uid);

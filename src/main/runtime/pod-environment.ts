@@ -7,6 +7,7 @@ import type { VolumePlace } from "../volumes/place.js";
 import { podDataDirs, podDirMode } from "./config/data-dirs.js";
 import { podLogDirectory } from "./config/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
+import { PodCgroupError, PodDirectoriesError } from "./pod-environment-error.js";
 
 export interface PodEnvironment {
   cgroup: PodCgroup;
@@ -15,20 +16,31 @@ export interface PodEnvironment {
   volumes: Promise<ReadonlyMap<string, VolumePlace>>;
 }
 
-/** Rejects when the cgroup or the directories can't be made; a volume's error shows when it is awaited. */
+/** Rejects with PodCgroupError or PodDirectoriesError; a volume's error shows when it is awaited. */
 export async function preparePod(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<PodEnvironment> {
   const { settings } = runtime;
   const logDirectory = podLogDirectory(settings.podLogsDir, pod);
-  const directories = Promise.all(
-    podDataDirs(settings.rootDir, pod.metadata.uid).map((path) => mkdir(path, { recursive: true, mode: podDirMode })),
+  const directories = orElse(
+    Promise.all(
+      podDataDirs(settings.rootDir, pod.metadata.uid).map((path) => mkdir(path, { recursive: true, mode: podDirMode })),
+    ),
+    PodDirectoriesError,
   );
   const volumes = directories.then(() => runtime.volumes.setUpPod(pod, signal));
   // Awaited by the containers: until then its failure must not count as unhandled.
   volumes.catch(() => undefined);
   const [cgroup] = await Promise.all([
-    runtime.cgroups.ensurePod(pod),
-    mkdir(logDirectory, { recursive: true, mode: 0o755 }),
+    orElse(runtime.cgroups.ensurePod(pod), PodCgroupError),
+    orElse(mkdir(logDirectory, { recursive: true, mode: 0o755 }), PodDirectoriesError),
     directories,
   ]);
   return { cgroup, logDirectory, volumes };
+}
+
+async function orElse<T>(made: Promise<T>, Cause: new (cause: unknown) => Error): Promise<T> {
+  try {
+    return await made;
+  } catch (error) {
+    throw new Cause(error);
+  }
 }

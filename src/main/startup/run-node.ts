@@ -18,6 +18,7 @@ import type { NodeDns } from "../network/pod-dns.js";
 import { NodeRecorder } from "../events/node-recorder.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
+import { admitAll } from "../admission/verdict.js";
 import { nodeImages } from "../images/node-images.js";
 import { createProbes } from "../probes/create-probes.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
@@ -156,6 +157,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     runtime,
     pleg,
     probes,
+    admission: admitAll,
     clock,
     log,
     gates: settings.restartGates,

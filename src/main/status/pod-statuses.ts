@@ -1,6 +1,6 @@
 // The statuses of all pods of the node: computed when something of a pod changed, published in batches to the server
 // thread. What must hold: a published pod is the newest computed one; equal statuses are published once; an exit is
-// never published without the container's last words.
+// never published without the container's last words; the status a pod ended with is published before the pod goes.
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
@@ -10,7 +10,8 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { StartError } from "./container-status.js";
 import type { RestartGates } from "../sync/restart.js";
 import type { RestartingAll } from "../sync/step.js";
-import { computePodStatus } from "./compute-pod-status.js";
+import { computePodStatus, isStaticPod, rejectedPodStatus, type PodFailure } from "./compute-pod-status.js";
+import { finalStatus, reportableStatus } from "./final-status.js";
 import type { ProbeResults } from "./probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
 
@@ -34,6 +35,8 @@ export interface PodStatusesDeps {
   publish: (delta: PodDelta) => void;
   /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
   onStarted: (pod: Pod, sinceSeenMs: number) => void;
+  /** The status a pod ended with. */
+  onFinal: (pod: Pod, status: PodStatus) => void;
 }
 
 export interface StatusUpdate {
@@ -47,6 +50,12 @@ export interface StatusUpdate {
   /** Names of containers that will be started again, whatever their exit code. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;
+  /** Something of the pod runs, or may start: it must not look as if it were over. */
+  mayRun: boolean;
+  /** Nothing of the pod runs: this is its last status. */
+  ended: boolean;
+  /** Why the agent ends the pod. */
+  failure?: PodFailure;
 }
 
 /** Changes within this time reach the server thread together. */
@@ -57,6 +66,8 @@ interface Entry {
   status: PodStatus;
   text: string;
   started: boolean;
+  /** It is the status the pod ended with. */
+  final: boolean;
 }
 
 export class PodStatuses {
@@ -67,6 +78,10 @@ export class PodStatuses {
   private readonly held = new Map<string, StatusUpdate>();
   /** The newest update of each pod. */
   private readonly newest = new Map<string, StatusUpdate>();
+  /** Pods to be forgotten once their last words are read. */
+  private readonly leaving = new Set<string>();
+  /** Pods that are gone, as they ended: told in one batch, removed in the next. */
+  private readonly last = new Map<string, Pod>();
   private timer: Timer | undefined;
 
   constructor(private readonly deps: PodStatusesDeps) {}
@@ -84,12 +99,32 @@ export class PodStatuses {
   /** A pod is known before anything of it runs; `startTime` is when this node first accepted it. */
   accept(pod: Pod, startTime: string): void {
     const { uid } = pod.metadata;
+    if (this.leaving.has(uid)) this.drop(uid);
     const status = this.entries.get(uid)?.status ?? { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod) };
-    this.put(pod, status, this.entries.get(uid)?.started ?? false);
+    this.put(pod, status);
+  }
+
+  /** A pod that has ended runs anew: what it ended with is no longer its status. */
+  acceptAgain(pod: Pod, startTime: string): void {
+    this.held.delete(pod.metadata.uid);
+    this.newest.delete(pod.metadata.uid);
+    this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod) }, { final: false });
+  }
+
+  /** A pod that ended in an earlier life of the agent. */
+  restore(pod: Pod, status: PodStatus): void {
+    this.put(pod, status, { final: true });
+  }
+
+  /** Admission refused the pod; nothing of it runs. */
+  reject(pod: Pod, { reason, message }: PodFailure): void {
+    this.held.delete(pod.metadata.uid);
+    this.newest.delete(pod.metadata.uid);
+    this.note(pod, rejectedPodStatus(reason, message, this.deps.qosClass(pod), this.deps.clock.now()));
   }
 
   update(input: StatusUpdate): void {
-    const { pod, observed, waiting, final, inPostStart, restarting, restartingAll } = input;
+    const { pod, observed, waiting, final, inPostStart, restarting, restartingAll, failure, mayRun, ended } = input;
     const { uid } = pod.metadata;
     this.newest.set(uid, input);
     const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
@@ -100,16 +135,19 @@ export class PodStatuses {
     this.held.delete(uid);
     const entry = this.entries.get(uid);
     const previous = entry?.status;
-    const status = computePodStatus({
+    const now = this.deps.clock.now();
+    const computed = computePodStatus({
       pod,
       observed,
       ...(previous === undefined ? {} : { previous }),
       startErrors: waiting,
       nodeIPs: this.deps.nodeIPs,
       runtimeName: this.deps.runtimeName(),
-      now: this.deps.clock.now(),
+      now,
       qosClass: this.deps.qosClass(pod),
       podFinal: final,
+      // While it runs, the containers alone say what is reported.
+      ...(failure !== undefined && !mayRun && { failure }),
       probes: this.deps.probes,
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
@@ -117,15 +155,13 @@ export class PodStatuses {
       ...(restarting !== undefined && { restarting }),
       ...(restartingAll !== undefined && { restartingAll }),
     });
+    const status = ended
+      ? finalStatus(pod, computed, isStaticPod(pod), now)
+      : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.noteStarted(pod);
-    if (previous !== undefined && previous.phase !== status.phase) {
-      this.deps.log.info(
-        { pod: uid, phase: status.phase },
-        `${podDescription(pod)}: ${previous.phase} → ${status.phase}`,
-      );
-    }
-    this.put(pod, status, entry?.started === true || running);
+    this.note(pod, status, { started: running, final: ended });
+    if (ended) this.deps.onFinal(pod, status);
   }
 
   /** A probe of the pod changed its mind: the same picture, shown anew. */
@@ -138,17 +174,13 @@ export class PodStatuses {
   onMessageRead(uid: string): void {
     const input = this.held.get(uid);
     if (input !== undefined) this.update(input);
+    if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
   }
 
-  /** The pod is gone: it is no longer shown. */
+  /** The pod is gone: it is no longer shown, once the status it ended with has been. */
   forget(uid: string): void {
-    this.held.delete(uid);
-    this.newest.delete(uid);
-    if (!this.entries.delete(uid)) return;
-    this.deps.terminations.forget(uid);
-    this.changed.delete(uid);
-    this.removed.add(uid);
-    this.schedule();
+    if (this.held.get(uid)?.ended === true) this.leaving.add(uid);
+    else this.drop(uid);
   }
 
   stop(): void {
@@ -156,12 +188,36 @@ export class PodStatuses {
     this.timer = undefined;
   }
 
-  private put(pod: Pod, status: PodStatus, started: boolean): void {
+  private drop(uid: string): void {
+    this.leaving.delete(uid);
+    this.held.delete(uid);
+    this.newest.delete(uid);
+    const entry = this.entries.get(uid);
+    if (entry === undefined) return;
+    this.entries.delete(uid);
+    this.deps.terminations.forget(uid);
+    if (this.changed.delete(uid) && entry.final) this.last.set(uid, withStatus(entry));
+    this.removed.add(uid);
+    this.schedule();
+  }
+
+  /** Puts the status and tells of a new phase in the log. */
+  private note(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): void {
+    const { uid } = pod.metadata;
+    const previous = this.entries.get(uid)?.status.phase;
+    if (previous !== undefined && previous !== status.phase) {
+      this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous} → ${status.phase}`);
+    }
+    this.put(pod, status, marks);
+  }
+
+  private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): void {
     const { uid } = pod.metadata;
     const text = JSON.stringify(status);
     const entry = this.entries.get(uid);
     const same = entry?.text === text && entry.pod === pod;
-    this.entries.set(uid, { pod, status, text, started });
+    const started = entry?.started === true || marks.started === true;
+    this.entries.set(uid, { pod, status, text, started, final: marks.final ?? entry?.final ?? false });
     if (same) return;
     this.removed.delete(uid);
     this.changed.add(uid);
@@ -176,11 +232,15 @@ export class PodStatuses {
   private schedule(): void {
     this.timer ??= this.deps.clock.after(BATCH_MS, () => {
       this.timer = undefined;
-      const set = [...this.changed].map((uid) => this.get(uid)).filter((pod) => pod !== undefined);
-      const removed = [...this.removed];
+      for (const uid of this.changed) this.last.delete(uid);
+      const shown = [...this.changed].map((uid) => this.get(uid)).filter((pod) => pod !== undefined);
+      const set = [...this.last.values(), ...shown];
+      const removed = [...this.removed].filter((uid) => !this.last.has(uid));
+      for (const uid of removed) this.removed.delete(uid);
       this.changed.clear();
-      this.removed.clear();
+      this.last.clear();
       this.deps.publish({ set, removed });
+      if (this.removed.size > 0) this.schedule();
     });
   }
 }

@@ -5,17 +5,20 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { podsWithLogs } from "../collection/log-directories.js";
+import { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
 import type { ProbePort } from "../probes/port.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
+import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { BackoffOptions } from "./crash-backoff.js";
 import { PlanEvents } from "./plan-events.js";
 import { PodCache } from "./pod-cache.js";
 import { PodRecords } from "./pod-records.js";
-import type { PodWorkerEvents } from "./pod-worker.js";
+import type { PodEnd, PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import type { RestartGates } from "./restart.js";
 import { SyncLoop } from "./sync-loop.js";
@@ -31,6 +34,7 @@ export interface NodeSyncDeps {
   runtime: NodeRuntime;
   pleg: PlegPort;
   probes: ProbePort;
+  admission: Admission;
   clock: Clock;
   log: Logger;
   gates: RestartGates;
@@ -48,6 +52,7 @@ export class NodeSync {
   readonly loop: SyncLoop;
   readonly statuses: PodStatuses;
   readonly records: PodRecords;
+  readonly admission: AdmissionQueue;
   /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
   private readonly watched = new Map<string, string[]>();
   private readonly planEvents: PlanEvents;
@@ -55,6 +60,7 @@ export class NodeSync {
   constructor(private readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
     this.planEvents = new PlanEvents(runtime.events);
+    this.admission = new AdmissionQueue(deps.admission);
     this.records = new PodRecords(
       join(runtime.settings.rootDir, "nodelet", "pods"),
       clock,
@@ -76,6 +82,7 @@ export class NodeSync {
       gates: deps.gates,
       publish: (delta) => deps.publish(delta),
       onStarted: (pod, ms) => deps.onStarted(pod, ms),
+      onFinal: (pod, status) => this.records.ended(pod.metadata.uid, status),
     });
     const events = this.workerEvents();
     const workerLog = moduleLogger(log, "pod-worker");
@@ -84,7 +91,14 @@ export class NodeSync {
       workerDeps: (uid) => ({
         cache: this.cache,
         probes: deps.probes.results,
-        doer: new Doer(runtime, uid, (pod, watchDirs) => this.onCgroup(pod, watchDirs)),
+        doer: new Doer(runtime, uid, (pod, watchDirs) => this.onCgroup(pod, watchDirs), {
+          has: (containerId) => this.records.preStopsDone(uid).includes(containerId),
+          add: (containerId) => this.records.preStopDone(uid, containerId),
+        }),
+        recorder: runtime.events,
+        admit: (pod, signal) => this.admit(pod, signal),
+        startTime: (pod) => this.records.get(pod)?.startTime,
+        runtime: () => this.cache.runtime,
         clock,
         log: workerLog,
         events,
@@ -93,6 +107,7 @@ export class NodeSync {
         deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
       }),
       onDesired: (pod) => this.onDesired(pod),
+      earlierEnd: (uid) => this.earlierEnd(uid),
       onGone: (uid) => this.onGone(uid),
     });
     this.loop = new SyncLoop({
@@ -101,6 +116,7 @@ export class NodeSync {
       records: this.records,
       clock,
       log: moduleLogger(log, "sync-loop"),
+      onFirst: () => this.admission.restore(this.records.admittedPods()),
       leftovers: async () => {
         const { podLogsDir } = runtime.settings;
         const found = await Promise.all([
@@ -134,6 +150,7 @@ export class NodeSync {
   /** Stops without touching the pods. */
   async stop(): Promise<void> {
     this.loop.stop();
+    this.admission.stop();
     await this.workers.stop();
     this.statuses.stop();
     await this.records.flush();
@@ -141,22 +158,11 @@ export class NodeSync {
 
   private workerEvents(): PodWorkerEvents {
     return {
-      onSynced: ({ pod, observed, plan, failures, state, inPostStart }) => {
-        // A container is probed when its postStart hook is over.
-        if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
-        const waiting = new Map<string, { reason: string; message: string }>(failures);
-        for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
-        const { finished: final, restarting, restartingAll, events = [] } = plan;
-        this.statuses.update({
-          pod,
-          observed,
-          waiting,
-          final,
-          ...(inPostStart !== undefined && { inPostStart }),
-          ...(restarting !== undefined && { restarting }),
-          ...(restartingAll !== undefined && { restartingAll }),
-        });
-        if (inPostStart === undefined) this.planEvents.tell(pod, events);
+      onSynced: (synced) => this.onSynced(synced),
+      onStep: () => undefined,
+      onEnding: async (uid, { cause, failure, deadline }) => {
+        this.onCgroup(uid, []);
+        if (cause === "failed" && failure !== undefined) await this.records.failing(uid, failure, deadline);
       },
       onTerminating: (uid, deadline, reason) => {
         // From here on every exit is one that we asked for and look at ourselves.
@@ -167,18 +173,69 @@ export class NodeSync {
     };
   }
 
+  private async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+    const verdict = await this.admission.admit(pod, signal);
+    if (verdict.admit) this.records.admitted(pod.metadata.uid);
+    return verdict;
+  }
+
+  private onSynced({ pod, observed, plan, failures, state, mayRun, ended, end, inPostStart }: SyncedPod): void {
+    // A container is probed when its postStart hook is over.
+    if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
+    if (ended) this.admission.forget(pod.metadata.uid);
+    const failure = end?.failure;
+    if (end?.cause === "rejected" && failure !== undefined && ended) {
+      this.statuses.reject(pod, failure);
+      return;
+    }
+    const waiting = new Map<string, { reason: string; message: string }>(failures);
+    for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
+    const final = plan.finished || state !== "syncing";
+    const { restarting, restartingAll, events = [] } = plan;
+    this.statuses.update({
+      pod,
+      observed,
+      waiting,
+      final,
+      mayRun,
+      ended,
+      ...(failure !== undefined && end?.cause === "failed" && { failure }),
+      ...(inPostStart !== undefined && { inPostStart }),
+      ...(restarting !== undefined && { restarting }),
+      ...(restartingAll !== undefined && { restartingAll }),
+    });
+    if (inPostStart === undefined) this.planEvents.tell(pod, events);
+  }
+
   private onDesired(pod: Pod): void {
     const { uid } = pod.metadata;
+    const before = this.records.get(uid);
     this.records.accept(pod, new Date(this.deps.clock.now()));
-    const startTime = this.records.get(uid)?.startTime;
-    if (startTime !== undefined) this.statuses.accept(pod, startTime);
+    this.admission.updated(pod);
+    const record = this.records.get(uid);
+    if (record !== undefined) {
+      const { finalStatus, startTime } = record;
+      if (finalStatus !== undefined) this.statuses.restore(pod, finalStatus);
+      else if (before?.finalStatus !== undefined) this.statuses.acceptAgain(pod, startTime);
+      else this.statuses.accept(pod, startTime);
+    }
     // Adopted pods have their cgroup already: their exits are to be seen from the first moment.
-    if (this.cache.get(uid).sandboxes.length > 0) {
+    if (this.cache.get(uid).sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)) {
       this.deps.runtime.cgroups.ensurePod(pod).then(
         (cgroup) => this.onCgroup(uid, cgroup.watchDirs),
         (error: unknown) => this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked"),
       );
     }
+  }
+
+  private earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined {
+    const { failure, finalStatus } = this.records.get(uid) ?? {};
+    const told = finalStatus !== undefined;
+    if (failure !== undefined) {
+      const { deadline, ...what } = failure;
+      return { end: { cause: "failed", failure: what, deadline }, told };
+    }
+    return told ? { end: { cause: "completed", deadline: this.deps.clock.now() }, told } : undefined;
   }
 
   private onCgroup(uid: string, watchDirs: string[]): void {
@@ -194,6 +251,7 @@ export class NodeSync {
     this.records.forget(uid);
     this.statuses.forget(uid);
     this.planEvents.forget(uid);
+    this.admission.forget(uid);
     this.deps.probes.podGone(uid);
   }
 }

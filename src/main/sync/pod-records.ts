@@ -1,23 +1,20 @@
-// What must outlive the agent about a pod: its definition, when it was first accepted, and the deadline of a termination
-// under way. Everything else is read back from the runtime. A record that can't be written costs nothing but that.
-import { mkdir, readdir, rm } from "node:fs/promises";
+// What must outlive the agent about a pod: its definition, when it was first accepted and admitted, how and until when it
+// is being ended, and how it ended. Everything else is read back from the runtime. A record that can't be written costs
+// nothing but that; one from before the machine's last start tells of a pod that is no more, and goes.
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { TerminationRequest } from "./pod-worker.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import { decodeRecord, type PodRecord } from "./pod-record.js";
+import type { TerminationRequest } from "./pod-worker-port.js";
 
 const SUFFIX = ".json";
 
-export interface PodRecord {
-  version: 1;
-  pod: Pod;
-  /** RFC 3339, when this node accepted the pod: status.startTime. */
-  startTime: string;
-  termination?: TerminationRequest;
-}
+const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /** No pod outlives the machine, so its record need not: the runtime's own disk writes are not delayed by ours. */
 const NOT_DURABLE = { durable: false };
@@ -35,8 +32,10 @@ export class PodRecords {
   /** Pods whose file is not as it should be, because the last write failed. */
   private readonly unsaved = new Set<string>();
   /** The failure has been told; it is over when nothing is unsaved. */
-  private failing = false;
+  private unwritable = false;
   private retryTimer: Timer | undefined;
+  private bootId: string | undefined;
+  private lastAdmitted = 0;
 
   constructor(
     private readonly directory: string,
@@ -48,6 +47,7 @@ export class PodRecords {
   async load(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
     await removeLeftovers(this.path("any"));
+    this.bootId = await this.readBootId();
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
     await Promise.all(names.map((name) => this.loadOne(name.slice(0, -SUFFIX.length))));
   }
@@ -60,10 +60,35 @@ export class PodRecords {
     return [...this.records.keys()];
   }
 
-  /** Notes a pod; keeps the start time of an earlier record. */
+  /** Pods that were admitted and have not been ended, in the order of their admission. */
+  admittedPods(): Pod[] {
+    return [...this.records.values()]
+      .filter((record) => record.admitted !== undefined && record.termination === undefined && !isOver(record))
+      .sort((a, b) => (a.admitted ?? 0) - (b.admitted ?? 0))
+      .map(({ pod }) => pod);
+  }
+
+  /** Notes a pod; keeps what an earlier record knows. A pod that completed runs anew with another definition. */
   accept(pod: Pod, now: Date): void {
-    const known = this.records.get(pod.metadata.uid);
-    this.put({ version: 1, pod, startTime: known?.startTime ?? now.toISOString().replace(/\.\d+Z$/, "Z") });
+    const { uid } = pod.metadata;
+    const known = this.records.get(uid);
+    const again = known?.failure === undefined && JSON.stringify(known?.pod.spec) !== JSON.stringify(pod.spec);
+    const record: PodRecord = {
+      startTime: now.toISOString().replace(/\.\d+Z$/, "Z"),
+      ...(this.bootId !== undefined && { bootId: this.bootId }),
+      ...known,
+      version: 1,
+      pod,
+    };
+    delete record.termination;
+    if (again) delete record.finalStatus;
+    this.put(record);
+  }
+
+  admitted(uid: string): void {
+    const known = this.records.get(uid);
+    if (known === undefined || known.admitted !== undefined) return;
+    this.put({ ...known, admitted: ++this.lastAdmitted });
   }
 
   /** Settles when the record is written, when that failed, or at the latest after WRITE_PATIENCE_MS. */
@@ -71,14 +96,31 @@ export class PodRecords {
     const known = this.records.get(uid);
     if (known === undefined) return;
     this.put({ ...known, termination });
-    const written = this.writes.get(uid);
-    await new Promise<void>((resolve) => {
-      const patience = this.clock.after(WRITE_PATIENCE_MS, resolve);
-      void written?.then(() => {
-        patience.cancel();
-        resolve();
-      });
-    });
+    await this.written(uid);
+  }
+
+  /** Settles as terminating does. */
+  async failing(uid: string, failure: PodFailure, deadline: number): Promise<void> {
+    const known = this.records.get(uid);
+    if (known === undefined) return;
+    this.put({ ...known, failure: { ...failure, deadline } });
+    await this.written(uid);
+  }
+
+  ended(uid: string, finalStatus: PodStatus): void {
+    const known = this.records.get(uid);
+    if (known !== undefined) this.put({ ...known, finalStatus });
+  }
+
+  /** The preStop hook of a container has run: it is not run again, whoever goes on with the stop. */
+  preStopDone(uid: string, containerId: string): void {
+    const known = this.records.get(uid);
+    if (known === undefined || known.preStopsDone?.includes(containerId) === true) return;
+    this.put({ ...known, preStopsDone: [...(known.preStopsDone ?? []), containerId] });
+  }
+
+  preStopsDone(uid: string): readonly string[] {
+    return this.records.get(uid)?.preStopsDone ?? [];
   }
 
   forget(uid: string): void {
@@ -92,13 +134,42 @@ export class PodRecords {
     this.retryTimer?.cancel();
   }
 
+  private async readBootId(): Promise<string | undefined> {
+    try {
+      return (await readFile(BOOT_ID, "utf8")).trim();
+    } catch (error) {
+      this.log.warn(
+        { err: error },
+        `${BOOT_ID} can't be read: pods that ended before a reboot are taken as ended still`,
+      );
+      return undefined;
+    }
+  }
+
+  private async written(uid: string): Promise<void> {
+    const write = this.writes.get(uid);
+    await new Promise<void>((resolve) => {
+      const patience = this.clock.after(WRITE_PATIENCE_MS, resolve);
+      void write?.then(() => {
+        patience.cancel();
+        resolve();
+      });
+    });
+  }
+
   /** A file that cannot even be read is left alone: it may be a good one that is out of reach for the moment. */
   private async loadOne(uid: string): Promise<void> {
     const { clock, log } = this;
     const path = this.path(uid);
     try {
       const record = await readState(path, (value) => decodeRecord(value, uid), { clock, log });
-      if (record !== undefined) this.records.set(uid, record);
+      if (record === undefined) return;
+      if (record.bootId !== undefined && this.bootId !== undefined && record.bootId !== this.bootId) {
+        this.save(uid);
+        return;
+      }
+      this.records.set(uid, record);
+      this.lastAdmitted = Math.max(this.lastAdmitted, record.admitted ?? 0);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       log.warn({ path, err: error }, `pod record ${path} can't be read: ${message}; starting without it`);
@@ -132,8 +203,8 @@ export class PodRecords {
   private onSaved(uid: string): void {
     this.unsaved.delete(uid);
     if (this.unsaved.size > 0) this.retryUnsaved();
-    else if (this.failing) {
-      this.failing = false;
+    else if (this.unwritable) {
+      this.unwritable = false;
       this.retryTimer?.cancel();
       this.log.info(`pod records are written to ${this.directory} again; none is missing`);
     }
@@ -143,8 +214,8 @@ export class PodRecords {
     this.unsaved.add(uid);
     this.retryTimer?.cancel();
     this.retryTimer = this.clock.after(RETRY_MS, () => this.retryUnsaved()).unref();
-    if (this.failing) return;
-    this.failing = true;
+    if (this.unwritable) return;
+    this.unwritable = true;
     const message = error instanceof Error ? error.message : String(error);
     this.log.error(
       { uid, err: error },
@@ -163,21 +234,6 @@ export class PodRecords {
   }
 }
 
-/** Only what the rest of the agent relies on; throws on anything else. */
-function decodeRecord(value: unknown, uid: string): PodRecord {
-  const record = value as { [Key in keyof PodRecord]?: unknown } | null;
-  if (record?.version !== 1) throw new Error("not a pod record of version 1");
-  const pod = record.pod as { metadata?: Partial<Pod["metadata"]>; spec?: Partial<Pod["spec"]> } | undefined;
-  if (pod?.metadata?.uid !== uid) throw new Error("its pod is missing or is not the one of the file's name");
-  safePodUid(uid);
-  const { name, namespace } = pod.metadata;
-  if (typeof name !== "string" || typeof namespace !== "string" || !Array.isArray(pod.spec?.containers)) {
-    throw new Error("its pod is incomplete");
-  }
-  if (typeof record.startTime !== "string") throw new Error("the start time is missing");
-  const termination = record.termination as Partial<TerminationRequest> | undefined;
-  if (termination !== undefined && !(Number.isFinite(termination.deadline) && typeof termination.reason === "string")) {
-    throw new Error("the termination is incomplete");
-  }
-  return record as PodRecord;
+function isOver(record: PodRecord): boolean {
+  return record.failure !== undefined || record.finalStatus !== undefined;
 }

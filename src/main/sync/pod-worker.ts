@@ -1,99 +1,50 @@
 // One pod's state machine: a serial loop of observe → plan → do, until the pod is as wanted.
 //
-//            setPod                    plan.finished
-//   syncing ────────► syncing ─────────────────────► finished (stays: shown in /pods, exit codes kept)
-//      │                  ▲  setPod with new content       │
-//      │ terminate        └─────────────────────────────── │ terminate
-//      ▼                                                    ▼
-//   terminating ── nothing left of the pod ──► terminated (the worker is over)
+//   admitting ── admitted ──► syncing ── ran to its end ──┐
+//       │  ▲                     │                        ▼      nothing runs, released
+//       │  │                     └──── fail() ─────────► ending ───────────────────────► finished
+//       └──┼──── rejected ───────────────────────────────►                                 │ (stays to be seen)
+//          └──────── setPod with another definition, of a pod that completed or was rejected ┘
 //
-// What must hold: passes of one pod never overlap; terminating is never left but for terminated; its deadline only
-// moves earlier; every failure is either retried by a timer or woken by the runtime's return.
+//   any but terminated ── terminate() ──► terminating ── nothing left of the pod ──► terminated (the worker is over)
+//
+// What must hold: passes of one pod never overlap; a pod that was failed never runs again; terminating is never left but
+// for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
+// retried by a timer or woken by the runtime's return.
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
-import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { Timer } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { ProbedPodState } from "../probes/port.js";
-import type { ProbeResults } from "../status/probe-results.js";
-import { StartContainerError } from "../runtime/start-container-error.js";
-import { CrashBackoff, type BackoffOptions } from "./crash-backoff.js";
+import { activeDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
+import { Alarm } from "./alarm.js";
+import { recordPassFailure } from "./failure-events.js";
+import { requireNetwork } from "./network-not-ready.js";
 import { planPod } from "./plan.js";
-import type { StartFailure } from "./plan-context.js";
-import { planTermination } from "./plan-termination.js";
-import { InspectionError, type PodCache } from "./pod-cache.js";
-import { defaultRestartGates, type RestartGates } from "./restart.js";
-import { RestartMemory } from "./restart-memory.js";
-import { describeStep, type Plan, type Step } from "./step.js";
+import { isAlive } from "./plan-context.js";
+import { effectiveGraceSeconds, isUp, planEnd, planTermination } from "./plan-termination.js";
+import { InspectionError } from "./pod-cache.js";
+import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
+import { defaultRestartGates } from "./restart.js";
+import type { Plan } from "./step.js";
+import { RETRY_MAX_MS, RETRY_MIN_MS, StepRunner } from "./step-runner.js";
+import { StopWatch } from "./stop-watch.js";
+import { Waiters } from "./waiters.js";
 
-export type PodWorkerState = "syncing" | "finished" | "terminating" | "terminated";
-
-/** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
-export interface StepDoer {
-  /** `onProgress` tells what a long step has changed so far. */
-  execute(
-    pod: Pod | undefined,
-    step: Step,
-    signal: AbortSignal,
-    onProgress?: (hints: InspectHint[]) => void,
-  ): Promise<InspectHint[]>;
-  /** The agent stops: what outlives an aborted step ends too. */
-  stop?(): Promise<void>;
-}
-
-/** A pod after it was looked at and planned for. */
-export interface SyncedPod {
-  pod: Pod;
-  observed: ObservedPod;
-  plan: Plan;
-  failures: ReadonlyMap<string, StartFailure>;
-  state: ProbedPodState;
-  /** The container whose postStart hook is under way: it runs, and has not started yet. */
-  inPostStart?: string;
-}
-
-/** What a worker tells the outside. */
-export interface PodWorkerEvents {
-  /** The pod's picture or waits changed: its status is computed anew. */
-  onSynced(synced: SyncedPod): void;
-  /** Settles when the deadline is kept where another agent finds it, or can't be: no stop is sent before. */
-  onTerminating(uid: string, deadline: number, reason: string): Promise<void>;
-  onTerminated(uid: string): void;
-}
-
-export interface PodWorkerDeps {
-  cache: PodCache;
-  probes: ProbeResults;
-  doer: StepDoer;
-  events: PodWorkerEvents;
-  clock: Clock;
-  log: Logger;
-  /** Of crashing containers; the standard curve where nothing is given. */
-  backoff?: Partial<BackoffOptions>;
-  gates?: RestartGates;
-  deadContainersKept?: number;
-}
-
-export interface TerminationRequest {
-  /** Milliseconds since the epoch. */
-  deadline: number;
-  reason: string;
-}
-
-/** A call failed: what it left behind must be listed. */
-const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
-
-const RETRY_MIN_MS = 1000;
-const RETRY_MAX_MS = 10_000;
 /** A pod that nothing wakes is still looked at this often (syncFrequency). */
 const RESYNC_MS = 60_000;
 
 export class PodWorker {
-  state: PodWorkerState = "syncing";
+  state: PodWorkerState = "admitting";
+  private end: PodEnd | undefined;
   private termination: TerminationRequest | undefined;
-  private terminationKept: Promise<void> = Promise.resolve();
+  /** The deadline is where another agent finds it. */
+  private deadlineKept: Promise<void> = Promise.resolve();
+  /** The final picture has been told: what is seen of the pod later changes nothing. */
+  private endTold = false;
+  private released = false;
   private cleaned = false;
   private dirty = false;
   private looping: Promise<void> | undefined;
@@ -102,19 +53,21 @@ export class PodWorker {
   private retries = 0;
   /** After a failed pass nothing is tried before this moment, milliseconds since the epoch, unless it is urgent. */
   private notBefore = 0;
-  private readonly backoff: CrashBackoff;
-  private readonly memory = new RestartMemory();
-  private readonly failures = new Map<string, StartFailure & { count: number }>();
   private stopped = false;
-  /** As the pass under way began. */
-  private synced: SyncedPod | undefined;
+  private readonly steps: StepRunner;
+  private readonly activeAlarm: Alarm;
+  private readonly stopWatch: StopWatch;
+  private readonly waiters = new Waiters();
 
   constructor(
     readonly uid: string,
     private pod: Pod | undefined,
     private readonly deps: PodWorkerDeps,
   ) {
-    this.backoff = new CrashBackoff(deps.backoff);
+    this.steps = new StepRunner(uid, deps);
+    this.activeAlarm = new Alarm(deps.clock, () => this.interrupt("the pod's active deadline has come"));
+    this.stopWatch = new StopWatch(deps.clock, () => this.onStopOverdue());
+    this.watchActiveDeadline();
   }
 
   get desired(): Pod | undefined {
@@ -123,25 +76,55 @@ export class PodWorker {
 
   /** The same pod with new content: only what changed is restarted. */
   setPod(pod: Pod): void {
-    // What another definition failed with says nothing about this one.
-    for (const name of this.failures.keys()) {
-      if (definitionOf(this.pod, name) !== definitionOf(pod, name)) this.failures.delete(name);
-    }
+    const changed = JSON.stringify(pod.spec) !== JSON.stringify(this.pod?.spec);
+    this.steps.onDefinition(this.pod, pod);
     this.pod = pod;
-    if (this.state === "finished") this.state = "syncing";
+    if (changed && this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined) {
+      this.end = undefined;
+      this.endTold = false;
+      this.released = false;
+      this.become("admitting", "the pod has another definition");
+    }
+    this.watchActiveDeadline();
     this.pokeNow();
   }
 
-  /** Ends the pod. A later call may only shorten the grace. */
+  /** A pod whose end an earlier life of the agent began, or saw through: then `told` is true. */
+  resumeEnd(end: PodEnd, told: boolean): void {
+    this.end = end;
+    this.endTold = told;
+    this.become("ending", `an earlier life of the agent ended it (${end.failure?.reason ?? end.cause})`);
+  }
+
+  /** Ends a pod that its source still wants. The first cause stays; a later call may only shorten the grace. */
+  fail(end: PodEnd): void {
+    if (this.end === undefined && this.termination === undefined) this.beginEnd(end);
+    else this.shorten(end.deadline);
+  }
+
+  /** An end under way gets less time. */
+  shorten(deadline: number): void {
+    const { end, termination } = this;
+    if (termination !== undefined) this.terminate({ ...termination, deadline });
+    else if (end?.cause === "failed" && deadline < end.deadline) this.beginEnd({ ...end, deadline });
+  }
+
+  /** Resolves when nothing of the pod runs any more; rejects with WorkerStoppedError when the agent stops before. */
+  async whenStopped(): Promise<void> {
+    if (!this.endTold && this.state !== "terminated") await this.waiters.wait();
+  }
+
+  /** Ends the pod for good. A later call may only shorten the grace. */
   terminate(request: TerminationRequest): void {
     if (this.state === "terminated") return;
     if (this.termination !== undefined && this.termination.deadline <= request.deadline) return;
-    this.termination = request;
-    this.state = "terminating";
-    this.terminationKept = this.deps.events.onTerminating(this.uid, request.deadline, request.reason);
+    const deadline = Math.min(request.deadline, this.end?.deadline ?? Infinity);
+    this.termination = { deadline, reason: request.reason };
+    this.activeAlarm.cancel();
+    this.become("terminating", request.reason);
+    this.deadlineKept = this.deps.events.onTerminating(this.uid, deadline, request.reason);
     // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
-    this.passAbort.abort(new Error("the pod is being terminated"));
-    this.pokeNow();
+    this.interrupt("the pod is being terminated");
   }
 
   /** What made passes fail may be over (the definition changed, the runtime is back): plan again without back-off. */
@@ -166,7 +149,9 @@ export class PodWorker {
     this.stopped = true;
     this.dirty = false;
     this.timer?.cancel();
+    this.activeAlarm.cancel();
     this.passAbort.abort(new Error("the agent is stopping"));
+    this.waiters.stop(this.name());
     await Promise.all([this.looping, this.deps.doer.stop?.()]);
   }
 
@@ -180,7 +165,7 @@ export class PodWorker {
       // One signal until it is used: what a pass began may go on into the next.
       if (this.passAbort.signal.aborted) this.passAbort = new AbortController();
       try {
-        await (this.state === "terminating" ? this.terminationPass() : this.syncPass());
+        await this.pass();
         this.retries = 0;
       } catch (error) {
         this.onPassFailed(error);
@@ -188,133 +173,195 @@ export class PodWorker {
     }
   }
 
-  private async syncPass(): Promise<void> {
+  private async pass(): Promise<void> {
+    switch (this.state) {
+      case "admitting":
+        return this.admissionPass();
+      case "syncing":
+        return this.syncPass();
+      case "ending":
+      case "finished":
+        return this.endPass();
+      case "terminating":
+        return this.terminationPass();
+      case "terminated":
+        return;
+    }
+  }
+
+  private async admissionPass(): Promise<void> {
     const { pod } = this;
     if (pod === undefined) return;
-    const { cache, clock, events } = this.deps;
-    const observed = await this.look(cache);
-    this.memory.see(observed);
-    const plan = planPod({
-      pod,
-      observed,
-      now: clock.now(),
-      backoff: this.backoff,
-      startFailures: this.failures,
-      probes: this.deps.probes,
-      gates: this.deps.gates ?? defaultRestartGates,
-      memory: this.memory,
-      deadContainersKept: this.deps.deadContainersKept ?? 1,
-    });
-    this.state = plan.finished ? "finished" : "syncing";
-    const synced: SyncedPod = { pod, observed, plan, failures: this.failures, state: this.state };
-    events.onSynced(synced);
-    this.synced = synced;
-    if (plan.steps.length === 0) {
-      this.wakeAt(plan.wakeAt);
-      return;
-    }
-    await this.doSteps(pod, plan.steps);
+    const { signal } = this.passAbort;
+    const verdict = await this.deps.admit(pod, signal);
+    signal.throwIfAborted();
+    if (verdict.admit) this.become("syncing", "admitted");
+    else this.reject(pod, verdict);
     this.dirty = true;
   }
 
-  /** An answer that was there already does not hear the signal: a pod that must go is not planned as one that runs. */
-  private async look(cache: PodCache): Promise<ObservedPod> {
-    const { signal } = this.passAbort;
-    const observed = await cache.latest(this.uid, signal);
-    signal.throwIfAborted();
-    return observed;
+  private reject(pod: Pod, { reason, message }: Exclude<AdmissionVerdict, { admit: true }>): void {
+    this.deps.recorder.pod(pod, { type: "Warning", reason, message });
+    this.beginEnd({ cause: "rejected", failure: { reason, message }, deadline: this.deadlineOf(pod) });
+  }
+
+  private async syncPass(): Promise<void> {
+    const { pod } = this;
+    if (pod === undefined) return;
+    const { clock, events, probes, recorder } = this.deps;
+    const observed = await this.look();
+    const { backoff, failures, memory } = this.steps;
+    memory.see(observed);
+    const gates = this.deps.gates ?? defaultRestartGates;
+    const now = clock.now();
+    const plan = planPod({
+      pod,
+      observed,
+      now,
+      backoff,
+      startFailures: failures,
+      probes,
+      gates,
+      memory,
+      deadContainersKept: this.deps.deadContainersKept ?? 1,
+    });
+    const deadline = this.activeDeadline();
+    if (!plan.finished && deadline !== undefined && deadline <= now) {
+      recorder.pod(pod, deadlineEvent);
+      this.fail({ cause: "failed", failure: deadlineExceeded, deadline: this.deadlineOf(pod) });
+      return;
+    }
+    const mayRun = !plan.finished || observed.containers.some(isAlive);
+    const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
+    events.onSynced(synced);
+    if (!plan.finished && plan.steps.length === 0) {
+      this.wakeAt(plan.wakeAt);
+      return;
+    }
+    requireNetwork(pod, plan, this.deps.runtime());
+    await this.steps.run(plan.steps, { pod, observed, signal: this.passAbort.signal, synced });
+    this.dirty = true;
+    if (plan.finished && this.pod === pod && this.is("syncing")) {
+      this.beginEnd({ cause: "completed", deadline: this.deadlineOf(pod) });
+    }
+  }
+
+  private async endPass(): Promise<void> {
+    const { pod, end, released } = this;
+    if (pod === undefined || end === undefined) return;
+    await this.deadlineKept;
+    const observed = await this.look();
+    const { deadline } = end;
+    const reason = end.failure?.reason ?? "all its containers have ended";
+    const plan = planEnd({ pod, observed, now: this.deps.clock.now(), deadline, reason, released });
+    this.tell(pod, observed, plan, end);
+    if (plan.finished) {
+      this.become("finished", "nothing of it is left running");
+      this.wakeAt(undefined);
+      return;
+    }
+    await this.stopAll(plan, observed, deadline);
+    // A start that was given up may have taken effect after all: what was stopped late is released once more.
+    if (this.end === end) this.released = plan.steps.some((step) => step.kind === "release");
+    this.dirty = true;
   }
 
   private async terminationPass(): Promise<void> {
-    const { cache, clock, events } = this.deps;
-    const termination = this.termination;
+    const { pod, termination, cleaned } = this;
     if (termination === undefined) return;
-    await this.terminationKept;
-    const observed = await this.look(cache);
+    await this.deadlineKept;
+    const observed = await this.look();
     const { deadline, reason } = termination;
-    const plan = planTermination({
-      pod: this.pod,
-      observed,
-      now: clock.now(),
-      deadline,
-      reason,
-      cleaned: this.cleaned,
-    });
-    if (this.pod !== undefined) {
-      events.onSynced({ pod: this.pod, observed, plan, failures: this.failures, state: "terminating" });
-    }
+    const plan = planTermination({ pod, observed, now: this.deps.clock.now(), deadline, reason, cleaned });
+    if (pod !== undefined) this.tell(pod, observed, plan, this.end);
     if (plan.finished) {
-      this.state = "terminated";
+      this.become("terminated", reason);
       this.timer?.cancel();
-      events.onTerminated(this.uid);
+      this.waiters.resolve();
+      this.deps.events.onTerminated(this.uid);
       return;
     }
-    await this.doSteps(this.pod, plan.steps);
+    await this.stopAll(plan, observed, deadline);
     if (plan.steps.some((step) => step.kind === "clean-up")) this.cleaned = true;
     this.dirty = true;
   }
 
-  /** Stops go side by side, then what is made in order, then removals. Each is followed by a look at the pod. */
-  private async doSteps(pod: Pod | undefined, steps: readonly Step[]): Promise<void> {
-    const run = async (step: Step): Promise<void> => {
-      this.deps.log.info({ pod: this.name(), uid: this.uid, step: step.kind }, `${this.name()}: ${describeStep(step)}`);
-      this.memory.note(step);
-      try {
-        const hints = await this.doStep(pod, step);
-        if (hints.length > 0) this.deps.cache.bump(this.uid, hints);
-      } catch (error) {
-        this.deps.cache.bump(this.uid, UNKNOWN_OUTCOME);
-        throw error;
-      }
-    };
-    await together(steps.filter((step) => stageOf(step) === "stop").map(run));
-    for (const step of steps) if (stageOf(step) === "build") await run(step);
-    await together(steps.filter((step) => stageOf(step) === "tidy").map(run));
-    await together(steps.filter((step) => stageOf(step) === "last").map(run));
-  }
-
-  /** A container that does not start is noted and waits; the pod's other containers go on. */
-  private async doStep(pod: Pod | undefined, step: Step): Promise<InspectHint[]> {
+  /** An answer that was there already does not hear the signal: a pod that must go is not planned as one that runs. */
+  private async look(): Promise<ObservedPod> {
     const { signal } = this.passAbort;
-    const starts = step.kind === "start-container";
-    const progress = { over: false };
-    try {
-      const hints = await this.deps.doer.execute(pod, step, signal, (made) => {
-        if (starts) this.showProgress(step.container.name, made, progress, signal);
+    const observed = await this.deps.cache.latest(this.uid, signal);
+    signal.throwIfAborted();
+    return observed;
+  }
+
+  /** The picture of a pod that is being ended, up to the final one. */
+  private tell(pod: Pod, observed: ObservedPod, plan: Plan, end: PodEnd | undefined): void {
+    const ended = !isUp(observed);
+    if (!this.endTold) {
+      const { failures } = this.steps;
+      const state: ProbedPodState = ended ? "finished" : "terminating";
+      const mayRun = observed.containers.some(isAlive);
+      this.deps.events.onSynced({
+        pod,
+        observed,
+        plan,
+        failures,
+        state,
+        mayRun,
+        ended,
+        ...(end !== undefined && { end }),
       });
-      if (starts) this.failures.delete(step.container.name);
-      if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.now());
-      return hints;
-    } catch (error) {
-      if (!starts || !(error instanceof StartContainerError)) throw error;
-      this.noteStartFailure(step.container.name, error);
-      return UNKNOWN_OUTCOME;
-    } finally {
-      progress.over = true;
     }
+    if (!ended) return;
+    this.endTold = true;
+    this.waiters.resolve();
   }
 
-  /** A container that waits for its hook is shown as it is; should that fail, the end of the step shows it. */
-  private showProgress(container: string, made: InspectHint[], progress: { over: boolean }, signal: AbortSignal): void {
-    const { cache, events, log } = this.deps;
-    const { synced } = this;
-    cache.waitFor(this.uid, cache.bump(this.uid, made), signal).then(
-      (observed) => {
-        if (synced !== undefined && !progress.over) events.onSynced({ ...synced, observed, inPostStart: container });
-      },
-      (error: unknown) => log.debug({ uid: this.uid, err: error }, `${this.name()}: progress of ${container} not seen`),
-    );
+  private async stopAll({ steps }: Plan, observed: ObservedPod, deadline: number): Promise<void> {
+    const { pod } = this;
+    const { signal } = this.passAbort;
+    const run = (): Promise<void> => this.steps.run(steps, { pod, observed, signal });
+    if (steps.some((step) => step.kind === "kill-container")) await this.stopWatch.during(deadline, run);
+    else await run();
   }
 
-  private noteStartFailure(container: string, error: StartContainerError): void {
-    const now = this.deps.clock.now();
-    const count = (this.failures.get(container)?.count ?? 0) + 1;
-    const retryAt = error.retryAt ?? now + Math.min(RETRY_MIN_MS * 2 ** (count - 1), RETRY_MAX_MS);
-    this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });
-    this.deps.log.error(
-      { pod: this.name(), uid: this.uid, container, reason: error.reason, err: error },
-      `${this.name()}: container ${container} did not start (${error.reason}): ${error.message}`,
+  /** A stop that neither ends nor fails: its call is given up and made anew. */
+  private onStopOverdue(): void {
+    const message = "Container runtime did not kill the pod within specified grace period.";
+    if (this.pod !== undefined) {
+      this.deps.recorder.pod(this.pod, { type: "Warning", reason: "ExceededGracePeriod", message });
+    }
+    this.deps.log.warn({ pod: this.name(), uid: this.uid }, `${this.name()}: ${message} It is asked once more.`);
+    this.interrupt("the runtime did not kill the pod in time");
+  }
+
+  private beginEnd(end: PodEnd): void {
+    this.end = end;
+    this.activeAlarm.cancel();
+    this.become("ending", end.failure?.reason ?? end.cause);
+    this.deadlineKept = this.deps.events.onEnding(this.uid, end);
+    if (end.cause === "failed") this.interrupt(`the pod is being ended: ${end.failure?.reason ?? ""}`);
+  }
+
+  /** What is under way is no longer wanted, or wanted otherwise: it is aborted and planned anew. */
+  private interrupt(why: string): void {
+    this.passAbort.abort(new Error(why));
+    this.pokeNow();
+  }
+
+  /** Asked after a wait, in which anything may have happened. */
+  private is(state: PodWorkerState): boolean {
+    return this.state === state;
+  }
+
+  private become(state: PodWorkerState, why: string): void {
+    if (this.state === state) return;
+    const name = this.name();
+    this.deps.log.info(
+      { pod: name, uid: this.uid, from: this.state, to: state },
+      `${name}: ${this.state} → ${state}: ${why}`,
     );
+    this.state = state;
   }
 
   private onPassFailed(error: unknown): void {
@@ -324,6 +371,7 @@ export class PodWorker {
     const message = error instanceof Error ? error.message : String(error);
     // The runtime's absence is told once for the node, and its return wakes every worker.
     const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
+    if (!quiet) recordPassFailure(this.deps.recorder, this.pod, error);
     if (!quiet || this.retries === 1) {
       this.deps.log[quiet ? "debug" : "error"](
         { pod: this.name(), uid: this.uid, err: error, retryMs: waitMs },
@@ -332,6 +380,20 @@ export class PodWorker {
     }
     this.notBefore = this.deps.clock.now() + waitMs;
     this.wakeAt(this.notBefore);
+  }
+
+  private activeDeadline(): number | undefined {
+    return activeDeadline(this.pod, this.deps.startTime(this.uid));
+  }
+
+  private watchActiveDeadline(): void {
+    const at = this.end === undefined && this.termination === undefined ? this.activeDeadline() : undefined;
+    if (at === undefined) this.activeAlarm.cancel();
+    else this.activeAlarm.set(at);
+  }
+
+  private deadlineOf(pod: Pod): number {
+    return this.deps.clock.now() + effectiveGraceSeconds(pod) * 1000;
   }
 
   private wakeAt(at: number | undefined): void {
@@ -345,35 +407,5 @@ export class PodWorker {
     if (this.pod !== undefined) return podDescription(this.pod);
     const { name, namespace } = this.deps.cache.get(this.uid);
     return `${name}_${namespace}(${this.uid})`;
-  }
-}
-
-function definitionOf(pod: Pod | undefined, name: string): string | undefined {
-  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod?.spec ?? {};
-  const all = [...initContainers, ...containers, ...ephemeralContainers];
-  return JSON.stringify(all.find((container) => container.name === name));
-}
-
-/** All of them end before the first failure is reported. */
-async function together(jobs: Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(jobs);
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-}
-
-/** Removals come last, as nobody waits for them; sandboxes after containers, which they would take along. */
-function stageOf(step: Step): "stop" | "build" | "tidy" | "last" {
-  switch (step.kind) {
-    case "kill-container":
-    case "stop-sandbox":
-      return "stop";
-    case "create-sandbox":
-    case "start-container":
-      return "build";
-    case "remove-container":
-      return "tidy";
-    case "remove-sandbox":
-    case "clean-up":
-      return "last";
   }
 }

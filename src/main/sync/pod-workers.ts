@@ -4,7 +4,10 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { PodWorker, type PodWorkerDeps, type TerminationRequest } from "./pod-worker.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import { effectiveGraceSeconds } from "./plan-termination.js";
+import { PodWorker } from "./pod-worker.js";
+import type { PodEnd, PodWorkerDeps, TerminationRequest } from "./pod-worker-port.js";
 
 export interface PodWorkersDeps {
   clock: Clock;
@@ -12,6 +15,8 @@ export interface PodWorkersDeps {
   workerDeps(uid: string): PodWorkerDeps;
   /** A pod was accepted, or its definition changed. */
   onDesired(pod: Pod): void;
+  /** How an earlier life of the agent ended the pod, if it did; `told`: it saw the end through. */
+  earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined;
   /** Nothing is left of the pod and nobody wants it any more. */
   onGone(uid: string): void;
 }
@@ -22,6 +27,8 @@ export class PodWorkers {
   private readonly owners = new Map<string, string>();
   /** Pods that wait for their full name, in the order they came; and pods that come back under the same UID. */
   private readonly waiting: Pod[] = [];
+  /** Pods that are to end though they wait: they are ended when their turn comes. */
+  private readonly doomed = new Map<string, PodFailure>();
   private stopped = false;
 
   constructor(private readonly deps: PodWorkersDeps) {}
@@ -51,10 +58,12 @@ export class PodWorkers {
     const { uid } = pod.metadata;
     const worker = this.workers.get(uid);
     if (worker !== undefined && worker.state !== "terminating") {
-      worker.setPod(pod);
       this.deps.onDesired(pod);
+      worker.setPod(pod);
       return;
     }
+    // Who comes back with a shorter grace while it is being ended wants it to end sooner.
+    worker?.shorten(this.deadline(pod));
     if (worker !== undefined || this.owners.has(podFullName(pod))) {
       this.dropWaiting(uid);
       this.waiting.push(pod);
@@ -63,14 +72,27 @@ export class PodWorkers {
     this.start(pod);
   }
 
-  /** Ends a pod. `graceSeconds` comes from its definition when not given. */
+  /** Ends a pod that its source dropped. `graceSeconds` comes from its definition when not given. */
   remove(uid: string, reason: string, graceSeconds?: number): void {
     this.dropWaiting(uid);
+    this.doomed.delete(uid);
     const worker = this.workers.get(uid);
-    if (worker === undefined) return;
-    const spec = worker.desired?.spec;
-    const grace = Math.max(graceSeconds ?? spec?.terminationGracePeriodSeconds ?? 30, 1);
-    worker.terminate({ deadline: this.deps.clock.now() + grace * 1000, reason });
+    worker?.terminate({ deadline: this.deadline(worker.desired, graceSeconds), reason });
+  }
+
+  /**
+   * Ends a pod that its source still wants: it stays to be seen as failed and never runs again under this UID. Resolves
+   * when nothing of it runs; rejects with WorkerStoppedError when the agent stops before. A pod that is over already
+   * keeps its verdict; a second call may only shorten the grace.
+   */
+  async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {
+    const worker = this.workers.get(uid);
+    if (worker === undefined) {
+      if (this.has(uid)) this.doomed.set(uid, failure);
+      return;
+    }
+    worker.fail({ cause: "failed", failure, deadline: this.deadline(worker.desired, graceSeconds) });
+    await worker.whenStopped();
   }
 
   /**
@@ -112,11 +134,20 @@ export class PodWorkers {
 
   private start(pod: Pod): void {
     const { uid } = pod.metadata;
+    this.deps.onDesired(pod);
     const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
     this.workers.set(uid, worker);
     this.claim(podFullName(pod), uid);
-    this.deps.onDesired(pod);
+    const earlier = this.deps.earlierEnd(uid);
+    if (earlier !== undefined) worker.resumeEnd(earlier.end, earlier.told);
+    const failure = this.doomed.get(uid);
+    this.doomed.delete(uid);
+    if (failure !== undefined) worker.fail({ cause: "failed", failure, deadline: this.deadline(pod) });
     worker.poke();
+  }
+
+  private deadline(pod: Pod | undefined, graceSeconds?: number): number {
+    return this.deps.clock.now() + effectiveGraceSeconds(pod, graceSeconds) * 1000;
   }
 
   private claim(fullName: string, uid: string): void {

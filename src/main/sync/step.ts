@@ -64,6 +64,10 @@ export interface RemoveContainerStep {
   restartAll?: true;
   backoff?: BackoffStep;
 }
+/** A pod is over but stays to be seen: its volumes and its cgroup go, directories and logs stay. */
+export interface ReleaseStep {
+  kind: "release";
+}
 /** Everything of the pod on this machine but its containers: volumes, cgroup, directories, logs. */
 export interface CleanUpStep {
   kind: "clean-up";
@@ -76,6 +80,7 @@ export type Step =
   | StartContainerStep
   | KillContainerStep
   | RemoveContainerStep
+  | ReleaseStep
   | CleanUpStep;
 
 /** An event that the plan gives rise to. Told once for as long as successive plans bring the same key. */
@@ -120,6 +125,8 @@ export function describeStep(step: Step): string {
       return `stop container ${step.name} within ${step.graceSeconds}s: ${step.reason}`;
     case "remove-container":
       return `remove container ${step.name} (${step.containerId.slice(0, 13)})`;
+    case "release":
+      return "take down volumes and cgroup";
     case "clean-up":
       return "clean up volumes, cgroup and directories";
   }

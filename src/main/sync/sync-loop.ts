@@ -20,6 +20,8 @@ export interface SyncLoopDeps {
   records: PodRecords;
   clock: Clock;
   log: Logger;
+  /** Called once, before the first pod is taken on. */
+  onFirst(): void;
   /** UIDs with a directory, logs or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
   /** Says that the loop is alive. */
@@ -118,6 +120,7 @@ export class SyncLoop {
 
   private onCacheComplete(): void {
     this.started = true;
+    this.deps.onFirst();
     for (const change of this.early.splice(0)) this.applyEarly(change);
     this.sweep();
   }

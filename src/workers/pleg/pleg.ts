@@ -10,6 +10,7 @@ import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } f
 import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PlegMetrics } from "../../shared/metrics/pleg.js";
+import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
 import { ExitFollowUp } from "./exit-follow-up.js";
@@ -28,6 +29,14 @@ export interface PlegDeps {
   metrics: PlegMetrics;
 }
 
+interface Published {
+  state: Uint8Array;
+  signature: string;
+  generation: number;
+  /** A container or its sandbox is up. */
+  runs: boolean;
+}
+
 export class Pleg {
   private readonly inspector: PodInspector;
   private readonly relister: Relister;
@@ -35,7 +44,7 @@ export class Pleg {
   private readonly followUp: ExitFollowUp;
   private readonly events: EventStream | undefined;
   /** Last published state per pod, as bytes, and the generation it carried. */
-  private readonly published = new Map<string, { state: Uint8Array; signature: string; generation: number }>();
+  private readonly published = new Map<string, Published>();
   private runtime: RuntimeState = UNKNOWN_RUNTIME;
   private runtimePublished = false;
   private eventState: EventStreamState = "absent";
@@ -125,7 +134,7 @@ export class Pleg {
     const over = pod.generation === 0 && pod.sandboxes.length + pod.containers.length === 0;
     const signature = signatureOf(pod.sandboxes, pod.containers);
     if (over) this.published.delete(pod.uid);
-    else this.published.set(pod.uid, { state, signature, generation: pod.generation });
+    else this.published.set(pod.uid, { state, signature, generation: pod.generation, runs: runsAny(pod) });
     this.publish({ kind: "pod", observed: pod });
   }
 
@@ -161,7 +170,9 @@ export class Pleg {
 
   private relistPeriod(): number {
     const quiet = this.deps.clock.monotonic() - this.lastChangeAt > QUIET_AFTER_MS;
-    const covered = this.eventState === "working" || this.watches.covers(this.published.keys());
+    // A pod of which nothing is up has no exits to see, and may have no cgroup to watch.
+    const running = [...this.published].flatMap(([uid, { runs }]) => (runs ? [uid] : []));
+    const covered = this.eventState === "working" || this.watches.covers(running);
     return quiet && covered && !this.relistFailing ? this.init.relistQuietMs : this.init.relistActiveMs;
   }
 
@@ -217,4 +228,11 @@ export class Pleg {
     this.runtimePublished = true;
     this.publish({ kind: "runtime", state });
   }
+}
+
+function runsAny({ sandboxes, containers }: ObservedPod): boolean {
+  return (
+    containers.some(({ state }) => state !== ContainerState.CONTAINER_EXITED) ||
+    sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)
+  );
 }

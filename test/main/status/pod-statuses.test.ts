@@ -1,21 +1,32 @@
 // The statuses of the node's pods under virtual time: batches, nothing told twice, nothing of a forgotten pod.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodStatuses, type PodDelta } from "../../../src/main/status/pod-statuses.js";
+import {
+  PodStatuses,
+  type PodDelta,
+  type PodStatusesDeps,
+  type StatusUpdate,
+} from "../../../src/main/status/pod-statuses.js";
 import { noProbeResults } from "../../../src/main/status/probe-results.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
-import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { PodStatus } from "../../../src/shared/api/pod-status.js";
+import { ContainerState, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
 
+const KNOWN: PodStatusesDeps["terminations"] = {
+  messagesOf: () => new Map<string, string>(),
+  forget: () => undefined,
+};
 const START = "2026-01-01T00:00:00Z";
 
-function build() {
+function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
   const clock = new SteppedClock();
   const kept = keptLog();
   const deltas: PodDelta[] = [];
   const started: [string, number][] = [];
+  const finals: [string, PodStatus][] = [];
   const statuses = new PodStatuses({
     clock,
     log: kept.log,
@@ -23,8 +34,9 @@ function build() {
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
     probes: noProbeResults,
-    terminations: { messagesOf: () => new Map<string, string>(), forget: () => undefined },
+    terminations,
     publish: (delta) => deltas.push(delta),
+    onFinal: (pod, status) => finals.push([pod.metadata.uid, status]),
     onStarted: (pod, ms) => started.push([pod.metadata.uid, ms]),
   });
   const update = (pod: Pod, containers = [criContainer("a")], final = false): void =>
@@ -33,8 +45,21 @@ function build() {
       observed: { ...observedPod(containers), uid: pod.metadata.uid },
       waiting: new Map(),
       final,
+      mayRun: !final,
+      ended: false,
     });
-  return { clock, kept, deltas, started, statuses, update };
+  /** As a pod that is being ended tells of itself. */
+  const end = (pod: Pod, containers: ContainerStatus[], marks: Partial<StatusUpdate>): void =>
+    statuses.update({
+      pod,
+      observed: { ...observedPod(containers), uid: pod.metadata.uid },
+      waiting: new Map(),
+      final: true,
+      mayRun: false,
+      ended: false,
+      ...marks,
+    });
+  return { clock, kept, deltas, started, finals, statuses, update, end };
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
@@ -166,4 +191,132 @@ test("stop leaves no timer and publishes nothing any more", () => {
   clock.step(100);
   assert.deepEqual(deltas, []);
   assert.equal(clock.pending, 0);
+});
+
+const evicted = { reason: "Evicted", message: "low on memory", disruption: "evicted by the test" };
+const exited = (code: number) => criContainer("a", { state: ContainerState.CONTAINER_EXITED, exitCode: code });
+
+test("a pod that is failed looks as before while it may run, then shows its verdict, once and for all", () => {
+  const { clock, deltas, finals, statuses, update, end } = build();
+  const pod = makePod();
+  statuses.accept(pod, START);
+  update(pod);
+  end(pod, [criContainer("a")], { mayRun: true, failure: evicted });
+  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+  assert.equal(statuses.get("u1")?.status?.reason, undefined);
+  assert.deepEqual(finals, []);
+  end(pod, [exited(137)], { ended: true, failure: evicted });
+  const status = statuses.get("u1")?.status;
+  assert.deepEqual([status?.phase, status?.reason, status?.message], ["Failed", "Evicted", "low on memory"]);
+  const conditions = new Map(status?.conditions?.map((one) => [one.type, one]));
+  assert.equal(conditions.get("DisruptionTarget")?.message, "evicted by the test");
+  assert.equal(conditions.get("Ready")?.reason, "PodFailed");
+  assert.equal(conditions.get("PodReadyToStartContainers")?.status, "False");
+  assert.deepEqual(finals, [["u1", status]]);
+  clock.step(2);
+  assert.equal(deltas.at(-1)?.set[0]?.status?.phase, "Failed");
+});
+
+test("an agent that goes on with a failure shows what its containers say until they have stopped", () => {
+  const { statuses, end } = build();
+  const pod = makePod();
+  statuses.accept(pod, START);
+  end(pod, [criContainer("a")], { mayRun: true, failure: evicted });
+  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+});
+
+test("a container that vanished before the end is shown as lost", () => {
+  const { statuses, update, end } = build();
+  const pod = makePod();
+  statuses.accept(pod, START);
+  update(pod);
+  end(pod, [], { ended: true, failure: evicted });
+  const [container] = statuses.get("u1")?.status?.containerStatuses ?? [];
+  assert.equal(container?.state.terminated?.reason, "ContainerStatusUnknown");
+  assert.equal(container.state.terminated.exitCode, 137);
+});
+
+test("a refused pod is shown as failed, with nothing else", () => {
+  const { statuses } = build();
+  const pod = makePod();
+  statuses.accept(pod, START);
+  statuses.reject(pod, { reason: "OutOfcpu", message: "no room" });
+  const { startTime, ...status } = statuses.get("u1")?.status ?? {};
+  assert.ok(startTime);
+  assert.deepEqual(status, {
+    phase: "Failed",
+    reason: "OutOfcpu",
+    message: "Pod was rejected: no room",
+    qosClass: "BestEffort",
+  });
+});
+
+test("the end of an earlier life is shown as it was; a pod that runs anew forgets it", () => {
+  const { statuses, update } = build();
+  const pod = makePod({ restartPolicy: "Never" });
+  const final: PodStatus = { phase: "Succeeded", startTime: START };
+  statuses.restore(pod, final);
+  assert.deepEqual(statuses.get("u1")?.status, final);
+  const again = makePod({ restartPolicy: "Always" });
+  statuses.acceptAgain(again, START);
+  update(again);
+  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+});
+
+test("what a removed pod ended with is published before it is gone, each in a batch of its own", () => {
+  const { clock, deltas, statuses, update, end } = build();
+  const pod = makePod({ restartPolicy: "Never" });
+  statuses.accept(pod, START);
+  update(pod);
+  clock.step(2);
+  end(pod, [exited(0)], { ended: true });
+  statuses.forget("u1");
+  assert.equal(statuses.get("u1"), undefined);
+  clock.step(10);
+  const [, last, gone] = deltas;
+  assert.equal(last?.set[0]?.status?.phase, "Succeeded");
+  assert.deepEqual([last.removed, gone], [[], { set: [], removed: ["u1"] }]);
+  assert.equal(deltas.length, 3);
+  assert.equal(clock.pending, 0);
+});
+
+test("a pod is not forgotten before its last words are read", () => {
+  let known = true;
+  const { clock, deltas, statuses, update, end } = build({
+    ...KNOWN,
+    messagesOf: () => (known ? new Map() : undefined),
+  });
+  const pod = makePod({ restartPolicy: "Never" });
+  statuses.accept(pod, START);
+  update(pod);
+  clock.step(2);
+  known = false;
+  end(pod, [exited(3)], { ended: true });
+  statuses.forget("u1");
+  clock.step(10);
+  assert.equal(deltas.length, 1);
+  known = true;
+  statuses.onMessageRead("u1");
+  clock.step(10);
+  assert.equal(deltas[1]?.set[0]?.status?.phase, "Failed");
+  assert.deepEqual(deltas[2], { set: [], removed: ["u1"] });
+});
+
+test("a pod that comes back before its last words were read begins a life of its own", () => {
+  let known = true;
+  const { statuses, update, end } = build({ ...KNOWN, messagesOf: () => (known ? new Map() : undefined) });
+  const pod = makePod({ restartPolicy: "Never" });
+  statuses.accept(pod, START);
+  update(pod);
+  known = false;
+  end(pod, [exited(3)], { ended: true });
+  statuses.forget("u1");
+  statuses.accept(pod, "2026-02-02T00:00:00Z");
+  known = true;
+  statuses.onMessageRead("u1");
+  assert.deepEqual(statuses.get("u1")?.status, {
+    phase: "Pending",
+    startTime: "2026-02-02T00:00:00Z",
+    qosClass: "BestEffort",
+  });
 });

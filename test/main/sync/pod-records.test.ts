@@ -26,8 +26,10 @@ test("definition, start time and termination are read back by the next agent", a
   const second = make();
   await second.load();
   assert.deepEqual(second.uids(), ["uid-web"]);
+  const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
   assert.deepEqual(second.get("uid-web"), {
     version: 1,
+    bootId,
     pod: pod(),
     startTime: "2026-01-02T03:04:05Z",
     termination: { deadline: 42, reason: "removed" },
@@ -42,7 +44,8 @@ test("a pod accepted again keeps its start time and loses the old termination", 
   await records.terminating("uid-web", { deadline: 1, reason: "removed" });
   const changed = pod({ hostNetwork: true });
   records.accept(changed, at("2026-02-02T00:00:00Z"));
-  assert.deepEqual(records.get("uid-web"), { version: 1, pod: changed, startTime: "2026-01-01T00:00:00Z" });
+  const { pod: kept, startTime, termination } = records.get("uid-web") ?? {};
+  assert.deepEqual([kept, startTime, termination], [changed, "2026-01-01T00:00:00Z", undefined]);
   await records.flush();
 });
 
@@ -81,6 +84,10 @@ test("the termination of an unknown pod, and forgetting one, write nothing", asy
   assert.deepEqual(await readdir(folder), []);
 });
 
+function bad(fields: Record<string, unknown>): string {
+  return JSON.stringify({ version: 1, pod: pod({}, "bad", "bad"), startTime: "2026-01-01T00:00:00Z", ...fields });
+}
+
 const garbage: [string, string][] = [
   ["half a file", '{"version":1,"pod":{"metadata"'],
   ["nothing", ""],
@@ -88,6 +95,9 @@ const garbage: [string, string][] = [
   ["another version", '{"version":2,"pod":{"metadata":{"uid":"u"}},"startTime":"x"}'],
   ["no pod", '{"version":1,"startTime":"x"}'],
   ["a pod without metadata", '{"version":1,"pod":{},"startTime":"x"}'],
+  ["half a failure", bad({ failure: { reason: "Evicted" } })],
+  ["a status without phase", bad({ finalStatus: {} })],
+  ["preStop hooks that are no list", bad({ preStopsDone: "id" })],
   ["no start time", '{"version":1,"pod":{"metadata":{"uid":"u"}}}'],
 ];
 for (const [what, text] of garbage) {
@@ -140,4 +150,70 @@ test("records that cannot be written are told once until a write works again, an
   records.accept(pod({}, "e"), at("2026-01-01T00:00:00Z"));
   await records.flush();
   assert.equal(kept.errors().length, 2, "the next trouble is told again");
+});
+
+test("how a pod ended, its place in the order of admission and its preStop hooks are read back", async (t) => {
+  const { make } = await build(t);
+  const first = make();
+  await first.load();
+  for (const name of ["b", "a", "c", "late"]) first.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
+  for (const name of ["b", "a", "c"]) first.admitted(`uid-${name}`);
+  await first.failing("uid-a", { reason: "Evicted", message: "too much" }, 77);
+  first.ended("uid-a", { phase: "Failed", reason: "Evicted" });
+  first.preStopDone("uid-b", "id-1");
+  first.preStopDone("uid-b", "id-1");
+  await first.flush();
+  const second = make();
+  await second.load();
+  const record = second.get("uid-a");
+  assert.deepEqual(record?.failure, { reason: "Evicted", message: "too much", deadline: 77 });
+  assert.deepEqual(record.finalStatus, { phase: "Failed", reason: "Evicted" });
+  assert.deepEqual(second.preStopsDone("uid-b"), ["id-1"]);
+  assert.deepEqual(second.preStopsDone("uid-c"), []);
+  const order = (): string[] => second.admittedPods().map(({ metadata }) => metadata.name);
+  assert.deepEqual(order(), ["b", "c"], "neither what has ended nor what was never admitted");
+  second.accept(pod({}, "c"), at("2026-02-02T00:00:00Z"));
+  second.admitted("uid-late");
+  second.admitted("uid-b");
+  assert.deepEqual(order(), ["b", "c", "late"], "nobody loses its place");
+  await second.flush();
+});
+
+test("a pod that completed is over until its definition changes; one that was failed stays failed", async (t) => {
+  const { make } = await build(t);
+  const records = make();
+  await records.load();
+  const now = at("2026-01-01T00:00:00Z");
+  for (const name of ["done", "failed"]) {
+    records.accept(pod({}, name), now);
+    if (name === "failed") void records.failing(`uid-${name}`, { reason: "Evicted", message: "" }, 1);
+    records.ended(`uid-${name}`, { phase: "Failed" });
+    const seen = pod({}, name);
+    seen.metadata.annotations = { "kubernetes.io/config.seen": "later" };
+    records.accept(seen, now);
+    assert.ok(records.get(`uid-${name}`)?.finalStatus, "the same definition, told again");
+    records.accept(pod({ hostNetwork: true }, name), now);
+  }
+  assert.equal(records.get("uid-done")?.finalStatus, undefined);
+  assert.ok(records.get("uid-failed")?.finalStatus);
+  assert.equal(records.get("uid-failed")?.failure?.reason, "Evicted");
+  await records.flush();
+});
+
+test("a record from before the machine's last start tells of a pod that is no more: it goes", async (t) => {
+  const { folder, kept, make } = await build(t);
+  const first = make();
+  await first.load();
+  first.accept(pod({}, "old"), at("2026-01-01T00:00:00Z"));
+  first.accept(pod({}, "new"), at("2026-01-01T00:00:00Z"));
+  await first.flush();
+  const file = join(folder, "uid-old.json");
+  const record = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>;
+  await writeFile(file, JSON.stringify({ ...record, bootId: "another" }));
+  const second = make();
+  await second.load();
+  await second.flush();
+  assert.deepEqual(second.uids(), ["uid-new"]);
+  assert.deepEqual(await readdir(folder), ["uid-new.json"]);
+  assert.deepEqual(kept.warnings(), []);
 });

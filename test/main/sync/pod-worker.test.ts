@@ -408,7 +408,8 @@ test("a pod that ran to its end is finished: its sandbox goes, its containers ar
   worker.poke();
   await settle();
   assert.equal(worker.state, "finished");
-  assert.equal(world.synced.at(-1)?.plan.finished, true);
+  assert.equal(world.synced.at(-1)?.ended, true);
+  assert.deepEqual(world.begunOf("uid-web").slice(2), ["stop-sandbox", "release"], "volumes and cgroup go too");
   assert.equal(world.model(web).observed.containers.length, 1);
   const begun = world.begun.length;
   world.clock.step(120_000);
@@ -423,7 +424,7 @@ test("a finished pod with a new definition is synced again; terminating one clea
   await settle();
   const again = pod({ restartPolicy: "Always" });
   worker.setPod(again);
-  assert.equal(worker.state, "syncing");
+  assert.equal(worker.state, "admitting");
   await settle();
   assert.deepEqual(world.model(again).running(), ["app"]);
   assert.equal(worker.state, "syncing");

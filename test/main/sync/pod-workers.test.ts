@@ -14,6 +14,7 @@ function build() {
     clock: world.clock,
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: (pod) => desired.push(pod),
+    earlierEnd: () => undefined,
     onGone: (uid) => gone.push(uid),
   });
   world.onTerminated = (uid) => workers.terminated(uid);
@@ -228,4 +229,111 @@ test("stop ends the workers and leaves the pods; nothing that waits starts after
   workers.terminated("uid-1");
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), []);
+});
+
+const evicted = { reason: "Evicted", message: "low on memory" };
+const kill = (world: SyncWorld) => world.steps.find((step) => step.kind === "kill-container");
+
+test("fail ends a pod within the smallest of the API's grace and the caller's, else its own, at least a second", async () => {
+  const cases: [override: number | undefined, api: number | undefined, deadline: number][] = [
+    [undefined, undefined, 7000],
+    [3, undefined, 3000],
+    [40, undefined, 40_000],
+    [40, 5, 5000],
+    [3, 5, 3000],
+    [0, undefined, 1000],
+  ];
+  for (const [graceSeconds, api, deadline] of cases) {
+    const { world, workers } = build();
+    const failing = pod({ terminationGracePeriodSeconds: 7 }, "web", "uid-1");
+    if (api !== undefined) failing.metadata.deletionGracePeriodSeconds = api;
+    workers.add(failing);
+    await settle();
+    await workers.fail("uid-1", evicted, graceSeconds === undefined ? {} : { graceSeconds });
+    assert.deepEqual(world.endings[0]?.end, { cause: "failed", failure: evicted, deadline });
+    assert.deepEqual(world.model(failing).running(), []);
+    assert.equal(workers.has("uid-1"), true, "it stays to be seen");
+  }
+});
+
+test("a failed pod keeps its name until its source drops it", async () => {
+  const { world, workers } = build();
+  workers.add(one);
+  await settle();
+  await workers.fail("uid-1", evicted);
+  workers.add(two);
+  await settle();
+  assert.deepEqual(world.begunOf("uid-2"), []);
+  workers.remove("uid-1", "removed");
+  await settle();
+  assert.deepEqual(world.model(two).running(), ["app"]);
+});
+
+test("fail of a pod that waits for its name: it is ended when its turn comes, without having run", async () => {
+  const { world, workers } = build();
+  workers.add(one);
+  workers.add(two);
+  await settle();
+  await workers.fail("uid-2", evicted);
+  workers.add(two);
+  workers.remove("uid-1", "removed");
+  await settle();
+  assert.deepEqual(world.begunOf("uid-2"), ["release"]);
+  assert.equal(workers.get("uid-2")?.state, "finished");
+  await workers.fail("never heard of", evicted);
+});
+
+test("a pod that comes back with a shorter grace while it is being ended ends sooner", async () => {
+  const { world, workers } = build();
+  workers.add(pod({ terminationGracePeriodSeconds: 600 }, "web", "uid-1"));
+  await settle();
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  workers.remove("uid-1", "removed");
+  await settle();
+  workers.add(pod({ terminationGracePeriodSeconds: 900 }, "web", "uid-1"));
+  await settle();
+  assert.equal(world.terminating.length, 1);
+  workers.add(pod({ terminationGracePeriodSeconds: 2 }, "web", "uid-1"));
+  world.script = () => undefined;
+  await settle();
+  assert.deepEqual(
+    world.terminating.map(({ deadline }) => deadline),
+    [600_000, 2000],
+  );
+  assert.equal(workers.get("uid-1")?.state, "syncing", "and starts anew");
+});
+
+test("admission is asked in the order in which pods came, and a pod that runs is not held up by one that waits", async () => {
+  const { world, workers } = build();
+  const other = pod({}, "db", "uid-db");
+  workers.add(other);
+  await settle();
+  const asked: string[] = [];
+  world.admit = (waiting, signal) => {
+    asked.push(waiting.metadata.uid);
+    return hang(signal);
+  };
+  workers.add(one);
+  workers.add(pod({}, "cache", "uid-cache"));
+  world.exit(other, "app", 1);
+  workers.get("uid-db")?.poke();
+  await settle();
+  assert.deepEqual(asked, ["uid-1", "uid-cache"]);
+  assert.equal(world.begunOf("uid-db").at(-1), "start-container app");
+  assert.equal(kill(world), undefined);
+});
+
+test("an end of an earlier life of the agent is resumed: nothing starts", async () => {
+  const { world } = build();
+  const workers = new PodWorkers({
+    clock: world.clock,
+    workerDeps: (uid) => world.workerDeps(uid),
+    onDesired: () => undefined,
+    earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, told: false }),
+    onGone: () => undefined,
+  });
+  workers.add(one);
+  await settle();
+  assert.deepEqual(world.begunOf("uid-1"), ["release"]);
+  assert.equal(world.synced.at(-1)?.ended, true);
 });

@@ -1,7 +1,8 @@
 // What is shown of a pod while one of its containers has its postStart hook: it runs, nobody relies on it yet.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodWorker, type StepDoer, type SyncedPod } from "../../../src/main/sync/pod-worker.js";
+import { PodWorker } from "../../../src/main/sync/pod-worker.js";
+import type { StepDoer, SyncedPod } from "../../../src/main/sync/pod-worker-port.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";

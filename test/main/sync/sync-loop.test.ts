@@ -29,6 +29,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
       return { ...deps, events: { ...deps.events, onTerminating } };
     },
     onDesired: (desired) => records.accept(desired, new Date(world.clock.now())),
+    earlierEnd: () => undefined,
     onGone: (uid) => {
       world.cache.forget(uid);
       records.forget(uid);
@@ -36,9 +37,23 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   });
   world.onTerminated = (uid) => workers.terminated(uid);
   let stamps = 0;
+  let firsts = 0;
+  const onFirst = (): void => {
+    firsts++;
+    assert.deepEqual([...workers.all()], [], "no pod has been taken on yet");
+  };
   const { cache, clock } = world;
   const { log } = world.kept;
-  const loop = new SyncLoop({ cache, workers, records, clock, log, leftovers, stamp: () => (stamps += 1) });
+  const loop = new SyncLoop({
+    cache,
+    workers,
+    records,
+    clock,
+    log,
+    onFirst,
+    leftovers,
+    stamp: () => (stamps += 1),
+  });
   world.cacheEvents = {
     onPod: (uid) => loop.onPod(uid),
     onRuntime: (state, before) => loop.onRuntime(state, before),
@@ -46,7 +61,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   };
   const relisted = (...uids: string[]): void => loop.onPlegRecord({ kind: "relisted", uids, durationMs: 1 });
   const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid, generation: 0 }));
-  return { world, workers, records, loop, relisted, seen, stamps: () => stamps };
+  return { world, workers, records, loop, relisted, seen, stamps: () => stamps, firsts: () => firsts };
 }
 
 /** Puts a running pod into the runtime, as an earlier agent left it. */
@@ -70,7 +85,7 @@ function runs(world: SyncWorld, running: Pod): void {
 const add = (added: Pod) => ({ kind: "add", pod: added }) as const;
 
 test("nothing starts before the runtime has been seen whole; then changes apply in order", async (t) => {
-  const { world, loop, relisted, seen, workers } = await build(t);
+  const { world, loop, relisted, seen, workers, firsts } = await build(t);
   const a = pod({}, "a");
   const b = pod({}, "b");
   runs(world, b);
@@ -83,7 +98,9 @@ test("nothing starts before the runtime has been seen whole; then changes apply 
   await settle();
   assert.deepEqual(world.begun, []);
   assert.equal(workers.has("uid-b"), false);
+  assert.equal(firsts(), 0);
   seen("uid-b");
+  assert.equal(firsts(), 1);
   await settle();
   assert.deepEqual(world.begunOf("uid-b"), [], "a running pod is adopted, not restarted");
   assert.equal(workers.has("uid-b"), true);

@@ -1,0 +1,68 @@
+// Asks admission for one pod after the other, in the order in which they came. INVARIANTS: what an earlier life of the
+// agent had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
+// is given up while it waits is not asked for.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Admission, AdmissionVerdict } from "./verdict.js";
+
+export class AdmissionQueue {
+  private tail: Promise<unknown> = Promise.resolve();
+  /** Verdicts asked for ahead of their pods' workers. */
+  private readonly ahead = new Map<string, Promise<AdmissionVerdict>>();
+  private readonly stopping = new AbortController();
+
+  constructor(private readonly admission: Admission) {}
+
+  /** Pods of an earlier life: they may run, before any source has told of them. Call before the first admit. */
+  restore(pods: readonly Pod[]): void {
+    for (const pod of pods) {
+      const verdict = this.enqueue(pod, this.stopping.signal);
+      // Whoever comes for it hears of the failure; when nobody comes it is nobody's.
+      verdict.catch(() => undefined);
+      this.ahead.set(pod.metadata.uid, verdict);
+    }
+  }
+
+  /** Rejects with the signal's reason as soon as that aborts, or with what admission failed with: to be asked again. */
+  async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+    const { uid } = pod.metadata;
+    const asked = this.ahead.get(uid);
+    this.ahead.delete(uid);
+    return await unlessAborted(asked ?? this.enqueue(pod, signal), signal);
+  }
+
+  updated(pod: Pod): void {
+    this.admission.updated?.(pod);
+  }
+
+  /** The pod holds nothing any more; should it come back, it is asked for anew. */
+  forget(uid: string): void {
+    this.ahead.delete(uid);
+    this.admission.release?.(uid);
+  }
+
+  stop(): void {
+    this.stopping.abort(new Error("the agent is stopping"));
+  }
+
+  private enqueue(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+    const turn = this.tail.then(async () => {
+      signal.throwIfAborted();
+      const verdict = await this.admission.admit(pod, signal);
+      // Nobody hears the answer: nobody would give back what was given.
+      if (signal.aborted) this.admission.release?.(pod.metadata.uid);
+      return verdict;
+    });
+    this.tail = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** Leaves the wait, not the work: that has the signal too. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,27 @@
+// What keeps a pod from having a place on this machine: one class per cause, since each has an event of its own.
+
+/** The pod's cgroup can't be made. */
+export class PodCgroupError extends Error {
+  override readonly name = "PodCgroupError";
+  constructor(cause: unknown) {
+    super(textOf(cause), { cause });
+  }
+}
+export function isPodCgroupError(error: unknown): error is PodCgroupError {
+  return error instanceof PodCgroupError;
+}
+
+/** The pod's directories can't be made. */
+export class PodDirectoriesError extends Error {
+  override readonly name = "PodDirectoriesError";
+  constructor(cause: unknown) {
+    super(textOf(cause), { cause });
+  }
+}
+export function isPodDirectoriesError(error: unknown): error is PodDirectoriesError {
+  return error instanceof PodDirectoriesError;
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

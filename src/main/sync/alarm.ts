@@ -1,0 +1,29 @@
+// A call at a moment that may be weeks away: Node's timers end after 24 days at most, and fire at once beyond that.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+
+const DAY_MS = 86_400_000;
+
+/** One moment at a time; never early. */
+export class Alarm {
+  private timer: Timer | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly ring: () => void,
+  ) {}
+
+  /** `at` is milliseconds since the epoch; a moment that has passed rings at the next turn. */
+  set(at: number): void {
+    this.cancel();
+    const left = at - this.clock.now();
+    this.timer = this.clock.after(Math.min(Math.max(left, 0), DAY_MS), () => {
+      if (this.clock.now() < at) this.set(at);
+      else this.ring();
+    });
+  }
+
+  cancel(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+}

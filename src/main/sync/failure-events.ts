@@ -1,0 +1,28 @@
+// Events of what keeps a pod's worker from its aim: one word per cause, as upstream has them.
+import type { Pod } from "../../shared/api/pod.js";
+import { isUnavailable } from "../../shared/cri/errors.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { isPodCgroupError, isPodDirectoriesError } from "../runtime/pod-environment-error.js";
+import { isNetworkNotReadyError } from "./network-not-ready.js";
+import { InspectionError } from "./pod-cache.js";
+import type { Step } from "./step.js";
+
+/** Records what belongs to the failed step. The runtime's absence is the node's affair, not the pod's. */
+export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined, step: Step, error: unknown): void {
+  if (pod === undefined || isUnavailable(error)) return;
+  const warn = (reason: string, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
+  const text = error instanceof Error ? error.message : String(error);
+  if (isPodCgroupError(error)) warn("FailedCreatePodContainer", `unable to ensure pod container exists: ${text}`);
+  else if (isPodDirectoriesError(error)) warn("Failed", `error making pod data directories: ${text}`);
+  else if (step.kind === "kill-container" || step.kind === "stop-sandbox") {
+    warn("FailedKillPod", `error killing pod: ${text}`);
+  }
+}
+
+/** Records what kept a whole pass from its steps. */
+export function recordPassFailure(recorder: EventRecorder, pod: Pod | undefined, error: unknown): void {
+  if (pod === undefined) return;
+  const warn = (reason: string, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
+  if (isNetworkNotReadyError(error)) warn("NetworkNotReady", error.message);
+  else if (error instanceof InspectionError) warn("FailedSync", `error determining status: ${error.message}`);
+}

@@ -1,0 +1,52 @@
+// What is kept on disk of a pod, and how it is read back: only what the rest of the agent relies on is looked at.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
+import { safePodUid } from "../../shared/api/pod-uid.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import type { TerminationRequest } from "./pod-worker-port.js";
+
+export interface PodRecord {
+  version: 1;
+  pod: Pod;
+  /** RFC 3339, when this node accepted the pod: status.startTime. */
+  startTime: string;
+  /** Kernel's name for the time from one start of the machine to the next. */
+  bootId?: string;
+  /** Place in the order of admission; absent while the pod is not admitted. */
+  admitted?: number;
+  termination?: TerminationRequest;
+  /** The agent ends the pod, or has ended it: it never runs again. Deadline in milliseconds since the epoch. */
+  failure?: PodFailure & { deadline: number };
+  /** The pod is over, and this is what is shown of it. */
+  finalStatus?: PodStatus;
+  /** Containers whose preStop hook has run, by id. */
+  preStopsDone?: string[];
+}
+
+/** Throws on what is not a record of the pod with this UID. */
+export function decodeRecord(value: unknown, uid: string): PodRecord {
+  const record = value as { [Key in keyof PodRecord]?: unknown } | null;
+  if (record?.version !== 1) throw new Error("not a pod record of version 1");
+  const pod = record.pod as { metadata?: Partial<Pod["metadata"]>; spec?: Partial<Pod["spec"]> } | undefined;
+  if (pod?.metadata?.uid !== uid) throw new Error("its pod is missing or is not the one of the file's name");
+  safePodUid(uid);
+  const { name, namespace } = pod.metadata;
+  if (typeof name !== "string" || typeof namespace !== "string" || !Array.isArray(pod.spec?.containers)) {
+    throw new Error("its pod is incomplete");
+  }
+  if (typeof record.startTime !== "string") throw new Error("the start time is missing");
+  const termination = record.termination as Partial<TerminationRequest> | undefined;
+  if (termination !== undefined && !(Number.isFinite(termination.deadline) && typeof termination.reason === "string")) {
+    throw new Error("the termination is incomplete");
+  }
+  const failure = record.failure as Partial<NonNullable<PodRecord["failure"]>> | undefined;
+  if (failure !== undefined && !(Number.isFinite(failure.deadline) && typeof failure.reason === "string")) {
+    throw new Error("the failure is incomplete");
+  }
+  const finalStatus = record.finalStatus as Partial<PodStatus> | null | undefined;
+  if (finalStatus !== undefined && typeof finalStatus?.phase !== "string") throw new Error("the status has no phase");
+  if (record.preStopsDone !== undefined && !Array.isArray(record.preStopsDone)) {
+    throw new Error("the preStop hooks that have run are not a list");
+  }
+  return record as PodRecord;
+}

@@ -1,0 +1,107 @@
+// What a pod worker and its surroundings know of each other: its states, what it needs, what it tells.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { InspectHint, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { AdmissionVerdict } from "../admission/verdict.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { ProbedPodState } from "../probes/port.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import type { ProbeResults } from "../status/probe-results.js";
+import type { BackoffOptions } from "./crash-backoff.js";
+import type { StartFailure } from "./plan-context.js";
+import type { PodCache } from "./pod-cache.js";
+import type { RestartGates } from "./restart.js";
+import type { Plan, Step } from "./step.js";
+
+export type PodWorkerState = "admitting" | "syncing" | "ending" | "finished" | "terminating" | "terminated";
+
+/** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
+export interface StepDoer {
+  /** `onProgress` tells what a long step has changed so far. */
+  execute(
+    pod: Pod | undefined,
+    step: Step,
+    signal: AbortSignal,
+    onProgress?: (hints: InspectHint[]) => void,
+  ): Promise<InspectHint[]>;
+  /** The agent stops: what outlives an aborted step ends too. */
+  stop?(): Promise<void>;
+}
+
+/** A pod that nobody wants any more: all of it goes. */
+export interface TerminationRequest {
+  /** Milliseconds since the epoch. */
+  deadline: number;
+  reason: string;
+}
+
+/** Why a pod that its source still wants is ended, and until when. It stays, to be seen. */
+export interface PodEnd {
+  /** completed: its containers came to their end; rejected: admission refused it; failed: the agent ends it. */
+  cause: "completed" | "rejected" | "failed";
+  /** What its status says; a pod that completed speaks for itself. */
+  failure?: PodFailure;
+  /** Milliseconds since the epoch. */
+  deadline: number;
+}
+
+/** A pod after it was looked at and planned for. */
+export interface SyncedPod {
+  pod: Pod;
+  observed: ObservedPod;
+  plan: Plan;
+  failures: ReadonlyMap<string, StartFailure>;
+  state: ProbedPodState;
+  /** Something of it runs, or may start. */
+  mayRun: boolean;
+  /** Nothing of it runs and nothing will start again: told once. */
+  ended: boolean;
+  end?: PodEnd;
+  /** The container whose postStart hook is under way: it runs, and has not started yet. */
+  inPostStart?: string;
+}
+
+/** A step as it went, for a timeline. Times are milliseconds since the epoch. */
+export interface StepOutcome {
+  startedAt: number;
+  endedAt: number;
+  error?: unknown;
+}
+
+/** What a worker tells the outside. */
+export interface PodWorkerEvents {
+  /** The pod's picture or waits changed: its status is computed anew. */
+  onSynced(synced: SyncedPod): void;
+  onStep(uid: string, step: Step, outcome: StepOutcome): void;
+  /**
+   * The pod is being ended, though its source still wants it. Settles as onTerminating does. Called again when the
+   * deadline moves.
+   */
+  onEnding(uid: string, end: PodEnd): Promise<void>;
+  /** Settles when the deadline is kept where another agent finds it, or can't be: no stop is sent before. */
+  onTerminating(uid: string, deadline: number, reason: string): Promise<void>;
+  onTerminated(uid: string): void;
+}
+
+export interface PodWorkerDeps {
+  cache: PodCache;
+  probes: ProbeResults;
+  doer: StepDoer;
+  events: PodWorkerEvents;
+  recorder: EventRecorder;
+  /** Settles in the order in which it was asked; rejects with the signal's reason. */
+  admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
+  /** RFC 3339, when this node accepted the pod: status.startTime. */
+  startTime(uid: string): string | undefined;
+  /** What the runtime last said of itself. */
+  runtime(): RuntimeState | undefined;
+  clock: Clock;
+  log: Logger;
+  /** Of crashing containers; the standard curve where nothing is given. */
+  backoff?: Partial<BackoffOptions>;
+  gates?: RestartGates;
+  /** Ended containers of a name that stay; negative: all. */
+  deadContainersKept?: number;
+}

@@ -1,0 +1,158 @@
+// Runs a plan's steps for one pod: stops side by side, then what is made in order, then removals, each followed by a look
+// at the pod. What must hold: a container that does not start is noted and waits, the pod's others go on; a step whose
+// outcome is unknown has the pod listed before anything else is planned.
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { isStartContainerError, type StartContainerError } from "../runtime/start-container-error.js";
+import { CrashBackoff } from "./crash-backoff.js";
+import { recordStepFailure } from "./failure-events.js";
+import type { StartFailure } from "./plan-context.js";
+import { stepDecision } from "./step-decision.js";
+import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
+import { RestartMemory } from "./restart-memory.js";
+import { describeStep, type Step } from "./step.js";
+
+/** A call failed: what it left behind must be listed. */
+const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
+
+export const RETRY_MIN_MS = 1000;
+export const RETRY_MAX_MS = 10_000;
+
+/** What a pass works on. */
+export interface Work {
+  /** undefined for a pod that only the runtime still knows. */
+  pod: Pod | undefined;
+  observed: ObservedPod;
+  signal: AbortSignal;
+  /** As the pass began: what a long step shows of its progress is a newer picture of the same. */
+  synced?: SyncedPod;
+}
+
+export class StepRunner {
+  readonly backoff: CrashBackoff;
+  readonly memory = new RestartMemory();
+  readonly failures = new Map<string, StartFailure & { count: number }>();
+
+  constructor(
+    private readonly uid: string,
+    private readonly deps: PodWorkerDeps,
+  ) {
+    this.backoff = new CrashBackoff(deps.backoff);
+  }
+
+  /** What another definition failed with says nothing about this one. */
+  onDefinition(before: Pod | undefined, after: Pod): void {
+    for (const name of this.failures.keys()) {
+      if (definitionOf(before, name) !== definitionOf(after, name)) this.failures.delete(name);
+    }
+  }
+
+  /** Rejects with the first failure, when all that goes side by side has ended. */
+  async run(steps: readonly Step[], work: Work): Promise<void> {
+    const of = (stage: Stage): Promise<void>[] =>
+      steps.filter((step) => stageOf(step) === stage).map((step) => this.one(step, work));
+    await together(of("stop"));
+    for (const step of steps) if (stageOf(step) === "build") await this.one(step, work);
+    await together(of("tidy"));
+    await together(of("last"));
+  }
+
+  private async one(step: Step, work: Work): Promise<void> {
+    const { cache, clock, events, log, recorder } = this.deps;
+    const { uid } = this;
+    const name = this.name(work);
+    log.info({ pod: name, uid, ...stepDecision(step, work.observed) }, `${name}: ${describeStep(step)}`);
+    this.memory.note(step);
+    const startedAt = clock.now();
+    try {
+      const hints = await this.execute(step, work);
+      if (hints.length > 0) cache.bump(uid, hints);
+      events.onStep(uid, step, { startedAt, endedAt: clock.now() });
+    } catch (error) {
+      cache.bump(uid, UNKNOWN_OUTCOME);
+      events.onStep(uid, step, { startedAt, endedAt: clock.now(), error });
+      if (!isStartContainerError(error)) {
+        if (!work.signal.aborted) recordStepFailure(recorder, work.pod, step, error);
+        throw error;
+      }
+      if (step.kind === "start-container") this.noteStartFailure(step.container.name, error, name);
+    }
+  }
+
+  private async execute(step: Step, work: Work): Promise<InspectHint[]> {
+    const starts = step.kind === "start-container";
+    const progress = { over: false };
+    try {
+      const hints = await this.deps.doer.execute(work.pod, step, work.signal, (made) => {
+        if (starts) this.showProgress(step.container.name, made, progress, work);
+      });
+      if (starts) this.failures.delete(step.container.name);
+      if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.now());
+      return hints;
+    } finally {
+      progress.over = true;
+    }
+  }
+
+  /** A container that waits for its hook is shown as it is; should that fail, the end of the step shows it. */
+  private showProgress(container: string, made: InspectHint[], progress: { over: boolean }, work: Work): void {
+    const { cache, events, log } = this.deps;
+    const { synced, signal } = work;
+    cache.waitFor(this.uid, cache.bump(this.uid, made), signal).then(
+      (observed) => {
+        if (synced !== undefined && !progress.over) events.onSynced({ ...synced, observed, inPostStart: container });
+      },
+      (error: unknown) =>
+        log.debug({ uid: this.uid, err: error }, `${this.name(work)}: progress of ${container} not seen`),
+    );
+  }
+
+  private noteStartFailure(container: string, error: StartContainerError, name: string): void {
+    const now = this.deps.clock.now();
+    const count = (this.failures.get(container)?.count ?? 0) + 1;
+    const retryAt = error.retryAt ?? now + Math.min(RETRY_MIN_MS * 2 ** (count - 1), RETRY_MAX_MS);
+    this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });
+    this.deps.log.error(
+      { pod: name, uid: this.uid, container, reason: error.reason, err: error },
+      `${name}: container ${container} did not start (${error.reason}): ${error.message}`,
+    );
+  }
+
+  private name({ pod, observed }: Work): string {
+    return pod === undefined ? `${observed.name}_${observed.namespace}(${this.uid})` : podDescription(pod);
+  }
+}
+
+function definitionOf(pod: Pod | undefined, name: string): string | undefined {
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod?.spec ?? {};
+  const all = [...initContainers, ...containers, ...ephemeralContainers];
+  return JSON.stringify(all.find((container) => container.name === name));
+}
+
+/** All of them end before the first failure is reported. */
+async function together(jobs: Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(jobs);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+type Stage = "stop" | "build" | "tidy" | "last";
+
+/** Removals come last, as nobody waits for them; sandboxes after containers, which they would take along. */
+function stageOf(step: Step): Stage {
+  switch (step.kind) {
+    case "kill-container":
+    case "stop-sandbox":
+      return "stop";
+    case "create-sandbox":
+    case "start-container":
+      return "build";
+    case "remove-container":
+      return "tidy";
+    case "remove-sandbox":
+    case "release":
+    case "clean-up":
+      return "last";
+  }
+}

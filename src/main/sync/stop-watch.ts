@@ -1,0 +1,34 @@
+// Bounds a stop: a runtime whose stop call neither ends nor fails some time after the grace must not hold the pod for ever.
+import type { Clock } from "../../shared/clock/clock.js";
+import { Alarm } from "./alarm.js";
+
+/** Time the runtime gets beyond the grace, to kill and to clean up; doubled with each stop that took longer. */
+const PATIENCE_MS = 10_000;
+const PATIENCE_MAX_MS = 120_000;
+/** A stop always gets this much, whatever is left of the grace. */
+const MIN_STOP_MS = 2000;
+
+export class StopWatch {
+  private overdue = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    /** Ends what is waited for. */
+    private readonly onOverdue: () => void,
+  ) {}
+
+  /** Settles as `stop` does. `deadline` is milliseconds since the epoch. */
+  async during(deadline: number, stop: () => Promise<void>): Promise<void> {
+    const alarm = new Alarm(this.clock, () => {
+      this.overdue++;
+      this.onOverdue();
+    });
+    const patience = Math.min(PATIENCE_MS * 2 ** this.overdue, PATIENCE_MAX_MS);
+    alarm.set(Math.max(deadline, this.clock.now() + MIN_STOP_MS) + patience);
+    try {
+      await stop();
+    } finally {
+      alarm.cancel();
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// The order in which pods are asked for, and what becomes of those that give up.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AdmissionQueue } from "../../../src/main/admission/admission-queue.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { pod } from "../../support/pods.js";
+import { hang, settle } from "../../support/sync-kit.js";
+
+const never = (): AbortSignal => new AbortController().signal;
+const [a, b, c] = [pod({}, "a"), pod({}, "b"), pod({}, "c")];
+
+/** Admission that is answered by hand. */
+function build() {
+  const asked: string[] = [];
+  const answers = new Map<string, (verdict: AdmissionVerdict | Error) => void>();
+  const holders = new Set<string>();
+  const queue = new AdmissionQueue({
+    release: (uid) => void holders.delete(uid.replace("uid-", "")),
+    admit: (one: Pod, signal) => {
+      const { name } = one.metadata;
+      asked.push(name);
+      const answered = new Promise<AdmissionVerdict>((resolve, reject) => {
+        answers.set(name, (verdict) => (verdict instanceof Error ? reject(verdict) : resolve(verdict)));
+      });
+      return Promise.race([answered, hang(signal)]).then((verdict) => {
+        if (verdict.admit) holders.add(name);
+        return verdict;
+      });
+    },
+  });
+  const answer = async (name: string, verdict: AdmissionVerdict | Error = { admit: true }): Promise<void> => {
+    answers.get(name)?.(verdict);
+    await settle();
+  };
+  const names = (): string[] => [...holders];
+  return { queue, asked, answer, names };
+}
+
+test("one after the other, in the order in which they came", async () => {
+  const { queue, asked, answer, names } = build();
+  const verdicts = [a, b, c].map((one) => queue.admit(one, never()));
+  await settle();
+  assert.deepEqual(asked, ["a"]);
+  await answer("a");
+  assert.deepEqual(asked, ["a", "b"]);
+  await answer("b", { admit: false, reason: "OutOfpods", message: "full" });
+  await answer("c");
+  assert.deepEqual(
+    (await Promise.all(verdicts)).map(({ admit }) => admit),
+    [true, false, true],
+  );
+  assert.deepEqual(names(), ["a", "c"]);
+  queue.forget("uid-a");
+  assert.deepEqual(names(), ["c"]);
+});
+
+test("pods of an earlier life come first, in their old order, and are asked for once", async () => {
+  const { queue, asked, answer, names } = build();
+  queue.restore([b, a]);
+  const late = queue.admit(c, never());
+  await settle();
+  for (const name of ["b", "a", "c"]) await answer(name);
+  assert.deepEqual(asked, ["b", "a", "c"]);
+  assert.deepEqual(names(), ["b", "a", "c"], "they hold what they have before their sources told of them");
+  assert.deepEqual(await queue.admit(a, never()), { admit: true });
+  assert.deepEqual(await late, { admit: true });
+  assert.equal(asked.length, 3);
+});
+
+test("who gives up hears so at once, is not asked for, and holds up nobody", async () => {
+  const { queue, asked, answer, names } = build();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const given = [queue.admit(a, first.signal), queue.admit(b, second.signal)].map((verdict) =>
+    assert.rejects(verdict, /removed/),
+  );
+  const last = queue.admit(c, never());
+  await settle();
+  second.abort(new Error("removed"));
+  first.abort(new Error("removed"));
+  await Promise.all(given);
+  await settle();
+  await answer("c");
+  assert.deepEqual(await last, { admit: true });
+  assert.deepEqual(asked, ["a", "c"]);
+  assert.deepEqual(names(), ["c"]);
+});
+
+test("an error goes to the one it is about, and may be asked about again", async () => {
+  const { queue, asked, answer } = build();
+  queue.restore([a]);
+  await settle();
+  await answer("a", new Error("no node"));
+  await assert.rejects(queue.admit(a, never()), /no node/);
+  const again = queue.admit(a, never());
+  await settle();
+  await answer("a");
+  assert.deepEqual(await again, { admit: true });
+  assert.deepEqual(asked, ["a", "a"]);
+});
+
+test("stop ends what is asked for ahead", async () => {
+  const { queue, asked, names } = build();
+  queue.restore([a, b]);
+  await settle();
+  queue.stop();
+  await settle();
+  assert.deepEqual(asked, ["a"]);
+  assert.deepEqual(names(), []);
+});
+
+test("what is given to a pod that has given up is taken back", async () => {
+  const released: string[] = [];
+  let give: (verdict: AdmissionVerdict) => void = () => undefined;
+  const queue = new AdmissionQueue({
+    admit: () => new Promise((resolve) => (give = resolve)),
+    release: (uid) => released.push(uid),
+  });
+  const removed = new AbortController();
+  const verdict = assert.rejects(queue.admit(a, removed.signal), /removed/);
+  await settle();
+  removed.abort(new Error("removed"));
+  await verdict;
+  give({ admit: true });
+  await settle();
+  assert.deepEqual(released, ["uid-a"]);
+});
