@@ -45,7 +45,9 @@ interface Entry {
   busy: boolean;
   last: { size: number; ino: bigint; at: number } | undefined;
   /** Size of the other files in the log's folder, when it was last measured. */
-  others: number | undefined;
+  others: number;
+  /** They changed since, or while they were measured. */
+  othersChanged: boolean;
   watch: WriteWatch | undefined;
   complaint: string | undefined;
 }
@@ -75,7 +77,7 @@ export class LogRotation {
 
   /** What the logs of running containers take up, as it was last seen. */
   *usage(): Generator<LogUsage> {
-    for (const { log, last, others = 0 } of this.entries.values()) {
+    for (const { log, last, others } of this.entries.values()) {
       if (last !== undefined) yield { log, bytes: last.size + others };
     }
   }
@@ -123,7 +125,8 @@ export class LogRotation {
         waitedMs: 0,
         busy: false,
         last: undefined,
-        others: undefined,
+        others: 0,
+        othersChanged: true,
         watch: undefined,
         complaint: undefined,
       });
@@ -175,7 +178,10 @@ export class LogRotation {
       if (errorCode(error) !== "ENOENT") throw error;
       return undefined;
     }
-    entry.others ??= await sizeOfOthers(log.path);
+    if (entry.othersChanged) {
+      entry.othersChanged = false;
+      entry.others = await sizeOfOthers(log.path);
+    }
     entry.last = { size, ino, at: now };
     if (last?.ino !== ino) return { size, grown: size, elapsedMs: 0, waitedMs };
     return { size, grown: size - last.size, elapsedMs: now - last.at, waitedMs };
@@ -208,7 +214,7 @@ export class LogRotation {
       reopen: () => this.reopen(entry),
     });
     this.compression.add(path);
-    entry.others = undefined;
+    entry.othersChanged = true;
     // The new file's growth counts from here.
     entry.last = undefined;
     await this.measure(entry);
@@ -229,7 +235,7 @@ export class LogRotation {
 
   private onCompressed(outcome: string, path: string): void {
     this.deps.counted.compression(outcome);
-    for (const entry of this.entries.values()) if (entry.log.path === path) entry.others = undefined;
+    for (const entry of this.entries.values()) if (entry.log.path === path) entry.othersChanged = true;
   }
 
   private complain(entry: Entry, error: unknown): void {

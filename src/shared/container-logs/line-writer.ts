@@ -7,7 +7,7 @@ import type { LogStream, RecordHead, RecordSink } from "./record-scanner.js";
 export interface LineWriterOptions {
   /** Only this stream; undefined: both. */
   stream?: LogStream | undefined;
-  /** Lines before this time, nanoseconds since the epoch, are left out. A line has the time of its first part. */
+  /** Parts from before this time, nanoseconds since the epoch, are left out: so files that are older need no reading. */
   sinceNanos?: bigint | undefined;
   timestamps?: boolean | undefined;
   /** Stop after so many bytes of output. */
@@ -28,10 +28,10 @@ export class LineWriter implements RecordSink {
   private writing = false;
   /** A line was begun that has no end yet. */
   private lineOpen = false;
-  /** The last record seen of those wanted: whether the next one goes on with its line. */
-  private lastStream: LogStream | undefined;
-  private lastPartial = false;
-  private lineWanted = false;
+  /** The line that the last record of the wanted streams belongs to, and the last one that was shown. */
+  private readonly seen = new LineEnd();
+  private readonly shown = new LineEnd();
+  private passedOver = false;
 
   constructor(private readonly options: LineWriterOptions = {}) {
     this.left = options.limitBytes ?? Infinity;
@@ -46,12 +46,16 @@ export class LineWriter implements RecordSink {
     const { stream, timestamps } = this.options;
     this.writing = false;
     if (stream !== undefined && head.stream !== stream) return;
-    const goesOn = this.lastPartial && this.lastStream === head.stream;
-    this.lastStream = head.stream;
-    this.lastPartial = head.partial;
-    if (!goesOn) this.lineWanted = this.wanted(head);
-    this.writing = this.lineWanted;
-    if (!this.writing || goesOn) return;
+    if (!this.seen.goesOnWith(head)) {
+      this.passedOver = this.skipLines > 0;
+      if (this.passedOver) this.skipLines--;
+    }
+    this.seen.set(head);
+    if (this.passedOver || !this.recent(head)) return;
+    this.writing = true;
+    const goesOn = this.shown.goesOnWith(head);
+    this.shown.set(head);
+    if (goesOn) return;
     if (this.lineOpen) this.putByte(LF);
     this.lineOpen = true;
     if (timestamps === true) this.put(Buffer.from(`${fixedStamp(stampOf(head))} `, "latin1"));
@@ -62,7 +66,7 @@ export class LineWriter implements RecordSink {
   }
 
   end(): void {
-    if (!this.writing || this.lastPartial) return;
+    if (!this.writing || this.shown.partial) return;
     this.putByte(LF);
     this.lineOpen = false;
   }
@@ -78,11 +82,7 @@ export class LineWriter implements RecordSink {
     yield* this.takeFull();
   }
 
-  private wanted(head: RecordHead): boolean {
-    if (this.skipLines > 0) {
-      this.skipLines--;
-      return false;
-    }
+  private recent(head: RecordHead): boolean {
     const { sinceNanos } = this.options;
     if (sinceNanos === undefined) return true;
     const nanos = this.times.nanos(stampOf(head));
@@ -117,6 +117,21 @@ export class LineWriter implements RecordSink {
       this.block = Buffer.allocUnsafeSlow(BLOCK);
     }
     this.used = 0;
+  }
+}
+
+/** Where a line stands: whether the next record belongs to it. */
+class LineEnd {
+  partial = false;
+  private stream: LogStream | undefined;
+
+  set({ stream, partial }: RecordHead): void {
+    this.stream = stream;
+    this.partial = partial;
+  }
+
+  goesOnWith({ stream }: RecordHead): boolean {
+    return this.partial && this.stream === stream;
   }
 }
 

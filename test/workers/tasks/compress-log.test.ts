@@ -1,0 +1,40 @@
+// Compression of a rotated log: whole, as old as it was, and never lost.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { chmod, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { compressLog } from "../../../src/workers/tasks/index.js";
+import { temporaryFolder } from "../../support/sources-kit.js";
+
+for (const size of [0, 1000, 3 * 1024 * 1024 + 17]) {
+  test(`${size} bytes come back; mode and time are kept, the plain file is gone`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const path = join(folder, "0.log.20260101-000000");
+    const content = Buffer.alloc(size, "a line of a log\n");
+    await writeFile(path, content);
+    await chmod(path, 0o640);
+    const time = new Date("2026-01-01T00:00:00.123Z");
+    await utimes(path, time, time);
+    const result = compressLog({ path });
+    assert.deepEqual(await readdir(folder), ["0.log.20260101-000000.gz"]);
+    const { mode, mtimeMs, size: bytes } = await stat(`${path}.gz`);
+    assert.deepEqual(result, { outcome: "compressed", bytes });
+    assert.equal(mode & 0o777, 0o640);
+    assert.ok(Math.abs(mtimeMs - time.getTime()) < 1);
+    assert.ok(gunzipSync(await readFile(`${path}.gz`)).equals(content));
+  });
+}
+
+test("a file that is gone, and a place where nothing can be written", async (t) => {
+  const folder = await temporaryFolder(t);
+  assert.deepEqual(compressLog({ path: join(folder, "none") }), { outcome: "gone" });
+  const path = join(folder, "0.log.20260101-000000");
+  await writeFile(path, "x");
+  // A full device where the unfinished file would be.
+  await symlink("/dev/full", `${path}.tmp`);
+  const result = compressLog({ path });
+  assert.ok(result.outcome === "failed");
+  assert.equal(result.code, "ENOSPC");
+  assert.deepEqual(await readdir(folder), ["0.log.20260101-000000"]);
+});
