@@ -200,3 +200,33 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     assert.ok(Number(stopped) - asked >= 1, `stopped at ${stopped}, asked at ${asked}`);
   });
 });
+
+test("an agent killed in mid-stop: a hook that was cut runs again, one that was over does not", async () => {
+  const grace = { terminationGracePeriodSeconds: 120 };
+  const cut = `${note("begun")}; until [ -e /diary/go ]; do sleep 0.1; done; ${note("ended")}`;
+  await write("cut", [hooked("app", noting("app"), { preStop: hook(cut) })], grace);
+  const stubborn = `trap '${note("TERM")}' TERM; until [ -e /diary/go ]; do sleep 0.1; done`;
+  await write("over", [hooked("app", stubborn, { preStop: hook(note("begun")) })], grace);
+  await Promise.all([ready("cut"), ready("over")]);
+  await Promise.all([node.removeManifest("cut"), node.removeManifest("over")]);
+  await Promise.all([waitForLine("cut", "begun"), waitForLine("over", "TERM")]);
+  await node.kill9();
+  await node.restart();
+  const twice = (what: string, count: () => Promise<number>): Promise<true> =>
+    waitFor(async () => (await count()) === 2 || undefined, { what, timeoutMs: PATIENCE_MS, intervalMs: 50 });
+  const stopsOfOver = async (): Promise<number> => {
+    const lines = (await readFile(node.kubelet.log, "utf8")).split("\n");
+    return lines.filter((line) => line.includes('"step":"kill-container"') && line.includes(`over-${NODE_NAME}_`))
+      .length;
+  };
+  await Promise.all([
+    twice("a second hook of cut", async () => (await diary("cut")).filter((line) => line === "begun").length),
+    // The runtime sends the stop signal once, however often it is asked to stop.
+    twice("a second stop of over", stopsOfOver),
+  ]);
+  await Promise.all(["cut", "over"].map((name) => mkdir(join(diaries, name, "go"))));
+  await Promise.all([waitGone(node, "cut"), waitGone(node, "over")]);
+  const lines = await diary("cut");
+  assert.deepEqual([lines.at(-1), lines.includes("ended")], ["app-TERM", true]);
+  assert.equal((await diary("over")).filter((line) => line === "begun").length, 1);
+});
