@@ -141,14 +141,14 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     assert.ok(events.some(({ event, msg }) => event === "Killing" && msg.endsWith(": FailedPostStartHook")));
   });
 
-  test("preStop ends before the stop signal; sidecars stop after the app, the last first, each with its hook", async () => {
+  test("all preStop hooks run at once, each ends before its container's stop signal; sidecars stop last, in reverse", async () => {
     const sidecar = (name: string): Container => ({
       ...hooked(name, noting(name), { preStop: hook(note(`${name}-preStop`)) }),
       restartPolicy: "Always",
     });
-    const app = hooked("app", noting("app"), {
-      preStop: hook(`${note("app-preStop")}; sleep 0.3; ${note("app-end")}`),
-    });
+    // The app's hook ends when it has seen those of the sidecars; they stop after the app.
+    const seen = "until grep -q one-preStop /diary/lines && grep -q two-preStop /diary/lines; do sleep 0.1; done";
+    const app = hooked("app", noting("app"), { preStop: hook(`${seen}; ${note("app-end")}`) });
     await write("order", [app], {
       initContainers: [sidecar("one"), sidecar("two")],
       terminationGracePeriodSeconds: 20,
@@ -157,14 +157,12 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     await node.removeManifest("order");
     await waitGone(node, "order");
     const lines = (await diary("order")).filter((line) => !line.endsWith("-up"));
-    assert.deepEqual(lines, [
-      ...["app-preStop", "app-end", "app-TERM"],
-      ...["two-preStop", "two-TERM", "one-preStop", "one-TERM"],
-    ]);
+    assert.deepEqual(lines.slice(0, 2).sort(), ["one-preStop", "two-preStop"]);
+    assert.deepEqual(lines.slice(2), ["app-end", "app-TERM", "two-TERM", "one-TERM"]);
     const killing = (await eventsOf("order")).filter(({ event }) => event === "Killing");
     assert.deepEqual(
-      killing.map(({ msg }) => msg.slice(msg.lastIndexOf(": ") + 2)),
-      ["app", "two", "one"].map((name) => `Stopping container ${name}`),
+      killing.map(({ msg }) => msg.slice(msg.lastIndexOf(": ") + 2)).sort(),
+      ["app", "one", "two"].map((name) => `Stopping container ${name}`),
     );
   });
 
@@ -201,4 +199,34 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     const [stopped = "0"] = await diary("sleeps");
     assert.ok(Number(stopped) - asked >= 1, `stopped at ${stopped}, asked at ${asked}`);
   });
+});
+
+test("an agent killed in mid-stop: a hook that was cut runs again, one that was over does not", async () => {
+  const grace = { terminationGracePeriodSeconds: 120 };
+  const cut = `${note("begun")}; until [ -e /diary/go ]; do sleep 0.1; done; ${note("ended")}`;
+  await write("cut", [hooked("app", noting("app"), { preStop: hook(cut) })], grace);
+  const stubborn = `trap '${note("TERM")}' TERM; until [ -e /diary/go ]; do sleep 0.1; done`;
+  await write("over", [hooked("app", stubborn, { preStop: hook(note("begun")) })], grace);
+  await Promise.all([ready("cut"), ready("over")]);
+  await Promise.all([node.removeManifest("cut"), node.removeManifest("over")]);
+  await Promise.all([waitForLine("cut", "begun"), waitForLine("over", "TERM")]);
+  await node.kill9();
+  await node.restart();
+  const twice = (what: string, count: () => Promise<number>): Promise<true> =>
+    waitFor(async () => (await count()) === 2 || undefined, { what, timeoutMs: PATIENCE_MS, intervalMs: 50 });
+  const stopsOfOver = async (): Promise<number> => {
+    const lines = (await readFile(node.kubelet.log, "utf8")).split("\n");
+    return lines.filter((line) => line.includes('"step":"kill-container"') && line.includes(`over-${NODE_NAME}_`))
+      .length;
+  };
+  await Promise.all([
+    twice("a second hook of cut", async () => (await diary("cut")).filter((line) => line === "begun").length),
+    // The runtime sends the stop signal once, however often it is asked to stop.
+    twice("a second stop of over", stopsOfOver),
+  ]);
+  await Promise.all(["cut", "over"].map((name) => mkdir(join(diaries, name, "go"))));
+  await Promise.all([waitGone(node, "cut"), waitGone(node, "over")]);
+  const lines = await diary("cut");
+  assert.deepEqual([lines.at(-1), lines.includes("ended")], ["app-TERM", true]);
+  assert.equal((await diary("over")).filter((line) => line === "begun").length, 1);
 });

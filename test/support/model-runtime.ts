@@ -70,6 +70,8 @@ export class ModelRuntime {
       case "kill-container":
         this.exit(step.name, 137, step.containerId);
         return;
+      case "run-pre-stop":
+        return;
       case "remove-container":
         this.observed.containers = this.observed.containers.filter((status) => status.id !== step.containerId);
         return;

@@ -8,7 +8,7 @@ import { createSandbox } from "./create-sandbox.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { ImagesAhead } from "./images-ahead.js";
-import { killContainer, Stopping } from "./kill-container.js";
+import { killContainer, runPreStopAhead, Stopping } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { preparePod, type PodEnvironment } from "./pod-environment.js";
 import { startContainer } from "./start-container.js";
@@ -61,6 +61,9 @@ export class Doer implements StepDoer {
       }
       case "kill-container":
         return killContainer(this.runtime, this.stopping, pod, step, signal);
+      case "run-pre-stop":
+        await runPreStopAhead(this.runtime, this.stopping, pod, step, signal);
+        return [];
       case "stop-sandbox":
         return stopSandbox(this.runtime, step, signal);
       case "remove-container":

@@ -2,7 +2,7 @@
 // share one deadline.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import type { KillContainerStep } from "../sync/step.js";
+import type { KillContainerStep, PreStopStep } from "../sync/step.js";
 import {
   containerFromAnnotations,
   containerStatus,
@@ -11,7 +11,7 @@ import {
   isRunning,
   podFromLabels,
 } from "./hooks/hook-target.js";
-import { ForgetfulMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
+import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./unless-gone.js";
 
@@ -25,7 +25,7 @@ export class Stopping {
 
   constructor(
     private readonly runtime: NodeRuntime,
-    memory: PreStopMemory = new ForgetfulMemory(),
+    memory: PreStopMemory = noMemory,
   ) {
     this.preStops = new PreStops(runtime, memory);
   }
@@ -92,6 +92,22 @@ export async function stopOne(
   stopping.announce(whom.pod, kill.name, containerId, kill.message);
   const seconds = (await preStop(runtime, stopping, whom, kill, signal)) ?? kill.graceSeconds;
   await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(seconds) }, { signal }));
+}
+
+/** The container's end is told and its hook run; who stops it later finds both done, or joins them. */
+export async function runPreStopAhead(
+  runtime: NodeRuntime,
+  stopping: Stopping,
+  pod: Pod | undefined,
+  step: PreStopStep,
+  signal: AbortSignal,
+): Promise<void> {
+  const { containerId, name, deadline } = step;
+  const kill: Kill = { containerId, name, deadline, graceSeconds: 0, message: killMessage(step) };
+  const whom = await identify(runtime, pod, kill, signal);
+  if (whom === undefined) return;
+  stopping.announce(whom.pod, name, containerId, kill.message);
+  await preStop(runtime, stopping, whom, kill, signal);
 }
 
 interface Whom {

@@ -4,6 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isAlive, readySandboxes } from "./plan-context.js";
+import { preStopsAhead } from "./pre-stops-ahead.js";
 import type { Plan, Step } from "./step.js";
 import { nextToStop } from "./stop-order.js";
 
@@ -88,7 +89,7 @@ function stopSteps(input: StopInput): Step[] {
 function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
   const stopping = input.pod === undefined ? alive : nextToStop(input.pod, alive);
   const left = Math.ceil((input.deadline - input.now) / 1000);
-  return stopping.map((status) => {
+  const stops = stopping.map((status): Step => {
     const name = status.metadata?.name ?? "";
     // A container that never started has nothing to stop.
     if (status.state === ContainerState.CONTAINER_CREATED) {
@@ -103,4 +104,5 @@ function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
       reason: input.reason,
     };
   });
+  return [...stops, ...preStopsAhead(input.pod, alive, stopping, input)];
 }

@@ -42,6 +42,8 @@ export function stepDecision(step: Step, observed: ObservedPod): StepDecision {
         from: stateOf(observed, step.containerId),
         to: "exited",
       };
+    case "run-pre-stop":
+      return { step: kind, container: step.name, reason: step.reason };
     case "remove-container":
       return { step: kind, container: step.name, from: stateOf(observed, step.containerId), to: "none" };
     case "release":

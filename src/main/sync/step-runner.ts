@@ -143,6 +143,7 @@ type Stage = "stop" | "build" | "tidy" | "last";
 function stageOf(step: Step): Stage {
   switch (step.kind) {
     case "kill-container":
+    case "run-pre-stop":
     case "stop-sandbox":
       return "stop";
     case "create-sandbox":

@@ -56,6 +56,15 @@ export interface KillContainerStep {
   withoutPreStop?: true;
   reason: string;
 }
+/** The hook of a container that stops later. */
+export interface PreStopStep {
+  kind: "run-pre-stop";
+  containerId: string;
+  name: string;
+  /** Milliseconds since the epoch. */
+  deadline: number;
+  reason: string;
+}
 export interface RemoveContainerStep {
   kind: "remove-container";
   containerId: string;
@@ -79,6 +88,7 @@ export type Step =
   | RemoveSandboxStep
   | StartContainerStep
   | KillContainerStep
+  | PreStopStep
   | RemoveContainerStep
   | ReleaseStep
   | CleanUpStep;
@@ -123,6 +133,8 @@ export function describeStep(step: Step): string {
       return `start container ${step.container.name}: ${step.reason}`;
     case "kill-container":
       return `stop container ${step.name} within ${step.graceSeconds}s: ${step.reason}`;
+    case "run-pre-stop":
+      return `run the preStop hook of container ${step.name}: ${step.reason}`;
     case "remove-container":
       return `remove container ${step.name} (${step.containerId.slice(0, 13)})`;
     case "release":

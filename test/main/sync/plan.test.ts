@@ -254,6 +254,30 @@ describe("planTermination", () => {
     assert.deepEqual([runtime.observed.containers.length, runtime.observed.sandboxes.length], [0, 0]);
   });
 
+  it("runs the hooks of sidecars from the beginning, of those that have one and run", () => {
+    const preStop = { lifecycle: { preStop: { sleep: { seconds: 1 } } } };
+    const sidecars = [
+      container("s1", { restartPolicy: "Always", ...preStop }),
+      container("s2", { restartPolicy: "Always" }),
+      container("s3", { restartPolicy: "Always", ...preStop }),
+    ];
+    const pilot = new Pilot(pod({ initContainers: sidecars, containers: [container("a", preStop)] }));
+    pilot.settle();
+    const { runtime } = pilot;
+    const planned = (): string[] => {
+      const { observed, now, cleaned } = runtime;
+      const input = { pod: pilot.wanted, observed, now, deadline: now + 30_000, reason: "removed", cleaned };
+      return planTermination(input).steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
+    };
+    assert.deepEqual(planned(), ["kill-container a", "run-pre-stop s3", "run-pre-stop s1"]);
+    runtime.exit("a", 0);
+    assert.deepEqual(planned(), ["kill-container s3", "run-pre-stop s1"]);
+    runtime.exit("s3", 0);
+    assert.deepEqual(planned(), ["kill-container s2", "run-pre-stop s1"]);
+    runtime.exit("s2", 0);
+    assert.deepEqual(planned(), ["kill-container s1"]);
+  });
+
   it("gives what is left of the grace, never less than 2 s", () => {
     const pilot = new Pilot(pod());
     pilot.settle();

@@ -25,6 +25,8 @@ interface Run {
 
 export class PreStops {
   private readonly runs = new Map<string, Run>();
+  /** A memory may know nothing of a pod that only the runtime still has. */
+  private readonly done = new Set<string>();
 
   constructor(
     private readonly runtime: NodeRuntime,
@@ -33,7 +35,7 @@ export class PreStops {
 
   /** Had its hook, in this life of the agent or an earlier one. */
   isOver(containerId: string): boolean {
-    return this.memory.has(containerId);
+    return this.done.has(containerId) || this.memory.has(containerId);
   }
 
   isRunning(containerId: string): boolean {
@@ -100,7 +102,9 @@ export class PreStops {
   private end(containerId: string, remember = true): void {
     this.runs.get(containerId)?.timer.cancel();
     this.runs.delete(containerId);
-    if (remember) this.memory.add(containerId);
+    if (!remember) return;
+    this.done.add(containerId);
+    this.memory.add(containerId);
   }
 }
 
@@ -133,13 +137,5 @@ function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<voi
   });
 }
 
-/** For a pod whose memory ends with the agent. */
-export class ForgetfulMemory implements PreStopMemory {
-  private readonly ids = new Set<string>();
-  has(containerId: string): boolean {
-    return this.ids.has(containerId);
-  }
-  add(containerId: string): void {
-    this.ids.add(containerId);
-  }
-}
+/** For a pod of which nothing is kept: what was done is known as long as the agent lives. */
+export const noMemory: PreStopMemory = { has: () => false, add: () => undefined };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../../src/main/runtime/doer.js";
-import { ForgetfulMemory } from "../../../../src/main/runtime/hooks/pre-stops.js";
+import { noMemory, type PreStopMemory } from "../../../../src/main/runtime/hooks/pre-stops.js";
 import { killMessage } from "../../../../src/main/runtime/kill-container.js";
 import { StartContainerError } from "../../../../src/main/runtime/start-container-error.js";
 import type { KillContainerStep } from "../../../../src/main/sync/step.js";
@@ -18,8 +18,8 @@ const command = (...words: string[]): LifecycleHandler => ({ exec: { command: wo
 
 async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<FakeCriOptions> = {}) {
   const world = await runtimeOn(t, fakeOptions);
-  const memory = new ForgetfulMemory();
-  const doerOf = (): Doer => new Doer(world.runtime, "uid-web", () => undefined, memory);
+  const memory = new Set<string>();
+  const doerOf = (kept: PreStopMemory = memory): Doer => new Doer(world.runtime, "uid-web", () => undefined, kept);
   const doer = doerOf();
   const container = app({ lifecycle });
   const pod = podOf(container);
@@ -193,6 +193,28 @@ test("a hook that is over is not run again by a repeated stop, nor by the next a
   await kill(world.doerOf());
   assert.equal(world.calls("ExecSync").length, 1);
   assert.ok(world.memory.has(id));
+});
+
+test("a hook is not run again either for a pod of which nothing is kept", async (t) => {
+  const world = await build(t, { preStop: command("bye") });
+  const id = await world.start();
+  world.fake.failpoint("StopContainer", "1*error(UNKNOWN: the shim is stuck)");
+  const doer = world.doerOf(noMemory);
+  await assert.rejects(world.kill(undefined, world.killStep(id, 5), never, doer), /stuck/);
+  await world.kill(undefined, world.killStep(id, 5), never, doer);
+  assert.equal(world.calls("ExecSync").length, 1);
+});
+
+test("a hook that ran ahead is not run again by the stop, which is told once and gets its whole grace", async (t) => {
+  const world = await build(t, { preStop: command("bye") });
+  const id = await world.start();
+  const ahead = { kind: "run-pre-stop", containerId: id, name: "app", deadline: 5000, reason: "the pod goes" } as const;
+  assert.deepEqual(await world.doer.execute(world.pod, ahead, never), []);
+  assert.deepEqual(world.stops(), []);
+  await world.kill(world.pod, world.killStep(id, 5));
+  assert.deepEqual(world.order(), ["StartContainer", "ExecSync", "StopContainer"]);
+  assert.deepEqual(world.events.slice(2), ["web app Normal Killing: Stopping container app"]);
+  assert.deepEqual(await world.doer.execute(undefined, { ...ahead, containerId: "gone" }, never), []);
 });
 
 test("an agent that stops cuts the hook and leaves it to the next one", async (t) => {
