@@ -225,7 +225,7 @@ describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
     await stat(join(shared, "in", "seen"));
   });
 
-  test("recursive read-only: as far as possible, or not at all where the runtime cannot", async () => {
+  test("recursive read-only: as far as possible, or not at all where the runtime cannot", async (t) => {
     const mount = (recursiveReadOnly: "IfPossible" | "Enabled") => ({
       volumeMounts: [{ name: "data", mountPath: "/data", readOnly: true, recursiveReadOnly }],
     });
@@ -240,21 +240,23 @@ describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
     );
     const [mode] = statusOf(pod, "possible")?.volumeMounts ?? [];
     const enabled = statusOf(pod, "enabled")?.state;
+    t.diagnostic(enabled?.waiting?.message ?? "this runtime makes mounts recursively read-only");
     // containerd 1.6 cannot; 2.0 and later can.
     if (mode?.recursiveReadOnly === "Enabled") assert.ok(enabled?.running);
     else assert.match(enabled?.waiting?.message ?? "", /requested recursive read-only mode, but it is not supported/);
   });
 
-  test("an image as a volume, or in plain words why not", async () => {
-    const app = reporter("app", "ls /files/bin | grep -c .", {
-      volumeMounts: [{ name: "files", mountPath: "/files" }],
-    });
+  test("an image as a volume, or in plain words why not", async (t) => {
+    const volumeMounts = [{ name: "files", mountPath: "/files" }];
+    const app = reporter("app", "ls /files/bin | grep -c .", { volumeMounts });
     const spec = { volumes: [{ name: "files", image: { reference: testImage() } }] };
     await node.writeManifest("image", manifest("image", [app], { spec }));
     const pod = await waitForPod(node, "image", (view) => settled(statusOf(view, "app")), "running or refused");
     const waiting = statusOf(pod, "app")?.state.waiting;
-    if (waiting === undefined) assert.ok(Number((await report(node, "image", "app"))[0]) > 0);
-    else {
+    t.diagnostic(waiting?.message ?? "this runtime mounts images");
+    if (waiting === undefined) {
+      assert.ok(Number((await report(node, "image", "app"))[0]) > 0);
+    } else {
       assert.equal(waiting.reason, "CreateContainerError");
       assert.match(waiting.message ?? "", /cannot mount images, as \/files .* containerd 2\.1/);
     }

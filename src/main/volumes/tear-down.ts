@@ -43,6 +43,7 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
   if (failed !== undefined) throw failed.reason;
   // What is left were volumes with nothing on disk.
   for (const { volume } of actual.ofPod(uid)) actual.tornDown(uid, volume);
+  operations.forgetPod(uid);
   await removeTree(paths.subPathsDirectory(rootDir, uid));
   for (const plugin of await paths.namesIn(volumes)) await removeEmpty(`${volumes}/${plugin}`);
   await removeEmpty(volumes);

@@ -90,31 +90,38 @@ test("an attacker that swaps a directory and a link to the host never gets the h
   const attacker = spawn(process.execPath, [fileURLToPath(swapper), `${volume}/a`, `${volume}/link`, outside], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  t.after(async () => {
-    attacker.kill("SIGKILL");
-    if (attacker.exitCode === null && attacker.signalCode === null) await once(attacker, "exit");
-  });
+  const gone = once(attacker, "exit");
   await once(attacker.stdout, "data");
   const volumes = manager(root);
   const outcomes = { mounted: 0, refused: 0 };
-  for (let index = 0; index < 250; index++) {
-    // Both names: at any moment one is the directory and one the link.
-    const subPath = index % 2 === 0 ? "a/b" : "link/b";
-    let place: string;
-    try {
-      place = await volumes.prepareSubPath(request(volume, subPath, index));
-    } catch (error) {
-      if (!isSubPathError(error)) throw error;
-      outcomes.refused++;
-      continue;
-    }
-    assert.deepEqual(readdirSync(place), ["inside"], "something else than the volume's own directory was mounted");
-    outcomes.mounted++;
+  try {
+    await meet();
+  } finally {
+    // Before the root is removed: it would go on swapping in it.
+    attacker.kill("SIGKILL");
+    await gone;
   }
   assert.deepEqual(readdirSync(`${outside}/b`), ["host"], "nothing was made outside");
   assert.ok(outcomes.mounted > 0 && outcomes.refused > 0, `the race was not met: ${JSON.stringify(outcomes)}`);
   await volumes.removePodDirectory("uid-1");
   assert.deepEqual(mountsBelow(root), []);
+
+  async function meet(): Promise<void> {
+    for (let index = 0; index < 250; index++) {
+      // Both names: at any moment one is the directory and one the link.
+      const subPath = index % 2 === 0 ? "a/b" : "link/b";
+      let place: string;
+      try {
+        place = await volumes.prepareSubPath(request(volume, subPath, index));
+      } catch (error) {
+        if (!isSubPathError(error)) throw error;
+        outcomes.refused++;
+        continue;
+      }
+      assert.deepEqual(readdirSync(place), ["inside"], "something else than the volume's own directory was mounted");
+      outcomes.mounted++;
+    }
+  }
 });
 
 test("the part is bind-mounted once, follows a change of the sub path, and goes with the pod", { skip }, async (t) => {

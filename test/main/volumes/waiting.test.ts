@@ -129,6 +129,20 @@ test("a pod that is to go ends the wait at once, and its teardown does not wait 
   assert.equal(calls.at(-1), "tear-down bad");
 });
 
+test("of a pod that is gone no back-off is kept, also of volumes that left nothing on disk", async (t) => {
+  const { volumes, events, script, calls } = await scripted(t);
+  script.set("bad", "fail");
+  const controller = new AbortController();
+  const setUp = volumes.setUpPod(podWith([volume("bad")]), controller.signal);
+  await until("the first failure", () => events.length === 1);
+  controller.abort(new Error("the pod is being terminated"));
+  await assert.rejects(setUp, /being terminated/);
+  await volumes.tearDownPod("uid-1");
+  script.set("bad", "ok");
+  await volumes.setUpPod(podWith([volume("bad")]), never); // no clock is stepped
+  assert.deepEqual(calls, ["set-up bad", "set-up bad"]);
+});
+
 test("a failing teardown backs off by itself; the pod's other volumes and other pods go", async (t) => {
   const { volumes, clock, script, onDisk, count } = await scripted(t);
   script.set("stuck", "fail");

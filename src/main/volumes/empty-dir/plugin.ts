@@ -6,7 +6,7 @@ import { isUnsupportedVolumeError, isVolumeSetUpError, UnsupportedVolumeError, V
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import type { MountIntent } from "../mount-intent.js";
 import { isMountPoint } from "../mounts.js";
-import { makeOwnMount, removeOwnMount } from "../own-mount.js";
+import { OwnMounts } from "../own-mount.js";
 import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE, volumeDirectory } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
@@ -30,6 +30,7 @@ interface Backing {
 }
 
 export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDirOptions): VolumePlugin {
+  const ownMounts = new OwnMounts();
   return {
     name: NAME,
     source: "emptyDir",
@@ -45,7 +46,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
           return { hostPath: directory };
         }
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
-        if (!complete) await makeOwnMount(meta, backing.intent, backing.data);
+        if (!complete) await ownMounts.make(meta, backing.intent, backing.data);
         // mkdir's mode is cut by the umask.
         await chmod(directory, MODE);
         await setOwnership(ownership, { pod, directory, signal });
@@ -63,7 +64,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
     async tearDown(uid, volume) {
       const directory = volumeDirectory(rootDir, uid, NAME, volume);
       const meta = metaDirectory(rootDir, uid, NAME, volume);
-      await removeOwnMount(uid, directory, meta);
+      await ownMounts.remove(uid, directory, meta);
       await removeTree(directory);
       // Last, so that an interrupted teardown finds the volume again.
       await removeTree(meta);

@@ -17,6 +17,8 @@ interface Entry {
   delayMs: number;
   notBefore: number;
   lastError: unknown;
+  /** Its pod is gone: nothing is kept of it once it is over. */
+  forgotten: boolean;
 }
 
 export class VolumeOperations {
@@ -46,6 +48,15 @@ export class VolumeOperations {
     return this.start(key, "tear-down", work);
   }
 
+  /** The pod's volumes are down; failures of set-ups that left nothing on disk are kept no longer. */
+  forgetPod(uid: string): void {
+    for (const [key, entry] of this.entries) {
+      if (!key.startsWith(`${uid}/`)) continue;
+      if (entry.running === undefined) this.entries.delete(key);
+      else entry.forgotten = true;
+    }
+  }
+
   private state(key: string, operation: VolumeOperation): Pick<Entry, "running" | "lastError"> & { waitMs: number } {
     const entry = this.entries.get(key);
     if (entry === undefined) return { running: undefined, lastError: undefined, waitMs: 0 };
@@ -58,7 +69,7 @@ export class VolumeOperations {
     const entry: Entry =
       known?.operation === operation
         ? known
-        : { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined };
+        : { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined, forgotten: false };
     this.entries.set(key, entry);
     const result = work();
     entry.running = result.then(
@@ -67,6 +78,7 @@ export class VolumeOperations {
       },
       (error: unknown) => {
         entry.running = undefined;
+        if (entry.forgotten) this.entries.delete(key);
         entry.lastError = error;
         entry.delayMs = entry.delayMs === 0 ? FIRST_DELAY_MS : Math.min(entry.delayMs * 2, LONGEST_DELAY_MS);
         entry.notBefore = this.clock.monotonic() + entry.delayMs;
