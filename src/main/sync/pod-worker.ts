@@ -29,6 +29,7 @@ import { InspectionError } from "./pod-cache.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
 import { defaultRestartGates } from "./restart.js";
 import type { Plan } from "./step.js";
+import { runsAgain } from "./runs-again.js";
 import { RETRY_MAX_MS, RETRY_MIN_MS, StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
 import { Waiters } from "./waiters.js";
@@ -76,10 +77,10 @@ export class PodWorker {
 
   /** The same pod with new content: only what changed is restarted. */
   setPod(pod: Pod): void {
-    const changed = JSON.stringify(pod.spec) !== JSON.stringify(this.pod?.spec);
+    const again = runsAgain(this.pod, pod);
     this.steps.onDefinition(this.pod, pod);
     this.pod = pod;
-    if (changed && this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined) {
+    if (again && this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined) {
       this.end = undefined;
       this.endTold = false;
       this.released = false;
@@ -210,21 +211,11 @@ export class PodWorker {
     if (pod === undefined) return;
     const { clock, events, probes, recorder } = this.deps;
     const observed = await this.look();
-    const { backoff, failures, memory } = this.steps;
+    const { backoff, failures: startFailures, memory } = this.steps;
     memory.see(observed);
-    const gates = this.deps.gates ?? defaultRestartGates;
+    const { gates = defaultRestartGates, deadContainersKept = 1 } = this.deps;
     const now = clock.now();
-    const plan = planPod({
-      pod,
-      observed,
-      now,
-      backoff,
-      startFailures: failures,
-      probes,
-      gates,
-      memory,
-      deadContainersKept: this.deps.deadContainersKept ?? 1,
-    });
+    const plan = planPod({ pod, observed, now, backoff, startFailures, probes, gates, memory, deadContainersKept });
     const deadline = this.activeDeadline();
     if (!plan.finished && deadline !== undefined && deadline <= now) {
       recorder.pod(pod, deadlineEvent);
@@ -232,7 +223,7 @@ export class PodWorker {
       return;
     }
     const mayRun = !plan.finished || observed.containers.some(isAlive);
-    const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
+    const synced: SyncedPod = { pod, observed, plan, failures: startFailures, state: "syncing", mayRun, ended: false };
     events.onSynced(synced);
     if (!plan.finished && plan.steps.length === 0) {
       this.wakeAt(plan.wakeAt);
@@ -301,16 +292,8 @@ export class PodWorker {
       const { failures } = this.steps;
       const state: ProbedPodState = ended ? "finished" : "terminating";
       const mayRun = observed.containers.some(isAlive);
-      this.deps.events.onSynced({
-        pod,
-        observed,
-        plan,
-        failures,
-        state,
-        mayRun,
-        ended,
-        ...(end !== undefined && { end }),
-      });
+      const synced: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
+      this.deps.events.onSynced(end === undefined ? synced : { ...synced, end });
     }
     if (!ended) return;
     this.endTold = true;
