@@ -180,9 +180,9 @@ describe("what restarts, while a pod is Ready", () => {
 /** Collects every value that the pod's Ready condition is seen with, until it is ended. */
 function watchReadiness(name: string): { end(): Promise<Set<string>> } {
   const seen = new Set<string>();
-  let ended = false;
+  const over = new AbortController();
   const watching = (async () => {
-    while (!ended) {
+    while (!over.signal.aborted) {
       const pods = await node.pods().catch(() => []);
       const view = podOf(pods, name);
       // Before the pod is known again it has no condition at all.
@@ -193,7 +193,7 @@ function watchReadiness(name: string): { end(): Promise<Set<string>> } {
   })();
   return {
     async end() {
-      ended = true;
+      over.abort();
       await watching;
       return seen;
     },

@@ -123,7 +123,11 @@ describe("what the thread is told", () => {
     it.record({ kind: "startup", verdict: "Success" });
     it.manager.podSynced(pod, observed, "terminating");
     assert.deepEqual(it.set, ["readiness#3"]);
-    it.manager.podSynced(pod, observedPod([criContainer("a", { state: ContainerState.CONTAINER_EXITED })]), "terminating");
+    it.manager.podSynced(
+      pod,
+      observedPod([criContainer("a", { state: ContainerState.CONTAINER_EXITED })]),
+      "terminating",
+    );
     assert.deepEqual(it.set, []);
   });
 });
