@@ -12,12 +12,13 @@ import { benchIdle } from "./sections/idle.js";
 import { benchPodChange } from "./sections/pod-change.js";
 import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
 import { benchQueue } from "./queue.js";
+import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
 import { benchStartup } from "./sections/startup.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
-const SECTIONS = ["queue", "startup", "start", "change", "idle", "scale"] as const;
+const SECTIONS = ["queue", "startup", "start", "change", "idle", "scale", "probes"] as const;
 
 async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
   const reports: Report[] = [];
@@ -124,6 +125,24 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
         ["% of one core at rest", scale.idleCpuPercent],
         ["1,000 removed → all gone, s", scale.allGoneSeconds],
       ],
+    });
+  }
+  if (wanted.includes("probes")) {
+    const rows = await benchProbes();
+    raw["probes"] = rows;
+    show({
+      title: "600 probes per second, HTTP and TCP, for a minute (how late they begin, upper bounds, ms)",
+      head: ["load", "runs", "per second", "p50", "p99", "skipped", "false failures", "CPU ms per run"],
+      rows: rows.map((row) => [
+        row.load,
+        row.runs,
+        row.perSecond,
+        row.lateMs.p50,
+        row.lateMs.p99,
+        row.skipped,
+        row.falseFailures,
+        row.cpuMsPerRun,
+      ]),
     });
   }
   return { reports, raw };

@@ -1,11 +1,24 @@
-// Probes of every kind on a real node: pods turn Ready and back by what their probes say.
+// Probes on a real node: what they make of Ready, of restarts and of the order of a start, and that neither a lost thread
+// nor a lost agent shows in a Ready pod.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Container } from "../../src/shared/api/pod.js";
-import { startNode, type PodView, type TestNode } from "../harness/node.js";
-import { conditionsOf, IDLE, manifest, shell, statusOf, waitForPod } from "../support/static-pods.js";
+import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { agentLog, metric } from "../support/fault-node.js";
+import {
+  conditionsOf,
+  IDLE,
+  manifest,
+  NODE_NAME,
+  PATIENCE_MS,
+  podOf,
+  shell,
+  statusOf,
+  waitForPod,
+} from "../support/static-pods.js";
 
 let node: TestNode;
 let ctl: string;
@@ -21,11 +34,11 @@ const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 const notReady = (pod: PodView): boolean =>
   statusOf(pod, "app")?.state.running !== undefined && conditionsOf(pod)["Ready"] === "False";
 const FAST = { periodSeconds: 1, failureThreshold: 1 };
-const controlled = { volumes: [{ name: "ctl", hostPath: { path: "" } }] };
+/** The test's own folder, by which it tells containers what to be. */
 const mounts = { volumeMounts: [{ name: "ctl", mountPath: "/ctl" }] };
 
 function pod(name: string, containers: Container[], spec: object = {}) {
-  const volumes = controlled.volumes.map((volume) => ({ ...volume, hostPath: { path: ctl } }));
+  const volumes = [{ name: "ctl", hostPath: { path: ctl } }];
   return manifest(name, containers, { spec: { volumes, ...spec } });
 }
 
@@ -41,12 +54,159 @@ describe("probes", { concurrency: 6 }, () => {
     assert.equal(statusOf(later, "app")?.containerID, statusOf(before, "app")?.containerID);
   });
 
-  test("readiness by HTTP: a web server with a named port", async () => {
-    const readinessProbe = { ...FAST, httpGet: { path: "/ok", port: "web" } };
-    const script = `mkdir /www; httpd -f -p 8080 -h /www & sleep 2; touch /www/ok; ${IDLE}`;
+  test("readiness by HTTP and TCP: a web server with a named port", async () => {
+    const http = { ...FAST, httpGet: { path: "/ok", port: "web" } };
+    const tcp = { ...FAST, tcpSocket: { port: 8080 } };
+    const script = `mkdir /www; httpd -f -p 8080 -h /www & until [ -e /ctl/page ]; do sleep 0.1; done; touch /www/ok; ${IDLE}`;
     const ports = [{ name: "web", containerPort: 8080 }];
-    await node.writeManifest("http", pod("http", [shell("app", script, { readinessProbe, ports })]));
-    await waitForPod(node, "http", notReady, "not Ready while the page is missing");
+    const app = shell("app", script, { readinessProbe: http, ports, ...mounts });
+    const listener = shell("listener", IDLE, { readinessProbe: tcp });
+    await node.writeManifest("http", pod("http", [app, listener]));
+    await waitForPod(
+      node,
+      "http",
+      (seen) => notReady(seen) && statusOf(seen, "listener")?.ready === true,
+      "the port taken, the page missing",
+    );
+    await writeFile(join(ctl, "page"), "");
     await waitForPod(node, "http", ready, "Ready");
   });
+
+  test("liveness: a container that fails it is stopped within the probe's own grace and started again", async () => {
+    const livenessProbe = {
+      ...FAST,
+      terminationGracePeriodSeconds: 1,
+      exec: { command: ["test", "!", "-e", "/sick"] },
+    };
+    // Deaf to SIGTERM: with the pod's own grace it would stay for ten minutes.
+    const script = "trap '' TERM; [ -e /ctl/was-sick ] || touch /ctl/was-sick /sick; while true; do sleep 1; done";
+    const containers = [shell("app", script, { livenessProbe, ...mounts })];
+    await node.writeManifest("sick", pod("sick", containers, { terminationGracePeriodSeconds: 600 }));
+    const healed = await waitForPod(
+      node,
+      "sick",
+      (seen) => statusOf(seen, "app")?.restartCount === 1 && ready(seen),
+      "started again",
+    );
+    assert.equal(statusOf(healed, "app")?.lastState.terminated?.exitCode, 137);
+    await event("Unhealthy", "sick", /container app: Liveness probe failed: /);
+    await event("Killing", "sick", /container app: Container app failed liveness probe, will be restarted$/);
+  });
+
+  test("startup: liveness waits for it; one that never succeeds ends the container", async () => {
+    const startupProbe = { ...FAST, failureThreshold: 100, exec: { command: ["test", "-e", "/ctl/started"] } };
+    const livenessProbe = { ...FAST, exec: { command: ["touch", "/ctl/alive"] } };
+    const app = shell("app", IDLE, { startupProbe, livenessProbe, ...mounts });
+    const doomed = shell("doomed", IDLE, { startupProbe: { ...FAST, exec: { command: ["false"] } } });
+    await node.writeManifest("slow", pod("slow", [app, doomed]));
+    await waitForPod(node, "slow", (seen) => (statusOf(seen, "doomed")?.restartCount ?? 0) > 0, "doomed started again");
+    await event("Killing", "slow", /container doomed: Container doomed failed startup probe, will be restarted$/);
+    const early = await waitForPod(node, "slow", notReady, "app running, not yet started");
+    assert.equal(statusOf(early, "app")?.started, false);
+    assert.equal(existsSync(join(ctl, "alive")), false, "liveness has not run");
+    await writeFile(join(ctl, "started"), "");
+    await waitForPod(node, "slow", (seen) => statusOf(seen, "app")?.started === true, "app started");
+    await waitFor(() => Promise.resolve(existsSync(join(ctl, "alive"))), {
+      what: "liveness to run",
+      timeoutMs: PATIENCE_MS,
+    });
+  });
+
+  test("a sidecar's startup probe holds the app back", async () => {
+    const startupProbe = { ...FAST, failureThreshold: 100, exec: { command: ["test", "-e", "/ctl/proxy"] } };
+    const proxy = shell("proxy", IDLE, { restartPolicy: "Always", startupProbe, ...mounts });
+    const spec = { initContainers: [proxy] };
+    await node.writeManifest("mesh", pod("mesh", [shell("app", IDLE)], spec));
+    await waitForPod(node, "mesh", (seen) => statusOf(seen, "proxy")?.state.running !== undefined, "proxy running");
+    // The probe has said no at least once.
+    await event("Unhealthy", "mesh", /container proxy: Startup probe failed: /);
+    const held = podOf(await node.pods(), "mesh");
+    assert.equal(statusOf(held, "app")?.state.waiting?.reason, "PodInitializing");
+    await writeFile(join(ctl, "proxy"), "");
+    await waitForPod(node, "mesh", ready, "Ready");
+  });
 });
+
+describe("what restarts, while a pod is Ready", () => {
+  // A run takes so long that a pod whose result were lost would be seen as not Ready meanwhile.
+  const readinessProbe = { periodSeconds: 3, timeoutSeconds: 30, failureThreshold: 1 };
+  const exec = { command: ["sh", "-c", "sleep 2; test -e /ctl/steady"] };
+
+  before(async () => {
+    await writeFile(join(ctl, "steady"), "");
+    const app = shell("app", IDLE, { readinessProbe: { ...readinessProbe, exec }, ...mounts });
+    await node.writeManifest("steady", pod("steady", [app]));
+    await waitForPod(node, "steady", ready, "Ready");
+  });
+
+  test("the prober thread: nothing is seen of it", async () => {
+    const { pid } = node.kubelet;
+    assert.ok(pid !== undefined);
+    const watch = watchReadiness("steady");
+    await writeFile(join(node.kubelet.rootDir, "nodelet", "fault"), "terminate prober");
+    process.kill(pid, "SIGUSR2");
+    await waitFor(
+      async () =>
+        (await metric(node, "nodelet_thread_restarts_total", { thread: "prober", reason: "terminated" })) === 1,
+      { what: "the thread's restart", timeoutMs: PATIENCE_MS },
+    );
+    await waitFor(() => probed("steady"), { what: "a run of the new thread", timeoutMs: PATIENCE_MS });
+    assert.deepEqual([...(await watch.end())], ["True"]);
+    assert.equal(node.kubelet.pid, pid);
+  });
+
+  test("the agent: killed and started again, the pod was Ready all the time", async () => {
+    const before = await waitForPod(node, "steady", ready, "Ready");
+    const watch = watchReadiness("steady");
+    await node.kill9();
+    await node.restart();
+    await waitFor(() => probed("steady"), { what: "a run of the new agent", timeoutMs: PATIENCE_MS });
+    assert.deepEqual([...(await watch.end())], ["True"]);
+    const after = await waitForPod(node, "steady", ready, "Ready");
+    assert.equal(statusOf(after, "app")?.containerID, statusOf(before, "app")?.containerID);
+    // And it is still asked.
+    await rm(join(ctl, "steady"));
+    await waitForPod(node, "steady", notReady, "not Ready");
+  });
+
+  /** Runs of the pod's readiness probe that have succeeded, as the thread that runs now counts them. */
+  async function probed(name: string): Promise<boolean> {
+    const response = await fetch(`${node.kubelet.url}/metrics/probes`, { signal: AbortSignal.timeout(5000) });
+    const line = new RegExp(`^prober_probe_total\\{.*pod="${name}-${NODE_NAME}".*result="successful"\\} [1-9]`, "m");
+    return line.test(await response.text());
+  }
+});
+
+/** Collects every value that the pod's Ready condition is seen with, until it is ended. */
+function watchReadiness(name: string): { end(): Promise<Set<string>> } {
+  const seen = new Set<string>();
+  const over = new AbortController();
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      const pods = await node.pods().catch(() => []);
+      const view = podOf(pods, name);
+      // Before the pod is known again it has no condition at all.
+      const value = view === undefined ? undefined : conditionsOf(view)["Ready"];
+      if (value !== undefined) seen.add(value);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  })();
+  return {
+    async end() {
+      over.abort();
+      await watching;
+      return seen;
+    },
+  };
+}
+
+/** Waits for an event of the manifest's pod in the agent's log. */
+async function event(reason: string, name: string, text: RegExp): Promise<void> {
+  await waitFor(
+    async () =>
+      (await agentLog(node)).some(
+        (line) => line["event"] === reason && line.msg.includes(` ${name}-${NODE_NAME}_`) && text.test(line.msg),
+      ),
+    { what: `the event ${reason} of ${name}`, timeoutMs: PATIENCE_MS },
+  );
+}

@@ -17,7 +17,8 @@ export function addressOf(host: string, port: number): string {
 export function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const address = addressOf(host, port);
-    const socket = connect({ host, port });
+    // Half open: Node must not answer the other side's end with its own, see reset.
+    const socket = connect({ host, port, allowHalfOpen: true });
     const fail = (text: string): void => {
       settle();
       socket.destroy();
@@ -42,9 +43,11 @@ export function dial(host: string, port: number, signal: AbortSignal): Promise<S
   });
 }
 
-/** Ends the connection with a reset. */
+/** Ends the connection with a reset. Once an orderly end is under way a reset fails, and Node 20 then leaks the socket. */
 export function reset(socket: Socket): void {
-  if (!socket.destroyed) socket.resetAndDestroy();
+  if (socket.destroyed) return;
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -41,6 +41,8 @@ export async function probeGrpc(
     );
   }
   const raw = socket;
+  // The session hears of a connection's end only by its close.
+  raw.once("end", () => reset(raw));
   const session = connect(`http://${address}`, { createConnection: () => raw });
   try {
     return resultOf(await check(session, service, userAgent, deadline.timeoutMs, deadline.signal), within);
@@ -143,7 +145,10 @@ function check(
       const said = trailers["grpc-status"] === undefined ? head : trailers;
       const code = said["grpc-status"];
       if (code === undefined) {
-        fail(new Error(`unexpected HTTP status code received from server: ${head[":status"] ?? "none"}`));
+        const status = head[":status"];
+        const what =
+          status === undefined ? "connection closed without an answer" : `unexpected HTTP status code ${status}`;
+        fail(new Error(what));
         return;
       }
       resolve({ code: Number(code), message: decodeMessage(said["grpc-message"]), body: Buffer.concat(chunks) });

@@ -7,7 +7,7 @@ import {
   type PodStatusesDeps,
   type StatusUpdate,
 } from "../../../src/main/status/pod-statuses.js";
-import { noProbeResults } from "../../../src/main/status/probe-results.js";
+import { noProbeResults, type ProbeResult } from "../../../src/main/status/probe-results.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { ContainerState, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
@@ -26,6 +26,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
   const kept = keptLog();
   const deltas: PodDelta[] = [];
   const started: [string, number][] = [];
+  const readiness: { of?: ProbeResult } = {};
   const finals: [string, PodStatus][] = [];
   const statuses = new PodStatuses({
     clock,
@@ -33,7 +34,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
     nodeIPs: ["192.0.2.10"],
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
-    probes: noProbeResults,
+    probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,
     publish: (delta) => deltas.push(delta),
     onFinal: (pod, status) => finals.push([pod.metadata.uid, status]),
@@ -59,7 +60,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
       ended: false,
       ...marks,
     });
-  return { clock, kept, deltas, started, finals, statuses, update, end };
+  return { clock, kept, deltas, started, finals, statuses, update, end, readiness };
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
@@ -87,6 +88,26 @@ test("changes within 2 ms leave together, each pod once and with its newest stat
   const told = delta?.set.find((one) => one.metadata.uid === "u1");
   assert.equal(told?.status?.phase, "Running");
   assert.equal(told.status.startTime, START);
+});
+
+test("a probe's new verdict is shown without another look at the pod; of a pod that is gone nothing is", () => {
+  const { clock, deltas, statuses, update, readiness } = build();
+  const pod = makePod({ containers: [{ name: "a", readinessProbe: {} }] });
+  statuses.accept(pod, START);
+  statuses.refresh("u1");
+  update(pod);
+  const ready = (): boolean | undefined => statuses.get("u1")?.status?.containerStatuses?.[0]?.ready;
+  assert.equal(ready(), false);
+  readiness.of = "Success";
+  assert.equal(ready(), false);
+  statuses.refresh("u1");
+  assert.equal(ready(), true);
+  statuses.forget("u1");
+  clock.step(10);
+  deltas.length = 0;
+  statuses.refresh("u1");
+  clock.step(10);
+  assert.deepEqual([statuses.all(), deltas], [[], []]);
 });
 
 test("an equal status is published once; a change, or a new definition, is published", () => {

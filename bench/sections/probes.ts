@@ -1,0 +1,135 @@
+// How well the prober thread keeps 600 probes per second while every processor is taken: how late they begin, and whether
+// any of them fails though the server is well.
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cpus, setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { AGENT_NICENESS } from "../../src/main/startup/process-limits.js";
+import { ProberThread } from "../../src/main/startup/prober-thread.js";
+import { ThreadHouse } from "../../src/main/startup/thread-house.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contracts/prober.js";
+import type { MetricSample, MetricSnapshot } from "../../src/shared/metrics/snapshot.js";
+import { ThreadRegistry } from "../../src/shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../src/shared/metrics/threads.js";
+
+export interface ProbesRow {
+  load: string;
+  runs: number;
+  perSecond: number;
+  /** Upper bounds, out of the thread's own histogram. */
+  lateMs: { p50: number; p99: number };
+  skipped: number;
+  falseFailures: number;
+  /** Of this process, for one run. */
+  cpuMsPerRun: number;
+}
+
+const PODS = 100;
+const PROBES_PER_POD = 6;
+
+export async function benchProbes(seconds = 60): Promise<ProbesRow[]> {
+  // As the agent has it; threads inherit it.
+  setPriority(AGENT_NICENESS);
+  return [await measure("none", 0, seconds), await measure("every processor taken", cpus().length, seconds)];
+}
+
+async function measure(load: string, burners: number, seconds: number): Promise<ProbesRow> {
+  const target = fork(fileURLToPath(new URL("../lib/probe-target.js", import.meta.url)));
+  const [port] = (await once(target, "message")) as [number];
+  const failures: ProbeRecord[] = [];
+  const log = pino({ level: "error" });
+  const house = new ThreadHouse(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+    throw error;
+  });
+  const pods = Array.from({ length: PODS }, (_, index) => probedPod(index, port));
+  const prober = new ProberThread({
+    house,
+    init: { endpoint: "unix:///nowhere", runtimeRequestTimeoutMs: 1000, userAgent: "kube-probe/1.36" },
+    clock: systemClock,
+    log,
+    owner: Promise.resolve({
+      onProbeRecord: (record) => {
+        if (record.outcome !== "success") failures.push(record);
+      },
+      probedPods: () => pods,
+    }),
+  });
+  const busy: ChildProcess[] = [];
+  try {
+    for (const pod of pods) prober.setPod(pod);
+    await prober.thread.start();
+    const burner = fileURLToPath(new URL("../lib/burner.js", import.meta.url));
+    for (let count = 0; count < burners; count++) busy.push(fork(burner));
+    // Everything is loaded and every probe has run before anything counts.
+    await systemClock.sleep(3000);
+    const [before] = await prober.metrics();
+    const failedBefore = failures.length;
+    const startedAt = systemClock.monotonic();
+    const cpuBefore = process.cpuUsage();
+    await systemClock.sleep(seconds * 1000);
+    const [after] = await prober.metrics();
+    const cpu = process.cpuUsage(cpuBefore);
+    const elapsed = (systemClock.monotonic() - startedAt) / 1000;
+    const lateness = grown(before, after, "nodelet_probe_lateness_seconds_bucket");
+    const runs = Math.max(0, ...lateness.map(({ value }) => value));
+    return {
+      load,
+      runs,
+      perSecond: Math.round(runs / elapsed),
+      lateMs: { p50: quantile(lateness, runs, 0.5), p99: quantile(lateness, runs, 0.99) },
+      skipped: grown(before, after, "nodelet_probe_skipped_total").reduce((sum, { value }) => sum + value, 0),
+      falseFailures: failures.length - failedBefore,
+      cpuMsPerRun: Math.round((cpu.user + cpu.system) / 10 / runs) / 100,
+    };
+  } finally {
+    for (const child of busy) child.kill("SIGKILL");
+    await prober.stop();
+    target.disconnect();
+  }
+}
+
+/** Once a second each: three by HTTP, three by TCP. */
+function probedPod(index: number, port: number): ProbedPod {
+  const probes = Array.from({ length: PROBES_PER_POD }, (_, number): ProbeSpec => ({
+    containerId: `c${index}-${number}`,
+    kind: "readiness",
+    container: `c${number}`,
+    generation: 1,
+    action:
+      number % 2 === 0
+        ? { type: "http", scheme: "http", host: "127.0.0.1", port, path: "/", headers: [] }
+        : { type: "tcp", host: "127.0.0.1", port },
+    startedAt: 0,
+    initialDelayMs: 0,
+    periodMs: 1000,
+    timeoutMs: 1000,
+    successThreshold: 1,
+    failureThreshold: 3,
+    // Known: the schedule is spread over the whole period, as that of a node is.
+    verdict: "Success",
+  }));
+  return { uid: `u${index}`, namespace: "bench", name: `p${index}`, probes };
+}
+
+/** What the samples of one name gained between two snapshots. */
+function grown(before: MetricSnapshot | undefined, after: MetricSnapshot | undefined, name: string): MetricSample[] {
+  const samplesOf = (snapshot: MetricSnapshot | undefined): MetricSample[] =>
+    (snapshot?.families ?? []).flatMap((family) =>
+      family.samples.filter((sample) => (sample.metricName ?? family.name) === name),
+    );
+  const old = new Map(samplesOf(before).map((sample) => [JSON.stringify(sample.labels), sample.value]));
+  return samplesOf(after).map((sample) => ({
+    ...sample,
+    value: sample.value - (old.get(JSON.stringify(sample.labels)) ?? 0),
+  }));
+}
+
+/** Upper bound of the bucket that holds the quantile, ms. */
+function quantile(buckets: readonly MetricSample[], total: number, q: number): number {
+  const bounds = buckets
+    .map(({ labels, value }) => ({ bound: labels["le"] === "+Inf" ? Infinity : Number(labels["le"]), value }))
+    .sort((a, b) => a.bound - b.bound);
+  return (bounds.find(({ value }) => value >= total * q)?.bound ?? NaN) * 1000;
+}

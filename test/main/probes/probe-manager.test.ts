@@ -1,0 +1,280 @@
+// The probe manager: what the thread is told, what becomes of its records, and what survives the agent.
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test, type TestContext } from "node:test";
+import type { EventInput } from "../../../src/main/events/recorder.js";
+import { ProbeCheckpoint } from "../../../src/main/probes/checkpoint.js";
+import { ProbeManager } from "../../../src/main/probes/probe-manager.js";
+import { Verdicts } from "../../../src/main/probes/verdicts.js";
+import type { Probe } from "../../../src/shared/api/pod.js";
+import type { ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
+import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { c, criContainer, makePod, observedPod } from "../status/fixtures.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+const tcp: Probe = { tcpSocket: { port: 80 } };
+const pod = makePod({ containers: [c("a", { startupProbe: tcp, livenessProbe: tcp, readinessProbe: tcp })] });
+const plain = makePod({ containers: [c("a", { readinessProbe: tcp })] });
+
+class World {
+  readonly clock = new SteppedClock();
+  readonly kept = keptLog();
+  readonly told: ProbedPod[] = [];
+  readonly gone: string[] = [];
+  readonly events: EventInput[] = [];
+  readonly results: string[] = [];
+  stale = 0;
+  readonly verdicts = new Verdicts();
+  readonly manager: ProbeManager;
+
+  constructor(path: string) {
+    this.manager = new ProbeManager({
+      results: this.verdicts,
+      checkpoint: new ProbeCheckpoint(path, this.verdicts, this.clock, this.kept.log),
+      prober: { setPod: (one) => this.told.push(one), podGone: (uid) => this.gone.push(uid) },
+      events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
+      nodeIPs: [],
+      clock: this.clock,
+      onResult: (uid) => this.results.push(uid),
+      onStale: () => this.stale++,
+    });
+  }
+
+  /** "kind#generation[=verdict]" of the last set that the thread was told. */
+  get set(): string[] {
+    return (this.told.at(-1)?.probes ?? []).map(
+      ({ kind, generation, verdict }) => `${kind}#${generation}${verdict === undefined ? "" : `=${verdict}`}`,
+    );
+  }
+
+  record(more: Partial<ProbeRecord> = {}): void {
+    this.manager.onRecord({
+      uid: "u1",
+      containerId: "a-id",
+      kind: "readiness",
+      generation: 1,
+      outcome: "success",
+      output: "",
+      lateMs: 0,
+      at: 0,
+      ...more,
+    });
+  }
+}
+
+async function world(t: TestContext): Promise<World> {
+  return new World(join(await temporaryFolder(t), "probes", "results.json"));
+}
+
+const observed = observedPod([criContainer("a")]);
+
+describe("what the thread is told", () => {
+  test("a pod's set, again only when it is another one", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(plain, observed, "syncing");
+    assert.deepEqual(it.set, ["readiness#1"]);
+    it.manager.podSynced(plain, observed, "syncing");
+    it.manager.podSynced(plain, { ...observed, generation: 9 }, "syncing");
+    assert.equal(it.told.length, 1);
+    it.manager.podSynced(plain, observedPod([criContainer("a", { id: "next" }), criContainer("a")]), "syncing");
+    assert.deepEqual(it.set, ["readiness#2"]);
+    it.manager.podSynced(plain, observedPod([]), "syncing");
+    assert.deepEqual(it.told.at(-1), { uid: "u1", namespace: "ns", name: "web", probes: [] });
+    it.manager.podGone("u1");
+    assert.deepEqual(it.gone, ["u1"]);
+  });
+
+  test("nothing of pods without probes", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(makePod(), observed, "syncing");
+    it.manager.podGone("u1");
+    assert.deepEqual([it.told, it.gone, it.manager.probedPods()], [[], [], []]);
+  });
+
+  test("startup's success brings liveness and readiness at once", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(pod, observed, "syncing");
+    assert.deepEqual(it.set, ["startup#1"]);
+    it.record({ kind: "startup", verdict: "Success" });
+    assert.deepEqual(it.set, ["liveness#2", "readiness#3"]);
+    assert.deepEqual(it.results, ["u1"]);
+  });
+
+  test("all of it for a new thread, with what was found so far", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(pod, observed, "syncing");
+    it.record({ kind: "startup", verdict: "Success" });
+    it.record({ kind: "readiness", generation: 3, verdict: "Success" });
+    const [all] = it.manager.probedPods();
+    assert.deepEqual(
+      all?.probes.map(({ kind, generation, verdict }) => [kind, generation, verdict]),
+      [
+        ["liveness", 2, undefined],
+        ["readiness", 3, "Success"],
+      ],
+    );
+  });
+
+  test("liveness stops with the termination, readiness with the containers", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(pod, observed, "syncing");
+    it.record({ kind: "startup", verdict: "Success" });
+    it.manager.podSynced(pod, observed, "terminating");
+    assert.deepEqual(it.set, ["readiness#3"]);
+    it.manager.podSynced(
+      pod,
+      observedPod([criContainer("a", { state: ContainerState.CONTAINER_EXITED })]),
+      "terminating",
+    );
+    assert.deepEqual(it.set, []);
+  });
+});
+
+describe("what becomes of a record", () => {
+  test("a verdict is kept and passed on once", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(plain, observed, "syncing");
+    it.record({ verdict: "Success" });
+    it.record({ verdict: "Success" });
+    assert.equal(it.manager.results.readiness("a-id"), "Success");
+    assert.deepEqual(it.results, ["u1"]);
+  });
+
+  for (const [name, more] of Object.entries({
+    "another generation": { generation: 7 },
+    "another container": { containerId: "old" },
+    "another pod": { uid: "u2" },
+    "a kind that does not run": { kind: "liveness" },
+  } satisfies Record<string, Partial<ProbeRecord>>)) {
+    test(`outdated, ${name}: dropped and counted`, async (t) => {
+      const it = await world(t);
+      it.manager.podSynced(plain, observed, "syncing");
+      it.record({ ...more, outcome: "failure", verdict: "Failure" });
+      assert.deepEqual([it.stale, it.results, it.events], [1, [], []]);
+      assert.equal(it.manager.results.readiness("a-id"), undefined);
+    });
+  }
+
+  test("the events of runs that did not succeed", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(plain, observed, "syncing");
+    it.record();
+    it.record({ outcome: "failure", output: "no" });
+    it.record({ outcome: "error", output: "away" });
+    it.record({ outcome: "warning", output: "moved" });
+    const common = { type: "Warning", container: "a" };
+    assert.deepEqual(it.events, [
+      { ...common, reason: "Unhealthy", message: "Readiness probe failed: no" },
+      { ...common, reason: "Unhealthy", message: "Readiness probe errored and resulted in unknown state: away" },
+      { ...common, reason: "ProbeWarning", message: "Readiness probe warning: moved" },
+    ]);
+  });
+
+  test("while the pod is terminated readiness may go and does not come back", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(plain, observed, "syncing");
+    it.record({ verdict: "Success" });
+    it.manager.podSynced(plain, observed, "terminating");
+    assert.equal(it.manager.results.readiness("a-id"), "Success");
+    it.record({ outcome: "failure", verdict: "Failure" });
+    it.record({ verdict: "Success" });
+    assert.equal(it.manager.results.readiness("a-id"), "Failure");
+  });
+
+  test("what was found of a container is forgotten with it, not before", async (t) => {
+    const it = await world(t);
+    it.manager.podSynced(plain, observed, "syncing");
+    it.record({ verdict: "Failure", outcome: "failure" });
+    const ended = criContainer("a", { state: ContainerState.CONTAINER_EXITED });
+    it.manager.podSynced(plain, observedPod([criContainer("a", { id: "next" }), ended]), "syncing");
+    assert.equal(it.manager.results.readiness("a-id"), "Failure");
+    it.manager.podSynced(plain, observedPod([criContainer("a", { id: "next" })]), "syncing");
+    assert.equal(it.manager.results.readiness("a-id"), undefined);
+  });
+});
+
+describe("the next agent", () => {
+  async function lives(t: TestContext): Promise<{ path: string; next: () => Promise<World> }> {
+    const path = join(await temporaryFolder(t), "probes", "results.json");
+    const next = async (): Promise<World> => {
+      const it = new World(path);
+      await it.manager.load();
+      return it;
+    };
+    return { path, next };
+  }
+
+  test("starts with what was found; the thread goes on from it", async (t) => {
+    const { next } = await lives(t);
+    const first = await next();
+    first.manager.podSynced(pod, observed, "syncing");
+    first.record({ kind: "startup", verdict: "Success" });
+    first.record({ kind: "readiness", generation: 3, verdict: "Success" });
+    await first.manager.stop();
+    const second = await next();
+    assert.equal(second.manager.results.readiness("a-id"), "Success");
+    second.manager.podSynced(pod, observed, "syncing");
+    assert.deepEqual(second.set, ["liveness#1", "readiness#2=Success"]);
+    await second.manager.stop();
+  });
+
+  test("forgets what is no longer there, and pods that nobody names, in time", async (t) => {
+    const { path, next } = await lives(t);
+    const pods = {
+      u1: { "a-id": { readiness: "Success" }, old: { readiness: "Success" } },
+      u9: { x: { startup: "Success" } },
+    };
+    const first = await next();
+    await first.manager.stop();
+    await writeFile(path, JSON.stringify({ version: 1, pods }));
+    const second = await next();
+    second.manager.podSynced(plain, observed, "syncing");
+    assert.equal(second.manager.results.readiness("old"), undefined);
+    assert.equal(second.manager.results.startup("x"), "Success");
+    second.clock.step(10 * 60_000);
+    assert.equal(second.manager.results.startup("x"), undefined);
+    assert.equal(second.manager.results.readiness("a-id"), "Success");
+    await second.manager.stop();
+    assert.deepEqual(JSON.parse(await readFile(path, "utf8")), {
+      version: 1,
+      pods: { u1: { "a-id": { readiness: "Success" } } },
+    });
+    assert.equal(second.clock.pending, 0);
+  });
+
+  for (const [name, text] of Object.entries({
+    "no JSON": "{",
+    "another version": '{"version":2,"pods":{}}',
+    "no verdict": '{"version":1,"pods":{"u1":{"a-id":{"readiness":"Maybe"}}}}',
+    "no kind": '{"version":1,"pods":{"u1":{"a-id":{"mood":"Success"}}}}',
+    "no object": '{"version":1,"pods":[]}',
+  })) {
+    test(`garbage is set aside: ${name}`, async (t) => {
+      const { path, next } = await lives(t);
+      await (await next()).manager.stop();
+      await writeFile(path, text);
+      const it = await next();
+      assert.deepEqual(it.manager.results.uids(), []);
+      assert.match(it.kept.warnings().join(), /is not usable: set aside as/);
+      await it.manager.stop();
+    });
+  }
+
+  test("many results become few writes, and a disk that fails is told once and tried again", async (t) => {
+    const folder = await temporaryFolder(t);
+    const path = join(folder, "file", "results.json");
+    await writeFile(join(folder, "file"), "in the way");
+    const it = new World(path);
+    await it.manager.load();
+    it.manager.podSynced(plain, observed, "syncing");
+    for (let round = 0; round < 50; round++) {
+      it.record({ verdict: round % 2 === 0 ? "Success" : "Failure" });
+    }
+    await it.manager.stop();
+    assert.equal(it.kept.errors().length, 1);
+    assert.match(it.kept.errors()[0] ?? "", /probe results can't be written to .*; after a restart/);
+    assert.equal(it.manager.results.readiness("a-id"), "Failure");
+  });
+});

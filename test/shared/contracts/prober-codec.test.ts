@@ -1,0 +1,35 @@
+// The prober's records survive their binary form whole, whatever is in them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { PROBE_KINDS, type ProbeRecord } from "../../../src/shared/contracts/prober.js";
+import { ProbeRecordError, probeRecordCodec } from "../../../src/shared/contracts/prober-codec.js";
+
+const text = fc.string({ unit: "grapheme", maxLength: 300 });
+const record: fc.Arbitrary<ProbeRecord> = fc
+  .record({
+    uid: text,
+    containerId: text,
+    kind: fc.constantFrom(...PROBE_KINDS),
+    generation: fc.integer({ min: 0, max: 0xffff_ffff }),
+    outcome: fc.constantFrom("success" as const, "warning" as const, "failure" as const, "error" as const),
+    output: text,
+    verdict: fc.constantFrom(undefined, "Success" as const, "Failure" as const),
+    lateMs: fc.double({ min: 0, noNaN: true }),
+    at: fc.double({ min: 0, noNaN: true }),
+  })
+  .map(({ verdict, ...rest }) => ({ ...rest, ...(verdict !== undefined && { verdict }) }));
+
+test("every record comes back as it was", () => {
+  fc.assert(
+    fc.property(record, (given) => {
+      assert.deepEqual(probeRecordCodec.decode(probeRecordCodec.encode(given)), given);
+    }),
+  );
+});
+
+test("a record of another version is refused", () => {
+  const bytes = new BinaryWriter().string("uid").string("id").uint32(9).uint32(1).uint32(0).uint32(0).finish();
+  assert.throws(() => probeRecordCodec.decode(bytes), ProbeRecordError);
+});

@@ -1,0 +1,141 @@
+// grpc probes against health services made with grpc-js, and against what is none.
+import assert from "node:assert/strict";
+import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import { createServer as createTcpServer } from "node:net";
+import { createServer as createHttp2Server } from "node:http2";
+import { test, type TestContext } from "node:test";
+import { probeGrpc } from "../../../src/workers/prober/grpc.js";
+import type { RunResult } from "../../../src/workers/prober/run.js";
+import { until } from "../../support/sources-kit.js";
+import { closedPort, inTimeWait, listen, openSockets, PATIENCE_MS, runWithin } from "./handler-kit.js";
+
+type Call = ServerUnaryCall<Buffer, Buffer>;
+type Check = (service: string, answer: sendUnaryData<Buffer>, call: Call) => void;
+
+const raw = (bytes: Buffer): Buffer => bytes;
+/** HealthCheckRequest and HealthCheckResponse by hand: field 1 of each. */
+const serviceOf = (request: Buffer): string => (request.length === 0 ? "" : request.subarray(2).toString());
+const reply = (serving: number): Buffer => Buffer.from(serving === 0 ? [] : [0x08, serving]);
+
+async function health(t: TestContext, check: Check | undefined): Promise<number> {
+  const server = new Server();
+  const definition = {
+    path: check === undefined ? "/some.Other/Check" : "/grpc.health.v1.Health/Check",
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: raw,
+    requestDeserialize: raw,
+    responseSerialize: raw,
+    responseDeserialize: raw,
+  } as const;
+  server.addService(
+    { check: definition },
+    {
+      check: (call: Call, answer: sendUnaryData<Buffer>) => check?.(serviceOf(call.request), answer, call),
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  t.after(() => server.forceShutdown());
+  return port;
+}
+
+const probe = (port: number, service = "", timeoutMs = PATIENCE_MS): Promise<RunResult> =>
+  runWithin(timeoutMs, (context) => probeGrpc({ type: "grpc", host: "127.0.0.1", port, service }, context));
+
+test("the service's name and the user agent arrive; SERVING is success", async (t) => {
+  const seen: string[] = [];
+  const port = await health(t, (service, answer, { metadata }) => {
+    seen.push(service, String(metadata.get("user-agent")[0]));
+    answer(null, reply(1));
+  });
+  assert.deepEqual(await probe(port, "shop"), { outcome: "success", output: "service healthy" });
+  assert.deepEqual(seen, ["shop", "kube-probe/1.36"]);
+});
+
+for (const [serving, name] of ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"].entries()) {
+  if (name === "SERVING") continue;
+  test(name, async (t) => {
+    const port = await health(t, (_service, answer) => answer(null, reply(serving)));
+    assert.deepEqual(await probe(port), {
+      outcome: "failure",
+      output: `service unhealthy (responded with "${name}")`,
+    });
+  });
+}
+
+test("a server without the health service", async (t) => {
+  const port = await health(t, undefined);
+  const { outcome, output } = await probe(port);
+  assert.equal(outcome, "failure");
+  assert.match(
+    output,
+    /^error: this server does not implement the grpc health protocol \(grpc\.health\.v1\.Health\): ./,
+  );
+});
+
+test("an error of the service, its text decoded", async (t) => {
+  const port = await health(t, (_service, answer) =>
+    answer({ code: status.NOT_FOUND, details: "no such säule", metadata: new Metadata() }),
+  );
+  assert.deepEqual(await probe(port), { outcome: "failure", output: "error: health rpc probe failed: no such säule" });
+});
+
+test("a service that does not answer", async (t) => {
+  const port = await health(t, () => undefined);
+  assert.deepEqual(await probe(port, "", 1000), {
+    outcome: "failure",
+    output: "timeout: health rpc did not complete within 1s",
+  });
+});
+
+test("nobody listens", async () => {
+  const port = await closedPort(createTcpServer());
+  assert.deepEqual(await probe(port), {
+    outcome: "failure",
+    output: `error: failed to connect service at "127.0.0.1:${port}": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+  });
+});
+
+test("what answers is HTTP/2 but no gRPC", async (t) => {
+  const server = createHttp2Server((_request, response) => response.writeHead(404).end("nothing here"));
+  const port = await listen(t, server);
+  assert.deepEqual(await probe(port), {
+    outcome: "failure",
+    output: "error: health rpc probe failed: unexpected HTTP status code 404",
+  });
+});
+
+test("what answers is no HTTP/2", async (t) => {
+  const port = await listen(
+    t,
+    createTcpServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),
+  );
+  const { outcome, output } = await probe(port);
+  assert.equal(outcome, "failure");
+  assert.match(output, /^error: health rpc probe failed: ./);
+});
+
+test("leaves nothing in TIME_WAIT", async (t) => {
+  const port = await health(t, (_service, answer) => answer(null, reply(1)));
+  for (let run = 0; run < 20; run++) assert.equal((await probe(port)).outcome, "success");
+  assert.equal(inTimeWait(port), 0);
+});
+
+test("no socket is left behind, however the other side ends it", async (t) => {
+  const ports: number[] = [];
+  for (const text of ["HTTP/1.1 400 Bad Request\r\n\r\n", ""]) {
+    ports.push(
+      await listen(
+        t,
+        createTcpServer((socket) => socket.resume().end(text)),
+      ),
+    );
+  }
+  const before = openSockets();
+  for (let run = 0; run < 10; run++) for (const port of ports) await probe(port);
+  await until("the sockets are closed", () => openSockets() <= before, PATIENCE_MS);
+});

@@ -1,0 +1,80 @@
+// What the tests of the probes' handlers share: servers on this machine, a run with a deadline, and the sockets that a
+// probe leaves behind.
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { ProbeDeadline } from "../../../src/workers/prober/probe-deadline.js";
+import type { RunContext, RunResult } from "../../../src/workers/prober/run.js";
+import { StallMeter } from "../../../src/workers/prober/stall-meter.js";
+
+export const USER_AGENT = "kube-probe/1.36";
+/** For probes that are meant to get an answer; generous, as the machine is shared. */
+export const PATIENCE_MS = 60_000;
+
+export async function runWithin(
+  timeoutMs: number,
+  run: (context: RunContext) => Promise<RunResult>,
+): Promise<RunResult> {
+  using deadline = new ProbeDeadline(systemClock, new StallMeter(systemClock), timeoutMs, new AbortController().signal);
+  return await run({ deadline, userAgent: USER_AGENT });
+}
+
+/** Listens on a free port of the loopback address until the test ends; gives the port. */
+export async function listen(t: TestContext, server: Server, host = "127.0.0.1"): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
+  });
+  server.listen(0, host);
+  await once(server, "listening");
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A port that nobody listens on. */
+export async function closedPort(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const TIME_WAIT = "06";
+
+/** Connections to or from the port, on IPv4, that the kernel keeps in TIME_WAIT. */
+export function inTimeWait(port: number): number {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
+  return rows.filter((row) => {
+    const [, local = "", remote = "", state] = row.trim().split(/\s+/);
+    return state === TIME_WAIT && (local.endsWith(`:${hex}`) || remote.endsWith(`:${hex}`));
+  }).length;
+}
+
+/** A key and a certificate that nobody has signed. */
+export function selfSigned(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), "nodelet-tls-"));
+  const [key, cert] = [join(folder, "key"), join(folder, "cert")];
+  const words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=nobody".split(" ");
+  try {
+    execFileSync("openssl", [...words, "-keyout", key, "-out", cert], { stdio: "pipe" });
+    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Sockets of this process that the event loop still serves, listening ones not counted. */
+export function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+}

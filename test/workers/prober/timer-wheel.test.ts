@@ -1,0 +1,107 @@
+// The timer wheel under virtual time, against the plain rule: every booked item is called once, when it is due.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { TimerWheel } from "../../../src/workers/prober/timer-wheel.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+test("an item is called once, at its time, in the order of times, however far ahead", () => {
+  const clock = new SteppedClock();
+  const calls: [string, number][] = [];
+  const wheel = new TimerWheel<string>(clock, (item, due) => {
+    assert.equal(clock.monotonic(), due);
+    calls.push([item, due]);
+  });
+  for (const [item, due] of Object.entries({ far: 20_000, near: 5, next: 6, turn: 4096, later: 100_000 })) {
+    wheel.set(item, due);
+  }
+  clock.step(200_000);
+  assert.deepEqual(calls, [
+    ["near", 5],
+    ["next", 6],
+    ["turn", 4096],
+    ["far", 20_000],
+    ["later", 100_000],
+  ]);
+  assert.equal(wheel.size, 0);
+  assert.equal(clock.pending, 0);
+});
+
+test("what is deleted or booked anew is not called at its old time; an empty wheel has no timer", () => {
+  const clock = new SteppedClock();
+  const calls: [string, number][] = [];
+  const wheel = new TimerWheel<string>(clock, (item) => calls.push([item, clock.monotonic()]));
+  wheel.set("moved", 10);
+  wheel.set("moved", 30);
+  wheel.set("gone", 20);
+  wheel.delete("gone");
+  clock.step(100);
+  assert.deepEqual(calls, [["moved", 30]]);
+  wheel.set("gone", 1000);
+  wheel.delete("gone");
+  assert.equal(clock.pending, 0);
+});
+
+test("property: whatever is booked, moved and deleted, and however time jumps, all that is due is called and nothing else", () => {
+  const command = fc.oneof(
+    fc.record({ do: fc.constant("set" as const), item: fc.nat(20), inMs: fc.integer({ min: -50, max: 30_000 }) }),
+    fc.record({ do: fc.constant("delete" as const), item: fc.nat(20) }),
+    fc.record({ do: fc.constant("step" as const), ms: fc.integer({ min: 1, max: 9000 }) }),
+    fc.record({ do: fc.constant("freeze" as const), ms: fc.integer({ min: 1, max: 9000 }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+      const clock = new SteppedClock();
+      const model = new Map<number, number>();
+      const wheel: TimerWheel<number> = new TimerWheel<number>(clock, (item, due) => {
+        assert.equal(model.get(item), due, `item ${item} is called for the time it is booked for`);
+        assert.ok(clock.monotonic() >= due, "never before its time");
+        model.delete(item);
+      });
+      for (const step of commands) {
+        if (step.do === "set") {
+          const due = clock.monotonic() + step.inMs;
+          wheel.set(step.item, due);
+          model.set(step.item, due);
+        } else if (step.do === "delete") {
+          wheel.delete(step.item);
+          model.delete(step.item);
+        } else clock[step.do](step.ms);
+        if (step.do === "step") {
+          for (const due of model.values()) assert.ok(due > clock.monotonic(), "nothing that is due is left");
+        }
+        assert.equal(wheel.size, model.size);
+      }
+      wheel.clear();
+      assert.equal(clock.pending, 0);
+    }),
+  );
+});
+
+test("property: items that book themselves again never drift", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ first: fc.nat(2000), period: fc.integer({ min: 1, max: 5000 }) }), {
+        minLength: 1,
+        maxLength: 20,
+      }),
+      (schedules) => {
+        const clock = new SteppedClock();
+        const counts = schedules.map(() => 0);
+        const wheel = new TimerWheel<number>(clock, (index, due) => {
+          const { first, period } = schedules[index]!;
+          assert.equal(due, first + counts[index]! * period);
+          assert.equal(clock.monotonic(), due);
+          counts[index]!++;
+          wheel.set(index, due + period);
+        });
+        schedules.forEach(({ first }, index) => wheel.set(index, first));
+        clock.step(20_000);
+        schedules.forEach(({ first, period }, index) => {
+          assert.equal(counts[index], Math.floor((20_000 - first) / period) + 1);
+        });
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
