@@ -3,6 +3,7 @@
 // nothing but that; one from before the machine's last start tells of a pod that is no more, and goes.
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
@@ -10,6 +11,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import { decodeRecord, type PodRecord } from "./pod-record.js";
+import { runsAgain } from "./runs-again.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
 
 const SUFFIX = ".json";
@@ -72,7 +74,7 @@ export class PodRecords {
   accept(pod: Pod, now: Date): void {
     const { uid } = pod.metadata;
     const known = this.records.get(uid);
-    const again = known?.failure === undefined && JSON.stringify(known?.pod.spec) !== JSON.stringify(pod.spec);
+    const again = known?.failure === undefined && runsAgain(known?.pod, pod);
     const record: PodRecord = {
       startTime: now.toISOString().replace(/\.\d+Z$/, "Z"),
       ...(this.bootId !== undefined && { bootId: this.bootId }),
@@ -109,7 +111,10 @@ export class PodRecords {
 
   ended(uid: string, finalStatus: PodStatus): void {
     const known = this.records.get(uid);
-    if (known !== undefined) this.put({ ...known, finalStatus });
+    // A pod that goes is not asked about any more.
+    if (known === undefined || known.termination !== undefined || isDeepStrictEqual(known.finalStatus, finalStatus))
+      return;
+    this.put({ ...known, finalStatus });
   }
 
   /** The preStop hook of a container has run: it is not run again, whoever goes on with the stop. */

@@ -29,6 +29,7 @@ import { InspectionError } from "./pod-cache.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
 import { defaultRestartGates } from "./restart.js";
 import type { Plan } from "./step.js";
+import { runsAgain } from "./runs-again.js";
 import { RETRY_MAX_MS, RETRY_MIN_MS, StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
 import { Waiters } from "./waiters.js";
@@ -76,10 +77,10 @@ export class PodWorker {
 
   /** The same pod with new content: only what changed is restarted. */
   setPod(pod: Pod): void {
-    const changed = JSON.stringify(pod.spec) !== JSON.stringify(this.pod?.spec);
+    const again = runsAgain(this.pod, pod);
     this.steps.onDefinition(this.pod, pod);
     this.pod = pod;
-    if (changed && this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined) {
+    if (again && this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined) {
       this.end = undefined;
       this.endTold = false;
       this.released = false;

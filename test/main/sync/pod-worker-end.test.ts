@@ -262,3 +262,24 @@ test("admission that fails is asked again", async () => {
   await settle();
   assert.deepEqual(world.model(web).running(), ["app"]);
 });
+
+test("a pod of the API server that completed never runs again, whatever its definition becomes", async () => {
+  const world = new SyncWorld();
+  const fromApi = (spec: Partial<PodSpec>): Pod => {
+    const one = pod({ restartPolicy: "Never", ...spec });
+    one.metadata.annotations = { "kubernetes.io/config.source": "api" };
+    return one;
+  };
+  const first = fromApi({});
+  const worker = new PodWorker("uid-web", first, world.workerDeps("uid-web"));
+  worker.poke();
+  await settle();
+  world.exit(first, "app", 0);
+  worker.poke();
+  await settle();
+  assert.equal(worker.state, "finished");
+  worker.setPod(fromApi({ activeDeadlineSeconds: 5 }));
+  await settle();
+  assert.equal(worker.state, "finished");
+  assert.equal(world.steps.filter((step) => step.kind === "start-container").length, 1);
+});
