@@ -4,6 +4,7 @@ import { mkdir, readFile, readlink, readdir, rm, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
+import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/runtime/pod-environment-error.js";
 import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
 import type { Step } from "../../../src/main/sync/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
@@ -443,6 +444,31 @@ test("clean-up removes what is the pod's, and nothing else", async (t) => {
   assert.deepEqual(await readdir(join(world.root, "pods")), ["uid-other"]);
   assert.deepEqual([...world.cgroups], ["uid-other"]);
   await assert.doesNotReject(world.run(undefined, clean), "a second time there is nothing to do");
+});
+
+test("release takes volumes and cgroup, and leaves directory and logs; what starts later is prepared anew", async (t) => {
+  const world = await build(t);
+  const pod = podOf(app());
+  await world.start(pod, app());
+  const prepared = world.watched.length;
+  assert.deepEqual(await world.run(pod, { kind: "release" }), []);
+  assert.deepEqual([...world.cgroups], []);
+  assert.ok((await readdir(join(world.root, "pods", "uid-web"))).includes("containers"));
+  assert.deepEqual(await readdir(join(world.root, "log", "pods")), ["default_web_uid-web"]);
+  await world.sandboxOf(pod, 1);
+  assert.equal(world.watched.length, prepared + 1);
+  assert.deepEqual([...world.cgroups], ["uid-web"]);
+  world.trouble.tearDown = new Error("volume is busy");
+  await assert.rejects(world.run(pod, { kind: "release" }), /busy/);
+});
+
+test("what keeps a pod from its place on the machine says which part it is", async (t) => {
+  const world = await build(t);
+  world.trouble.cgroup = new Error("EROFS");
+  await assert.rejects(world.sandboxOf(podOf(app())), (error) => isPodCgroupError(error) && error.message === "EROFS");
+  world.trouble.cgroup = undefined;
+  await writeFile(join(world.root, "pods"), "a file where the folder should be");
+  await assert.rejects(world.sandboxOf(podOf(app())), isPodDirectoriesError);
 });
 
 test("clean-up fails while a volume is busy, and leaves directory and logs until it is not", async (t) => {

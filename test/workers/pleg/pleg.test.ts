@@ -368,9 +368,18 @@ test("relists: every second while something changes or is not watched, every ten
   const active = await relistsIn(5);
   assert.ok(active >= 1, "main changed something");
 
-  // The pod's end, as main brings it about; what was told of it must not keep the relists fast.
+  // A pod that is over has no exits left to see, and no cgroup left to watch.
   const [sandbox] = world.fake.state.sandboxes.keys();
   assert.ok(sandbox);
+  world.pleg.watch({ uid: "uid-web", watchDirs: [] });
+  for (const containerId of world.fake.state.containers.keys()) world.fake.exit(containerId, 0);
+  await world.client.stopPodSandbox({ podSandboxId: sandbox });
+  world.ask("uid-web", 1, [{ kind: "relist", id: "" }]);
+  await relistsIn(24);
+  const over = await relistsIn(20);
+  assert.ok(over <= 3, `${over} relists in 20 quiet seconds beside a pod that is over`);
+
+  // The pod's end, as main brings it about; what was told of it must not keep the relists fast.
   await world.client.removePodSandbox({ podSandboxId: sandbox });
   world.ask("uid-web", 2, [{ kind: "relist", id: "" }]);
   await until("the end is told", () => world.last("uid-web")?.generation === 2);
