@@ -211,21 +211,11 @@ export class PodWorker {
     if (pod === undefined) return;
     const { clock, events, probes, recorder } = this.deps;
     const observed = await this.look();
-    const { backoff, failures, memory } = this.steps;
+    const { backoff, failures: startFailures, memory } = this.steps;
     memory.see(observed);
-    const gates = this.deps.gates ?? defaultRestartGates;
+    const { gates = defaultRestartGates, deadContainersKept = 1 } = this.deps;
     const now = clock.now();
-    const plan = planPod({
-      pod,
-      observed,
-      now,
-      backoff,
-      startFailures: failures,
-      probes,
-      gates,
-      memory,
-      deadContainersKept: this.deps.deadContainersKept ?? 1,
-    });
+    const plan = planPod({ pod, observed, now, backoff, startFailures, probes, gates, memory, deadContainersKept });
     const deadline = this.activeDeadline();
     if (!plan.finished && deadline !== undefined && deadline <= now) {
       recorder.pod(pod, deadlineEvent);
@@ -233,7 +223,7 @@ export class PodWorker {
       return;
     }
     const mayRun = !plan.finished || observed.containers.some(isAlive);
-    const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
+    const synced: SyncedPod = { pod, observed, plan, failures: startFailures, state: "syncing", mayRun, ended: false };
     events.onSynced(synced);
     if (!plan.finished && plan.steps.length === 0) {
       this.wakeAt(plan.wakeAt);
@@ -302,16 +292,8 @@ export class PodWorker {
       const { failures } = this.steps;
       const state: ProbedPodState = ended ? "finished" : "terminating";
       const mayRun = observed.containers.some(isAlive);
-      this.deps.events.onSynced({
-        pod,
-        observed,
-        plan,
-        failures,
-        state,
-        mayRun,
-        ended,
-        ...(end !== undefined && { end }),
-      });
+      const synced: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
+      this.deps.events.onSynced(end === undefined ? synced : { ...synced, end });
     }
     if (!ended) return;
     this.endTold = true;
