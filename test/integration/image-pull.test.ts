@@ -45,10 +45,8 @@ before(async () => {
       `--image-credential-provider-bin-dir=${dir}`,
     ],
   });
-  await writePlugin();
   await writeNodeCredentials();
   runtime = new RuntimeView(node.endpoint);
-  await node.restart();
 });
 after(async () => {
   runtime.close();
@@ -113,7 +111,18 @@ async function waitWaiting(name: string, ...reasons: string[]): Promise<string> 
 /** The error is shown for a second only, then the back-off with the error in it. */
 const failedPull = (name: string): Promise<string> => waitWaiting(name, "ErrImagePull", "ImagePullBackOff");
 
+test("a broken configuration of credential providers ends the start and says where", async () => {
+  await writeFile(join(dir, "providers.yaml"), "apiVersion: kubelet.config.k8s.io/v1\nkind: Credentials\n");
+  const place = /the kubelet can't start: image credential providers: .*providers\.yaml:2:7: kind: must be Cred/;
+  await assert.rejects(node.restart(), place);
+});
+
 describe("pulls", { concurrency: 8 }, () => {
+  before(async () => {
+    await writePlugin();
+    await node.restart();
+  });
+
   test("IfNotPresent pulls what is not there, once; the next pod has access by the record", async () => {
     const image = `${open.address}/first:1`;
     await run("first", image, "IfNotPresent");
@@ -124,9 +133,10 @@ describe("pulls", { concurrency: 8 }, () => {
     assert.match(pulled, words);
     await run("second", image, "Never");
     await waitRunning("second");
-    assert.deepEqual(await events("second"), [
+    assert.equal(
+      (await events("second")).at(0),
       `Pulled: Container image "${image}" already present on machine and can be accessed by the pod`,
-    ]);
+    );
   });
 
   test("Always asks the registry for every container", async () => {

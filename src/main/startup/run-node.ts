@@ -65,7 +65,6 @@ export interface NodeSettings {
   kubeletEnsureSecretPulledImages: boolean;
   imagePullCredentialsVerificationPolicy: VerificationPolicy;
   preloadedImagesVerificationAllowlist: readonly string[];
-  maxPods: number;
   imageCredentialProviderConfig: string;
   imageCredentialProviderBinDir: string;
   kubeletServiceAccountTokenForCredentialProviders: boolean;

@@ -231,6 +231,17 @@ test("records outlive the agent; intents tell the next one what to doubt, and im
   );
 });
 
+test("records of images that are gone are removed while the agent runs", async (t) => {
+  const { access, fake, files } = await world(t);
+  fake.addImage("kept:1");
+  await access.pulled("kept:1", fake.state.image("kept:1")?.id ?? "", undefined);
+  for (let i = 1; i < 49; i++) await access.pulled("gone:1", `sha256:gone${i}`, undefined);
+  assert.equal((await files("pulled")).length, 49);
+  await access.pulled("gone:1", "sha256:gone", undefined);
+  assert.equal((await files("pulled")).length, 1);
+  assert.equal(await access.mustProve("gone:1", "sha256:gone48", none), false, "nothing of it is in memory either");
+});
+
 test("a runtime that is away when the agent starts is asked again", async (t) => {
   const { access, again, fake } = await world(t);
   await access.pulling("a:1");

@@ -15,6 +15,10 @@ export class RecentRecords {
     return this.records.get(imageRef);
   }
 
+  delete(imageRef: string): void {
+    this.records.delete(imageRef);
+  }
+
   /** Also tells that it was used. */
   set(record: ImagePulledRecord): void {
     this.records.delete(record.imageRef);

@@ -24,6 +24,9 @@ import {
 import { RecordFiles } from "./record-files.js";
 import type { NeedsProof } from "./verification-policy.js";
 
+/** Images come and go: their records are looked through when so many were written, and when the agent starts. */
+const PRUNE_EVERY = 50;
+
 export interface RecordedAccessDeps {
   /** The agent's root directory. */
   rootDir: string;
@@ -45,6 +48,8 @@ export class RecordedAccess implements ImageAccess {
   private readonly underWay = new Map<string, number>();
   private readonly turns = new KeyedTurns();
   private opened: Promise<void> | undefined;
+  /** Records written since those of images that are gone were removed. */
+  private unpruned = 0;
 
   constructor(private readonly deps: RecordedAccessDeps) {
     const folder = join(deps.rootDir, "image_manager");
@@ -94,6 +99,7 @@ export class RecordedAccess implements ImageAccess {
       return;
     }
     await this.failed(image);
+    if (this.unpruned >= PRUNE_EVERY) await this.tryPrune();
   }
 
   async failed(image: string): Promise<void> {
@@ -142,6 +148,7 @@ export class RecordedAccess implements ImageAccess {
     const record = { imageRef, lastUpdatedTime, credentialMapping };
     await this.records.write(imageRef, recordText(record));
     this.recent.set(record);
+    this.unpruned++;
   }
 
   /** Once; tried again when it failed, for the runtime may not be there yet. */
@@ -165,12 +172,28 @@ export class RecordedAccess implements ImageAccess {
       }
       await this.intents.remove(image);
     }
+    await this.prune();
+  }
+
+  /** Every record that is read here was written before the images are listed: what it is of was there by then. */
+  private async prune(): Promise<void> {
+    this.unpruned = 0;
     const records = await this.records.all();
     if (records.length === 0) return;
-    const { images } = await cri.listImages({});
+    const { images } = await this.deps.cri.listImages({});
     const present = new Set(images.flatMap(({ id, repoDigests }) => [id, ...repoDigests]));
-    const gone = records.filter(({ imageRef }) => !present.has(imageRef));
-    await Promise.all(gone.map(({ imageRef }) => this.records.remove(imageRef)));
+    for (const { imageRef } of records.filter((record) => !present.has(record.imageRef))) {
+      this.recent.delete(imageRef);
+      await this.records.remove(imageRef);
+    }
+  }
+
+  private async tryPrune(): Promise<void> {
+    try {
+      await this.prune();
+    } catch (error) {
+      this.deps.log.warn({ err: error }, `records of images that are gone could not be removed: ${String(error)}`);
+    }
   }
 }
 
