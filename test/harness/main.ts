@@ -8,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { widenPath } from "../../packaging/standalone/exec.js";
+import { findExecutable, widenPath } from "../../packaging/standalone/exec.js";
 import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
 import { removeInstancesBelow } from "../../packaging/standalone/instance.js";
 import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { createNetns, deleteNetns, inNetns } from "../../packaging/standalone/netns.js";
-import { ensurePackages } from "../../packaging/standalone/packages.js";
+import { ensurePackages, missingPackages } from "../../packaging/standalone/packages.js";
 import { processesUsing, signalAndWait } from "../../packaging/standalone/processes.js";
 import { step } from "../../packaging/standalone/progress.js";
 import { filesOf, runSuite, select, summary, type Selection, type Tally } from "./suites.js";
@@ -53,7 +53,7 @@ async function runSelection({ suites, filters }: Selection, signal: AbortSignal)
 
 async function withEnvironment(words: readonly string[], signal: AbortSignal): Promise<number> {
   widenPath();
-  await ensurePackages({ say: (line) => process.stderr.write(`${line}\n`), step });
+  await ensurePackages({ say: (line) => process.stderr.write(`${line}\n`), step, findMissing });
   const archive = await step("making the pause and busybox images", () => buildImages(join(ROOT, ".cache")));
   const dir = await mkdtemp(join(tmpdir(), "nodelet-run-"));
   const netns = `nodelet-test-${process.pid}`;
@@ -74,6 +74,12 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
   } finally {
     await cleanUp(dir, netns, containerd);
   }
+}
+
+/** What `npm start` needs, and what only tests do. */
+async function findMissing(runtimeIsThere: boolean): Promise<string[]> {
+  const hasRegistry = (await findExecutable("docker-registry")) !== undefined;
+  return [...(await missingPackages(runtimeIsThere)), ...(hasRegistry ? [] : ["docker-registry"])];
 }
 
 /** Tests that were killed could not clean up after themselves: their agents and runtimes are found by our folder. */

@@ -1,6 +1,7 @@
 // What the start-up needs of a valid configuration, as plain members: names are KubeletConfiguration's, durations are
 // milliseconds (their names end in Ms).
 import { isIP } from "node:net";
+import { VERIFICATION_POLICIES, type VerificationPolicy } from "../images/pull-records/verification-policy.js";
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine } from "./command-line.js";
 import { notActedOn } from "./config/acted-on.js";
@@ -105,6 +106,10 @@ export interface Settings extends AgentFlags {
   /** 0: no limit. */
   readonly registryPullQPS: number;
   readonly registryBurst: number;
+  /** The gate of this name. */
+  readonly kubeletEnsureSecretPulledImages: boolean;
+  readonly imagePullCredentialsVerificationPolicy: VerificationPolicy;
+  readonly preloadedImagesVerificationAllowlist: string[];
   /** The gate of this name. */
   readonly kubeletServiceAccountTokenForCredentialProviders: boolean;
   readonly imageMinimumGCAgeMs: number;
@@ -219,6 +224,9 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     maxParallelImagePulls: config.get("maxParallelImagePulls"),
     registryPullQPS: number("registryPullQPS"),
     registryBurst: number("registryBurst"),
+    kubeletEnsureSecretPulledImages: config.gate("KubeletEnsureSecretPulledImages"),
+    imagePullCredentialsVerificationPolicy: verificationPolicyOf(text("imagePullCredentialsVerificationPolicy")),
+    preloadedImagesVerificationAllowlist: texts("preloadedImagesVerificationAllowlist"),
     kubeletServiceAccountTokenForCredentialProviders: config.gate("KubeletServiceAccountTokenForCredentialProviders"),
     imageMinimumGCAgeMs: number("imageMinimumGCAge"),
     imageMaximumGCAgeMs: number("imageMaximumGCAge"),
@@ -250,6 +258,11 @@ function crashLoopBackOff(config: EffectiveConfig): CrashLoopBackOff {
   const given = config.gate("KubeletCrashLoopBackOffMax") && config.isSet(path) ? config.get(path) : undefined;
   const maxMs = given ?? (quick ? 60 : 300) * SECOND;
   return { baseMs: Math.min((quick ? 1 : 10) * SECOND, maxMs), maxMs };
+}
+
+/** The rules have refused what is none of them; without its gate the field has no value and nothing is verified. */
+function verificationPolicyOf(text: string): VerificationPolicy {
+  return VERIFICATION_POLICIES.find((policy) => policy === text) ?? "NeverVerify";
 }
 
 function withScheme(endpoint: string): string {

@@ -3,13 +3,16 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { imageMetrics } from "../../shared/metrics/images.js";
+import { pullRecordMetrics } from "../../shared/metrics/pull-records.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../events/recorder.js";
-import { openAccess } from "./image-access.js";
+import { openAccess, type ImageAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
 import { KeyringCredentials, type NodeCredentials } from "./keyring/keyring-credentials.js";
 import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
+import { RecordedAccess } from "./pull-records/recorded-access.js";
+import { verificationPolicy, type VerificationPolicy } from "./pull-records/verification-policy.js";
 import { PullRate } from "./pull-rate.js";
 import { PullTurns } from "./pull-turns.js";
 import { Pulls } from "./pulls.js";
@@ -23,10 +26,15 @@ export interface ImageSettings {
   /** 0: no limit. */
   registryPullQPS: number;
   registryBurst: number;
+  /** The gate of this name: access to images that are there is looked at. */
+  kubeletEnsureSecretPulledImages: boolean;
+  imagePullCredentialsVerificationPolicy: VerificationPolicy;
+  preloadedImagesVerificationAllowlist: readonly string[];
+  maxPods: number;
 }
 
 export interface NodeImagesDeps {
-  cri: Pick<CriClient, "imageStatus" | "pullImage">;
+  cri: Pick<CriClient, "imageStatus" | "listImages" | "pullImage">;
   clock: Clock;
   log: Logger;
   events: EventRecorder;
@@ -37,6 +45,8 @@ export interface NodeImagesDeps {
 
 /** When pulls go side by side and nobody says how many: a burst must not become a storm in the runtime. */
 const PARALLEL_PULLS = 16;
+/** Facts/constants.tsv. */
+const RECORDS_PER_POD = 5;
 
 export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): ImagePuller {
   const { cri, clock, events, registry } = deps;
@@ -45,9 +55,23 @@ export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): Image
   const files = new NodeCredentialFiles(places, log);
   const node = deps.providers === undefined ? [files] : [files, deps.providers];
   const credentials = new KeyringCredentials({ secrets: standalonePullSecrets, node, events });
-  const access = openAccess;
+  const access = accessOf(settings, { ...deps, log });
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
   const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });
   return new ImagePuller({ cri, clock, events, pulls, access, credentials, metrics: imageMetrics(registry) });
+}
+
+function accessOf(settings: ImageSettings, { cri, clock, log, registry }: NodeImagesDeps): ImageAccess {
+  if (!settings.kubeletEnsureSecretPulledImages) return openAccess;
+  const { imagePullCredentialsVerificationPolicy: policy, preloadedImagesVerificationAllowlist: allowlist } = settings;
+  return new RecordedAccess({
+    rootDir: settings.rootDir,
+    needsProof: verificationPolicy(policy, allowlist),
+    recordsInMemory: RECORDS_PER_POD * settings.maxPods,
+    cri,
+    clock,
+    log,
+    metrics: pullRecordMetrics(registry),
+  });
 }

@@ -3,6 +3,7 @@
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import { isCriError } from "../../shared/cri/errors.js";
 import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageCredentials, PullCredentials } from "./credentials.js";
@@ -73,7 +74,7 @@ export class Pulls {
     const { pod, image } = request;
     const found: (PullCredentials | undefined)[] = await credentials.forImage(pod, image, signal);
     const failures: Error[] = [];
-    await access.pulling(image);
+    await this.announce(image, signal);
     try {
       for (const each of found.length > 0 ? found : [undefined]) {
         try {
@@ -91,6 +92,16 @@ export class Pulls {
     }
     await access.failed(image);
     throw new PullFailure(failures);
+  }
+
+  /** A pull without its record would leave an image that looks as if it had always been there for everybody. */
+  private async announce(image: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.deps.access.pulling(image);
+    } catch (error) {
+      if (isCriError(error) || signal.aborted || !(error instanceof Error)) throw error;
+      throw new PullFailure([error]);
+    }
   }
 
   private async once(request: PullRequest, auth: AuthConfig | undefined, signal: AbortSignal): Promise<string> {

@@ -26,6 +26,7 @@ import { LateCgroups } from "../resources/late-cgroups.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
+import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
 import type { NodeRuntime, RuntimeMetrics } from "../runtime/node-runtime.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
@@ -61,6 +62,9 @@ export interface NodeSettings {
   maxParallelImagePulls: number | undefined;
   registryPullQPS: number;
   registryBurst: number;
+  kubeletEnsureSecretPulledImages: boolean;
+  imagePullCredentialsVerificationPolicy: VerificationPolicy;
+  preloadedImagesVerificationAllowlist: readonly string[];
   imageCredentialProviderConfig: string;
   imageCredentialProviderBinDir: string;
   kubeletServiceAccountTokenForCredentialProviders: boolean;

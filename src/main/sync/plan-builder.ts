@@ -3,6 +3,7 @@ import type { Container } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { EventInput } from "../events/recorder.js";
 import { restartCountOf } from "../runtime/config/log-paths.js";
 import { crashBackoffKey, crashLoopMessage } from "./crash-backoff.js";
 import { graceSeconds, nanosToMs, podIPsOf, type PlanInput, type StartFailure } from "./plan-context.js";
@@ -129,8 +130,21 @@ export class PlanBuilder {
     if (failure === undefined || failure.retryAt <= now) return false;
     this.plan.waiting.set(container.name, waitingAfter(container, failure, now));
     const shownAt = failure.failedAt + PULL_ERROR_SHOWN_MS;
-    this.wakeAt(PULL_FAILURES.has(failure.reason) && now < shownAt ? shownAt : failure.retryAt);
+    const isPull = PULL_FAILURES.has(failure.reason);
+    if (isPull && now >= shownAt) this.tellPullBackoff(container, failure);
+    this.wakeAt(isPull && now < shownAt ? shownAt : failure.retryAt);
     return true;
+  }
+
+  private tellPullBackoff({ name, image = "" }: Container, { retryAt }: StartFailure): void {
+    const tell = (type: EventInput["type"], reason: string, message: string): void => {
+      this.plan.events.push({
+        key: `${reason} pull ${name} ${retryAt}`,
+        event: { type, reason, message, container: name },
+      });
+    };
+    tell("Normal", "BackOff", `Back-off pulling image "${image}"`);
+    tell("Warning", "Failed", "Error: ImagePullBackOff");
   }
 }
 

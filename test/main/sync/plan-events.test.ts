@@ -33,6 +33,24 @@ test("BackOff is told once per wait", () => {
   });
 });
 
+test("the back-off of a pull is told once per wait, when the error was shown for its second", () => {
+  const { told, events } = recorder();
+  const pilot = new Pilot(pod());
+  pilot.plan().steps.forEach((step) => pilot.do(step));
+  const { now } = pilot.runtime;
+  pilot.failures.set("app", { reason: "ErrImagePull", message: "not found", failedAt: now, retryAt: now + 10_000 });
+  const look = (): void => events.tell(pilot.wanted, pilot.plan().events ?? []);
+  look();
+  assert.deepEqual(told, []);
+  pilot.runtime.now = pilot.plan().wakeAt ?? 0;
+  look();
+  look();
+  assert.deepEqual(told, [
+    { type: "Normal", reason: "BackOff", message: 'Back-off pulling image "registry.test/app:1"', container: "app" },
+    { type: "Warning", reason: "Failed", message: "Error: ImagePullBackOff", container: "app" },
+  ]);
+});
+
 test("each pod has events of its own, and a pod that is gone is forgotten", () => {
   const { told, events } = recorder();
   const planned = [{ key: "k", event: { type: "Normal" as const, reason: "SandboxChanged", message: "m" } }];

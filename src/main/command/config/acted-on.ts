@@ -50,6 +50,8 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "imageMaximumGCAge",
   "imageGCHighThresholdPercent",
   "imageGCLowThresholdPercent",
+  "imagePullCredentialsVerificationPolicy",
+  "preloadedImagesVerificationAllowlist",
   "maxOpenFiles",
   "failSwapOn",
   "logging.format",

@@ -1,0 +1,124 @@
+// Records of pulls as upstream keeps them below ROOTDIR/image_manager, so that either kubelet reads what the other wrote:
+// an intent while a pull goes on, a record of each image that was pulled. Both are named by the sha256 of what they are of.
+// Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+import { createHash } from "node:crypto";
+import type { CredentialSource } from "../credentials.js";
+
+const WRITTEN_VERSION = "kubelet.config.k8s.io/v1beta1";
+const READ_VERSIONS: readonly unknown[] = [WRITTEN_VERSION, "kubelet.config.k8s.io/v1alpha1"];
+/** A secret that is rotated ever again must not grow its record without end. */
+const SECRETS_KEPT = 100;
+
+export interface ImagePullIntent {
+  /** As a container's image field has it, with its tag. */
+  image: string;
+}
+
+export type ImagePullSecret = Omit<Extract<CredentialSource, { kind: "secret" }>, "kind">;
+
+export interface ImagePullCredentials {
+  /** Every pod of the node may use it: the credentials were the node's, or none were needed. */
+  nodePodsAccessible?: boolean;
+  kubernetesSecrets?: ImagePullSecret[];
+}
+
+export interface ImagePulledRecord {
+  /** As the runtime calls the image. */
+  imageRef: string;
+  /** RFC 3339, whole seconds. */
+  lastUpdatedTime: string;
+  /** By image without tag and digest. Nothing in it: proof is needed. */
+  credentialMapping: Readonly<Record<string, ImagePullCredentials>>;
+}
+
+/** The text is no record of this kind. */
+export class PullRecordError extends Error {
+  override readonly name = "PullRecordError";
+}
+
+export function isPullRecordError(error: unknown): error is PullRecordError {
+  return error instanceof PullRecordError;
+}
+
+export function recordName(of: string): string {
+  return `sha256-${createHash("sha256").update(of).digest("hex")}`;
+}
+
+export function isRecordName(name: string): boolean {
+  return /^sha256-[0-9a-f]{64}$/.test(name);
+}
+
+export function intentText({ image }: ImagePullIntent): string {
+  return `${JSON.stringify({ kind: "ImagePullIntent", apiVersion: WRITTEN_VERSION, image })}\n`;
+}
+
+export function recordText({ imageRef, lastUpdatedTime, credentialMapping }: ImagePulledRecord): string {
+  const head = { kind: "ImagePulledRecord", apiVersion: WRITTEN_VERSION };
+  return `${JSON.stringify({ ...head, lastUpdatedTime, imageRef, credentialMapping })}\n`;
+}
+
+/** Throws PullRecordError. */
+export function readIntent(text: string): ImagePullIntent {
+  const { image } = members(text, "ImagePullIntent");
+  if (typeof image !== "string" || image === "") throw new PullRecordError("it names no image");
+  return { image };
+}
+
+/** Throws PullRecordError. Fields of later versions are left out; what they grant is then to be proven again. */
+export function readRecord(text: string): ImagePulledRecord {
+  const { imageRef, lastUpdatedTime, credentialMapping = {} } = members(text, "ImagePulledRecord");
+  if (typeof imageRef !== "string" || imageRef === "") throw new PullRecordError("it names no imageRef");
+  if (typeof lastUpdatedTime !== "string" || Number.isNaN(Date.parse(lastUpdatedTime))) {
+    throw new PullRecordError("its lastUpdatedTime is not a time");
+  }
+  if (!isObject(credentialMapping)) throw new PullRecordError("its credentialMapping is not an object");
+  const mapping = Object.entries(credentialMapping).map(([image, value]) => [image, credentialsOf(value)]);
+  return { imageRef, lastUpdatedTime, credentialMapping: Object.fromEntries(mapping) as Record<string, never> };
+}
+
+/** The credentials with one more that the image was pulled with; undefined source: none were needed. */
+export function withSource(
+  known: ImagePullCredentials | undefined,
+  source: CredentialSource | undefined,
+): ImagePullCredentials {
+  if (known?.nodePodsAccessible === true || source?.kind !== "secret") return { nodePodsAccessible: true };
+  const { uid, namespace, name, credentialHash } = source;
+  const others = (known?.kubernetesSecrets ?? []).filter((secret) => !sameSecret(secret, source));
+  return { kubernetesSecrets: [...others, { uid, namespace, name, credentialHash }].slice(-SECRETS_KEPT) };
+}
+
+export function sameSecret(a: Omit<ImagePullSecret, "credentialHash">, b: Omit<ImagePullSecret, "credentialHash">) {
+  return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
+}
+
+function members(text: string, kind: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new PullRecordError("it is not JSON", { cause: error });
+  }
+  if (!isObject(value) || value["kind"] !== kind) throw new PullRecordError(`it is not of kind ${kind}`);
+  if (!READ_VERSIONS.includes(value["apiVersion"])) throw new PullRecordError("its apiVersion is not known");
+  return value;
+}
+
+function credentialsOf(value: unknown): ImagePullCredentials {
+  if (!isObject(value)) throw new PullRecordError("its credentials are not an object");
+  const { nodePodsAccessible, kubernetesSecrets = [] } = value;
+  if (nodePodsAccessible === true) return { nodePodsAccessible };
+  if (!Array.isArray(kubernetesSecrets)) throw new PullRecordError("its kubernetesSecrets are not a list");
+  return { kubernetesSecrets: kubernetesSecrets.map(secretOf) };
+}
+
+function secretOf(value: unknown): ImagePullSecret {
+  const { uid, namespace, name, credentialHash = "" } = isObject(value) ? value : {};
+  const texts = [uid, namespace, name, credentialHash];
+  if (!texts.every((text) => typeof text === "string")) throw new PullRecordError("one of its secrets is incomplete");
+  const [u = "", n = "", m = "", h = ""] = texts;
+  return { uid: u, namespace: n, name: m, credentialHash: h };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

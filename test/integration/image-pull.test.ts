@@ -1,0 +1,214 @@
+// Real pulls from real registries: policies, credentials of the node and of a plugin, an image that comes late, and images
+// that are there but not for everybody.
+import assert from "node:assert/strict";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { call } from "../../packaging/standalone/cri.js";
+import { PAUSE_IMAGE } from "../../packaging/standalone/images.js";
+import { isRunning } from "../../packaging/standalone/pods.js";
+import type { PullPolicy } from "../../src/shared/api/pod.js";
+import { PullImageRequest } from "../../src/shared/cri/gen/runtime.v1.js";
+import { startNode, testImage, type PodView, type TestNode } from "../harness/node.js";
+import { agentLog, metric } from "../support/fault-node.js";
+import { PASSWORD, startRegistry, USER, type TestRegistry } from "../support/registry.js";
+import { IDLE, manifest, NODE_NAME, RuntimeView, shell, statusOf, waitForPod } from "../support/static-pods.js";
+
+let dir: string;
+let node: TestNode;
+/** Anybody may pull. */
+let open: TestRegistry;
+/** Only the user may. */
+let closed: TestRegistry;
+let runtime: RuntimeView;
+
+const archive = (): string => process.env["NODELET_TEST_IMAGES"] ?? "";
+const pushTo = (registry: TestRegistry, repository: string): Promise<void> =>
+  registry.push({ archive: archive(), source: testImage(), repository, tag: "1" });
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "nodelet-pull-"));
+  [open, closed] = await Promise.all([startRegistry({ auth: false }), startRegistry({ auth: true })]);
+  for (const name of ["first", "again"]) await pushTo(open, name);
+  for (const name of ["files/app", "plugin/app", "wrong/app", "nobody/app"]) await pushTo(closed, name);
+  node = await startNode({
+    start: false,
+    config: {
+      imagePullCredentialsVerificationPolicy: "NeverVerifyAllowlistedImages",
+      preloadedImagesVerificationAllowlist: ["nodelet.local/*"],
+      serializeImagePulls: false,
+      maxParallelImagePulls: 3,
+    },
+    flags: [
+      `--image-credential-provider-config=${join(dir, "providers.yaml")}`,
+      `--image-credential-provider-bin-dir=${dir}`,
+    ],
+  });
+  await writeNodeCredentials();
+  runtime = new RuntimeView(node.endpoint);
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+  await Promise.all([open.stop(), closed.stop()]);
+  await rm(dir, { recursive: true });
+});
+
+async function writePlugin(): Promise<void> {
+  const response = {
+    kind: "CredentialProviderResponse",
+    apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+    cacheKeyType: "Registry",
+    auth: { [`${closed.address}/plugin`]: { username: USER, password: PASSWORD } },
+  };
+  await writeFile(join(dir, "plugin"), `#!/bin/sh\ncat > "$0.request"\necho '${JSON.stringify(response)}'\n`);
+  await chmod(join(dir, "plugin"), 0o755);
+  const config = {
+    apiVersion: "kubelet.config.k8s.io/v1",
+    kind: "CredentialProviderConfig",
+    providers: [
+      {
+        name: "plugin",
+        matchImages: [`127.0.*.1:${closed.address.split(":")[1] ?? ""}/plugin`],
+        defaultCacheDuration: "1h",
+        apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+      },
+    ],
+  };
+  await writeFile(join(dir, "providers.yaml"), JSON.stringify(config));
+}
+
+async function writeNodeCredentials(): Promise<void> {
+  const entry = (password: string) => ({ auth: Buffer.from(`${USER}:${password}`).toString("base64") });
+  const auths = { [`${closed.address}/files`]: entry(PASSWORD), [`${closed.address}/wrong`]: entry("guessed") };
+  await mkdir(node.kubelet.rootDir, { recursive: true });
+  await writeFile(join(node.kubelet.rootDir, "config.json"), JSON.stringify({ auths }));
+}
+
+async function run(name: string, image: string, imagePullPolicy: PullPolicy): Promise<void> {
+  await node.writeManifest(name, manifest(name, [shell("app", IDLE, { image, imagePullPolicy })]));
+}
+
+/** The events of a pod's container in order, without their object. */
+async function events(name: string): Promise<string[]> {
+  const object = `pod ${name}-${NODE_NAME}_default(`;
+  const lines = (await agentLog(node)).filter((line) => String(line["object"]).startsWith(object));
+  return lines.map(({ event, msg }) => `${String(event)}: ${msg.slice(msg.indexOf("container app: ") + 15)}`);
+}
+
+async function waitRunning(name: string): Promise<void> {
+  await waitForPod(node, name, isRunning, "running");
+}
+
+/** The message of the wait that has one of these reasons. */
+async function waitWaiting(name: string, ...reasons: string[]): Promise<string> {
+  const waiting = (pod: Parameters<typeof statusOf>[0]) => statusOf(pod, "app")?.state.waiting;
+  const fits = (pod: PodView): boolean => reasons.includes(waiting(pod)?.reason ?? "");
+  return waiting(await waitForPod(node, name, fits, reasons.join(" or ")))?.message ?? "";
+}
+
+/** The error is shown for a second only, then the back-off with the error in it. */
+const failedPull = (name: string): Promise<string> => waitWaiting(name, "ErrImagePull", "ImagePullBackOff");
+
+test("a broken configuration of credential providers ends the start and says where", async () => {
+  await writeFile(join(dir, "providers.yaml"), "apiVersion: kubelet.config.k8s.io/v1\nkind: Credentials\n");
+  const place = /the kubelet can't start: image credential providers: .*providers\.yaml:2:7: kind: must be Cred/;
+  await assert.rejects(node.restart(), place);
+});
+
+describe("pulls", { concurrency: 8 }, () => {
+  before(async () => {
+    await writePlugin();
+    await node.restart();
+  });
+
+  test("IfNotPresent pulls what is not there, once; the next pod has access by the record", async () => {
+    const image = `${open.address}/first:1`;
+    await run("first", image, "IfNotPresent");
+    await waitRunning("first");
+    const [pulling, pulled = ""] = await events("first");
+    assert.equal(pulling, `Pulling: Pulling image "${image}"`);
+    const words = / in [0-9.ms]+ \([0-9.ms]+ including waiting\)\. Image size: [1-9]\d* bytes\.$/;
+    assert.match(pulled, words);
+    await run("second", image, "Never");
+    await waitRunning("second");
+    assert.equal(
+      (await events("second")).at(0),
+      `Pulled: Container image "${image}" already present on machine and can be accessed by the pod`,
+    );
+  });
+
+  test("Always asks the registry for every container", async () => {
+    const image = `${open.address}/again:1`;
+    for (const name of ["again-a", "again-b"]) {
+      await run(name, image, "Always");
+      await waitRunning(name);
+      assert.match((await events(name)).at(1) ?? "", /^Pulled: Successfully pulled image/);
+    }
+  });
+
+  test("Never does not pull", async () => {
+    const image = `${open.address}/first:absent`;
+    await run("never", image, "Never");
+    assert.equal(
+      await waitWaiting("never", "ErrImageNeverPull"),
+      `Container image "${image}" is not present with pull policy of Never`,
+    );
+  });
+
+  test("an image that comes late: the error, the back-off, then the pod", async () => {
+    const image = `${open.address}/late:1`;
+    await run("late", image, "IfNotPresent");
+    assert.match(await failedPull("late"), /late:1.*not found/);
+    assert.match(
+      await waitWaiting("late", "ImagePullBackOff"),
+      new RegExp(`^Back-off pulling image "${image}": ErrImagePull: .*not found`),
+    );
+    await pushTo(open, "late");
+    await waitRunning("late");
+    assert.match((await events("late")).at(1) ?? "", /^Failed: Failed to pull image .*not found/);
+  });
+
+  test("credentials of the node's config.json", async () => {
+    await run("files", `${closed.address}/files/app:1`, "IfNotPresent");
+    await waitRunning("files");
+    const folder = join(node.kubelet.rootDir, "image_manager", "pulled");
+    const records = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "utf8")));
+    const access = `"${closed.address}/files/app":{"nodePodsAccessible":true}`;
+    assert.ok(
+      records.some((record) => record.includes(access)),
+      records.join("\n"),
+    );
+  });
+
+  test("credentials of a plugin", async () => {
+    await run("plugin", `${closed.address}/plugin/app:1`, "Always");
+    await waitRunning("plugin");
+    assert.deepEqual(JSON.parse(await readFile(join(dir, "plugin.request"), "utf8")), {
+      kind: "CredentialProviderRequest",
+      apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+      image: `${closed.address}/plugin/app`,
+    });
+    const duration = "kubelet_credential_provider_plugin_duration_count";
+    assert.equal(await metric(node, duration, { plugin_name: "plugin" }), 1);
+  });
+
+  test("wrong credentials are the registry's error", async () => {
+    await run("wrong", `${closed.address}/wrong/app:1`, "IfNotPresent");
+    assert.match(await failedPull("wrong"), /wrong\/app:1.*(401|authorization)/s);
+  });
+
+  test("what is there by other ways needs proof", async () => {
+    const image = `${closed.address}/nobody/app:1`;
+    const request = PullImageRequest.fromPartial({ image: { image }, auth: { username: USER, password: PASSWORD } });
+    await call((done) => runtime.cri.image.pullImage(request, done));
+    await run("nobody", image, "IfNotPresent");
+    assert.match(await failedPull("nobody"), /nobody\/app:1.*(401|authorization)/s);
+    await run("nobody-never", image, "Never");
+    await waitWaiting("nobody-never", "ErrImageNeverPull");
+    // The busybox image itself counts as pulled by now: the images of the registries are the same one.
+    await node.writeManifest("allowed", manifest("allowed", [{ name: "app", image: PAUSE_IMAGE }]));
+    await waitRunning("allowed");
+  });
+});
