@@ -27,8 +27,7 @@ function profilesOf({ spec }: Pod): AppArmorProfile[] {
 }
 
 /** Why profiles can't be enforced on this machine; undefined: they can. */
-export async function appArmorProblem(enabled: boolean, root = "/sys"): Promise<string | undefined> {
-  if (!enabled) return "AppArmor is not enabled on the host";
+export async function appArmorProblem(root = "/sys"): Promise<string | undefined> {
   const text = await readFile(`${root}/module/apparmor/parameters/enabled`, "utf8").catch(() => "");
   return text.startsWith("Y") ? undefined : "AppArmor is not enabled on the host";
 }

@@ -12,6 +12,7 @@ import type { AdmissionContext, AdmissionNode, MissingResource, Refusal } from "
 import { choosePreempted } from "./preemption.js";
 import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity.js";
 import { nodePortsHandler } from "./predicates/node-ports.js";
+import { findShortages } from "./predicates/resources.js";
 import { taintsHandler } from "./predicates/taints.js";
 import type { Admission, AdmissionVerdict } from "./verdict.js";
 
@@ -22,7 +23,7 @@ export const PREEMPTED: PodFailure = {
 };
 
 export interface NodeAdmissionDeps {
-  node: () => AdmissionNode;
+  node: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
   events: EventRecorder;
   log: Logger;
   /** Ends a pod for good; resolves when nothing of it runs. */
@@ -37,10 +38,11 @@ export class NodeAdmission implements Admission {
   constructor(private readonly deps: NodeAdmissionDeps) {}
 
   async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-    let refusal = firstRefusal(this.context(pod));
-    if (refusal?.missing !== undefined && isCriticalPod(pod)) {
+    const node = await this.deps.node(pod, signal);
+    let refusal = firstRefusal(this.context(pod, node));
+    if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(pod, node)) {
       const { missing } = refusal;
-      refusal = otherRefusal(this.context(pod)) ?? (await this.makeRoom(pod, missing, signal));
+      refusal = otherRefusal(this.context(pod, node)) ?? (await this.makeRoom(pod, node, missing, signal));
     }
     if (refusal === undefined) {
       this.admitted.set(pod.metadata.uid, pod);
@@ -60,24 +62,26 @@ export class NodeAdmission implements Admission {
     this.admitted.delete(uid);
   }
 
-  private context(pod: Pod): AdmissionContext {
+  private context(pod: Pod, node: AdmissionNode): AdmissionContext {
     const others = [...this.admitted.values()].filter((other) => other.metadata.uid !== pod.metadata.uid);
-    return { pod, others, node: this.deps.node() };
+    return { pod, others, node };
   }
 
   private async makeRoom(
     pod: Pod,
+    node: AdmissionNode,
     missing: readonly MissingResource[],
     signal: AbortSignal,
   ): Promise<Refusal | undefined> {
     const { events, fail, log, counters } = this.deps;
+    const shortage = firstRefusal(this.context(pod, node))?.message ?? "";
     const failed = (error: unknown): Refusal => ({
       reason: "UnexpectedAdmissionError",
-      message: `Unexpected error while attempting to recover from admission failure: ${errorText(error)}`,
+      message: `Unexpected error while attempting to recover from admission failure: preemption: ${errorText(error)}; ${shortage}`,
     });
     let victims: Pod[];
     try {
-      victims = choosePreempted(pod, this.context(pod).others, missing);
+      victims = choosePreempted(pod, this.context(pod, node).others, missing);
     } catch (error) {
       return failed(error);
     }
@@ -96,8 +100,13 @@ export class NodeAdmission implements Admission {
       log.error({ err: error }, `room for ${podDescription(pod)} could not be made: ${errorText(error)}`);
     });
     signal.throwIfAborted();
-    return firstRefusal(this.context(pod));
+    return firstRefusal(this.context(pod, node));
   }
+}
+
+/** More than the node has: nobody's end would make room for it. */
+function isBeyond(pod: Pod, node: AdmissionNode): boolean {
+  return findShortages({ pod, others: [], node }).length > 0;
 }
 
 /** Room alone would not help a pod that does not belong on this node. */

@@ -3,6 +3,7 @@
 // that the others chosen make unnecessary, and never a pod that matters as much as the new one.
 import type { Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
+import { milliValue, value } from "../../shared/api/quantity.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { podRequests, sumOf } from "../resources/pod-requests.js";
 import { qosClass } from "../resources/qos.js";
@@ -14,8 +15,8 @@ export class NoRoomError extends Error {
   override readonly name = "NoRoomError";
   readonly code = "NO_ROOM";
   constructor(missing: readonly MissingResource[]) {
-    const short = missing.map(({ resource, nanos }) => `${resource}: ${inUnits(nanos)}`).join(", ");
-    super(`no set of running pods found to reclaim resources: [${short}]`);
+    const short = missing.map(({ resource, nanos }) => `(res: ${resource}, q: ${inUnits(resource, nanos)}), `).join("");
+    super(`error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${short}]`);
   }
 }
 
@@ -105,6 +106,7 @@ function necessary(chosen: readonly Pod[], missing: readonly MissingResource[]):
   return kept;
 }
 
-function inUnits(nanos: bigint): string {
-  return (Number(nanos) / 1e9).toString();
+function inUnits(resource: string, nanos: bigint): bigint {
+  const quantity = { nanos, format: "DecimalSI" } as const;
+  return resource === "cpu" ? milliValue(quantity) : value(quantity);
 }

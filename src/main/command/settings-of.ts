@@ -91,6 +91,10 @@ export interface Settings extends AgentFlags {
   /** "": no file of the host. */
   readonly resolvConf: string;
   readonly maxPods: number;
+  readonly podsPerCore: number;
+  readonly allowedUnsafeSysctls: readonly string[];
+  /** The gate of this name. */
+  readonly podLevelResources: boolean;
   readonly podPidsLimit: number;
   readonly cpuCFSQuota: boolean;
   /** userNamespaces.idsPerPod. */
@@ -210,6 +214,9 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     clusterDomain: text("clusterDomain"),
     resolvConf: text("resolvConf"),
     maxPods: number("maxPods"),
+    podsPerCore: number("podsPerCore"),
+    allowedUnsafeSysctls: texts("allowedUnsafeSysctls"),
+    podLevelResources: config.gate("PodLevelResources"),
     podPidsLimit: number("podPidsLimit"),
     cpuCFSQuota: bool("cpuCFSQuota"),
     idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,

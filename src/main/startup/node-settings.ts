@@ -2,9 +2,78 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
+import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
+import type { BackoffOptions } from "../sync/crash-backoff.js";
+import type { RestartGates } from "../sync/restart.js";
 import { readMachine } from "./machine.js";
 import { defaultRouteInterface, nodeIPs } from "./node-identity.js";
-import type { NodeSettings } from "./run-node.js";
+
+/** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
+export interface NodeSettings {
+  nodeName: string;
+  nodeIPs: string[];
+  rootDir: string;
+  podLogsDir: string;
+  /** Bytes. */
+  containerLogMaxSize: number;
+  containerLogMaxFiles: number;
+  containerLogMaxWorkers: number;
+  containerLogMonitorIntervalMs: number;
+  containerLogsDir: string;
+  containerRuntimeEndpoint: string;
+  runtimeRequestTimeoutMs: number;
+  serializeImagePulls: boolean;
+  maxParallelImagePulls: number | undefined;
+  registryPullQPS: number;
+  registryBurst: number;
+  kubeletEnsureSecretPulledImages: boolean;
+  imagePullCredentialsVerificationPolicy: VerificationPolicy;
+  preloadedImagesVerificationAllowlist: readonly string[];
+  imageCredentialProviderConfig: string;
+  imageCredentialProviderBinDir: string;
+  kubeletServiceAccountTokenForCredentialProviders: boolean;
+  minimumContainerTTLMs: number;
+  /** Negative: no limit, as below. */
+  maximumDeadContainersPerContainer: number;
+  maximumDeadContainers: number;
+  cgroupRoot: string;
+  cgroupDriver: "cgroupfs" | "systemd";
+  cgroupsPerQOS: boolean;
+  podPidsLimit: bigint;
+  cpuCFSQuota: boolean;
+  maxPods: number;
+  podsPerCore: number;
+  nodeLabels: Readonly<Record<string, string>>;
+  registerWithTaints: readonly { key: string; value: string; effect: string }[];
+  allowedUnsafeSysctls: readonly string[];
+  /** Gate PodLevelResources. */
+  podLevelResources: boolean;
+  kubeReserved: Readonly<Record<string, string>>;
+  systemReserved: Readonly<Record<string, string>>;
+  /** A list of CPUs: "0-1". */
+  reservedSystemCPUs: string;
+  evictionHard: Readonly<Record<string, string>>;
+  /** userNamespaces.idsPerPod. */
+  idsPerPod: number;
+  /** Gate ContainerStopSignals. */
+  containerStopSignals: boolean;
+  seccompDefault: boolean;
+  restartGates: RestartGates;
+  crashLoopBackOff: Pick<BackoffOptions, "baseMs" | "maxMs">;
+  staticPodPath: string;
+  staticPodURL: string;
+  staticPodURLHeader: Record<string, string[]>;
+  fileCheckFrequencyMs: number;
+  httpCheckFrequencyMs: number;
+  syncFrequencyMs: number;
+  /** "" turns host look-ups off. */
+  resolvConf: string;
+  clusterDNS: string[];
+  clusterDomain: string;
+  memoryBytes: bigint;
+  cpuCount: number;
+  kubernetesVersion: string;
+}
 
 export async function nodeSettingsOf(
   settings: Settings,

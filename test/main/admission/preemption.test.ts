@@ -50,7 +50,8 @@ describe("who gives way", () => {
     assert.throws(
       () => choosePreempted(wants, running, missing),
       (error) =>
-        isNoRoomError(error) && /^no set of running pods found to reclaim resources: \[cpu: 1\]$/.test(error.message),
+        isNoRoomError(error) &&
+        /no set of running pods found to reclaim resources: \[\(res: cpu, q: 1000\), \]$/.test(error.message),
     );
   });
   test("a critical pod of lower priority gives way to a higher one", () => {
@@ -105,7 +106,7 @@ describe("the node's admission", () => {
     const failed: string[] = [];
     const counted: string[] = [];
     const admission = new NodeAdmission({
-      node: () => admissionNode(),
+      node: () => Promise.resolve(admissionNode()),
       events: noEvents,
       log: keptLog().log,
       fail: async (uid, { reason }) => {
@@ -161,8 +162,9 @@ describe("the node's admission", () => {
       admit: false,
       reason: "UnexpectedAdmissionError",
       message:
-        "Unexpected error while attempting to recover from admission failure: " +
-        "no set of running pods found to reclaim resources: [cpu: 1]",
+        "Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods " +
+        "to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1000), ]; " +
+        "Node didn't have enough resource: cpu, requested: 1000, used: 2000, capacity: 2000",
     });
   });
 

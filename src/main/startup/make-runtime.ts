@@ -1,0 +1,98 @@
+// Makes what the runtime verbs work with: the CRI connection, cgroups, images, volumes, and the facts of this node.
+import { createCriClient } from "../../shared/cri/client.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { PodMetrics } from "../../shared/metrics/pods.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { volumeMetrics } from "../../shared/metrics/volumes.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
+import { nodeImages } from "../images/node-images.js";
+import { createCgroupManager } from "../resources/cgroup-manager.js";
+import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
+import { hostHugePageSizes } from "../resources/huge-pages.js";
+import { LateCgroups } from "../resources/late-cgroups.js";
+import type { NodeRuntime } from "../runtime/node-runtime.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+import type { PodTrace } from "../timeline/trace.js";
+import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
+import { createVolumeManager } from "../volumes/volume-manager.js";
+import { nodeCgroupDriver } from "./cgroup-driver.js";
+import { nodeDns } from "./node-dns.js";
+import type { NodeSettings } from "./node-settings.js";
+import { countingMetrics } from "./runtime-metrics.js";
+
+/** Half a second's work; a file system that hangs must not keep a pool thread. */
+const OWNERSHIP_JOB_MS = 120_000;
+
+export interface NodeRuntimeParts {
+  clock: Clock;
+  log: Logger;
+  registry: ThreadRegistry;
+  metrics: PodMetrics;
+  events: EventRecorder;
+  trace: PodTrace;
+  tasks: TasksPool;
+  providers: NodeCredentials | undefined;
+}
+
+export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
+  const { clock, log, registry, metrics, events, trace, tasks, providers } = parts;
+  const operations = runtimeOperationsMetrics(registry);
+  const cri = createCriClient({
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    clock,
+    onCall: ({ operation, durationMs, error }) =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    concurrency: CRI_CONCURRENCY,
+  });
+  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log });
+  const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
+  const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota } = settings;
+  const common = { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, mounts, hugePageSizes, log, clock };
+  const cgroups = new LateCgroups(
+    mounts.version,
+    driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
+  );
+  return {
+    cri,
+    clock,
+    log: moduleLogger(log, "doer"),
+    events,
+    trace,
+    images: nodeImages(settings, { cri, clock, log, events, registry, providers }),
+    cgroups,
+    userNamespaces: new UserNamespaces(settings),
+    volumes: createVolumeManager({
+      rootDir: settings.rootDir,
+      nodeMemoryBytes: settings.memoryBytes,
+      clock,
+      log,
+      events,
+      metrics: volumeMetrics(registry),
+      changeOwnership: (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal }),
+    }),
+    node: {
+      nodeName: settings.nodeName,
+      nodeIPs: settings.nodeIPs,
+      memoryBytes: settings.memoryBytes,
+      cpuCount: settings.cpuCount,
+      cgroupVersion: mounts.version,
+      swapController: await hasSwapController(mounts),
+      hugePageSizes,
+    },
+    settings,
+    dns: nodeDns(settings),
+    metrics: countingMetrics(metrics, registry),
+  };
+}
+
+/** Calls of a verb under way at once: a burst must not become a storm in the runtime. */
+const CRI_CONCURRENCY = {
+  RunPodSandbox: 16,
+  CreateContainer: 16,
+  StartContainer: 16,
+  StopContainer: 64,
+};

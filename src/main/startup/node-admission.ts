@@ -1,0 +1,102 @@
+// Admission as this node runs it: what the machine, the settings and the runtime say of the node, for the handlers.
+import { statfs } from "node:fs/promises";
+import { release } from "node:os";
+import { parseCpuList } from "../../shared/api/cpu-list.js";
+import type { Pod } from "../../shared/api/pod.js";
+import { ZERO } from "../../shared/api/quantity.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { admissionMetrics } from "../../shared/metrics/admission.js";
+import { goPlatform } from "../../shared/metrics/node.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { appArmorProblem } from "../admission/app-armor.js";
+import type { AdmissionNode } from "../admission/handler.js";
+import { NodeAdmission } from "../admission/node-admission.js";
+import { parseEviction } from "../command/rules/parse-eviction.js";
+import { parseReserved, type ReservedResources } from "../command/rules/parse-reserved.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { hostHugePageSizes } from "../resources/huge-pages.js";
+import {
+  hugePagePools,
+  nodeAllocatable,
+  nodeCapacity,
+  podCapacity,
+  type NodeResources,
+} from "../resources/node-capacity.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import type { NodeSettings } from "./node-settings.js";
+
+export interface NodeAdmissionParts {
+  cri: Pick<CriClient, "status">;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  log: Logger;
+  fail: (uid: string, failure: PodFailure) => Promise<void>;
+}
+
+export async function nodeAdmission(settings: NodeSettings, parts: NodeAdmissionParts): Promise<NodeAdmission> {
+  const { cri, events, registry, fail } = parts;
+  const [allocatable, armorProblem] = await Promise.all([allocatableOf(settings), appArmorProblem()]);
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  const [os = "linux", arch = ""] = goPlatform().split("/");
+  const standing: Omit<AdmissionNode, "supplementalGroupsPolicy"> = {
+    name: settings.nodeName,
+    labels: {
+      ...settings.nodeLabels,
+      "kubernetes.io/hostname": settings.nodeName,
+      "kubernetes.io/os": os,
+      "kubernetes.io/arch": arch,
+    },
+    allocatable,
+    taints: settings.registerWithTaints,
+    pressures: [],
+    shuttingDown: false,
+    kernel: [major, minor],
+    allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
+    appArmorProblem: armorProblem,
+    podLevelResources: settings.podLevelResources,
+  };
+  return new NodeAdmission({
+    node: async (pod, signal) => ({ ...standing, supplementalGroupsPolicy: await strictGroups(cri, pod, signal) }),
+    events,
+    log: moduleLogger(parts.log, "admission"),
+    fail,
+    counters: admissionMetrics(registry),
+  });
+}
+
+/** Can the runtime keep to the groups that the pod names? Asked for only by pods that need to know. */
+async function strictGroups(
+  cri: Pick<CriClient, "status">,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  if (pod.spec.securityContext?.supplementalGroupsPolicy !== "Strict") return undefined;
+  const { features } = await cri.status({ verbose: false }, { signal });
+  return features?.supplementalGroupsPolicy ?? false;
+}
+
+async function allocatableOf(settings: NodeSettings): Promise<NodeResources> {
+  const [disk, sizes] = await Promise.all([statfs(settings.rootDir, { bigint: true }), hostHugePageSizes()]);
+  const capacity = nodeCapacity({
+    cpuCount: settings.cpuCount,
+    memoryBytes: settings.memoryBytes,
+    storageBytes: disk.bsize * disk.blocks,
+    maxPods: podCapacity(settings.maxPods, settings.podsPerCore, settings.cpuCount),
+    hugePages: await hugePagePools(sizes),
+  });
+  const { kubeReserved, systemReserved, evictionHard, reservedSystemCPUs } = settings;
+  // Validation has refused what can't be read.
+  const { thresholds } = parseEviction({ evictionHard });
+  const kube = parseReserved("kubeReserved", kubeReserved).resources;
+  const system = parseReserved("systemReserved", systemReserved).resources;
+  const cpus = parseCpuList(reservedSystemCPUs) ?? [];
+  if (cpus.length === 0) return nodeAllocatable(capacity, [kube, system], thresholds);
+  // A list of CPUs takes the place of both amounts.
+  const listed = { nanos: BigInt(cpus.length) * 1_000_000_000n, format: "DecimalSI" as const };
+  return nodeAllocatable(capacity, [withoutCpu(kube), withoutCpu(system), { cpu: listed }], thresholds);
+}
+
+function withoutCpu(reserved: ReservedResources): ReservedResources {
+  return { ...reserved, cpu: ZERO };
+}

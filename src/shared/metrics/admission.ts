@@ -1,0 +1,25 @@
+// Pods that were refused, and pods that had to go for others.
+import type { ThreadRegistry } from "./thread-registry.js";
+
+export interface AdmissionMetrics {
+  rejected(reason: string): void;
+  /** `resource`: what was short. */
+  preempted(resource: string): void;
+}
+
+/** Label values are bounded: resource names come from manifests. */
+const NATIVE = new Set(["OutOfcpu", "OutOfmemory", "OutOfephemeral-storage", "OutOfpods"]);
+
+export function admissionMetrics(registry: ThreadRegistry): AdmissionMetrics {
+  const rejections = registry.counter("kubelet_admission_rejections_total", "Pods refused at admission", ["reason"]);
+  const preemptions = registry.counter("kubelet_preemptions", "Pods preempted for critical ones", [
+    "preemption_signal",
+  ]);
+  return {
+    rejected(reason) {
+      const extended = reason.startsWith("OutOf") && !NATIVE.has(reason);
+      rejections.inc({ reason: extended ? "OutOfExtendedResources" : reason });
+    },
+    preempted: (resource) => preemptions.inc({ preemption_signal: resource }),
+  };
+}
