@@ -55,7 +55,11 @@ test("a container that a probe gave up is restarted even when it exits with 0 an
   assert.deepEqual(begun().slice(2), ["kill-container app", "start-container app"]);
   world.exit(web, "app", 0);
   await poke();
-  assert.deepEqual(begun().slice(4), ["stop-sandbox", "remove-container app"], "an exit of its own ends the pod");
+  assert.deepEqual(
+    begun().slice(4),
+    ["stop-sandbox", "remove-container app", "release"],
+    "an exit of its own ends the pod",
+  );
 });
 
 test("the back-off's curve is the configured one", async () => {
@@ -83,7 +87,7 @@ test("without its gate a container's own policy does not count", async () => {
   };
   assert.deepEqual(await exit({}), ["start-container app"]);
   const gates = { containerRestartRules: false, restartAllContainers: false };
-  assert.deepEqual(await exit({ gates }), ["stop-sandbox"]);
+  assert.deepEqual(await exit({ gates }), ["stop-sandbox", "release"]);
 });
 
 test("RestartAllContainers fired again and again is held back by the back-off of who fires it", async () => {
