@@ -78,7 +78,8 @@ export class SyncWorld {
   startTime: string | undefined = "1970-01-01T00:00:00Z";
   runtimeState: RuntimeState | undefined;
   /** Steps that ended, as "UID kind", with "failed" when they did. */
-  readonly outcomes: string[] = [];
+  /** What each pass was counted as. */
+  readonly passes: string[] = [];
   onTerminated: (uid: string) => void = () => undefined;
   cacheEvents: Partial<PodCacheEvents> = {};
   readonly cache: PodCache;
@@ -167,8 +168,8 @@ export class SyncWorld {
       onSynced: ({ pod, plan, failures, state, mayRun, ended, end }) => {
         this.synced.push({ pod, plan, failures: new Map(failures), state, mayRun, ended, end });
       },
-      onStep: (uid, step, { error }) => {
-        this.outcomes.push(`${uid} ${step.kind}${error === undefined ? "" : " failed"}`);
+      onPass: (operation) => {
+        this.passes.push(operation);
       },
       onEnding: (uid, end) => {
         this.endings.push({ uid, end });

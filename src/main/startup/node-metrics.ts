@@ -2,6 +2,7 @@
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodMetrics } from "../../shared/metrics/pods.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { PodWorker } from "../sync/pod-worker.js";
 import type { NodeSync } from "../sync/node-sync.js";
 
 const STATE_LABELS = {
@@ -27,7 +28,28 @@ export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: N
     const workers = [...sync.workers.all()];
     metrics.desiredPods.set({ static: "true" }, workers.filter((worker) => worker.state !== "terminating").length);
     metrics.activePods.set({ static: "true" }, workers.length);
+    setWorkingPods(metrics, workers);
+    const ephemeral = workers.map(({ desired }) => desired?.spec.ephemeralContainers?.length ?? 0);
+    metrics.managedEphemeralContainers.set(ephemeral.reduce((sum, count) => sum + count, 0));
     staleRecords.inc(sync.cache.staleRecords - stale);
     stale = sync.cache.staleRecords;
   });
+}
+
+const LIFECYCLES = {
+  admitting: "sync",
+  syncing: "sync",
+  ending: "terminating",
+  terminating: "terminating",
+  finished: "terminated",
+  terminated: "terminated",
+} as const;
+
+function setWorkingPods({ workingPods }: PodMetrics, workers: readonly Pick<PodWorker, "state" | "desired">[]): void {
+  workingPods.reset();
+  for (const { state, desired } of workers) {
+    const config = desired === undefined ? "runtime_only" : state === "terminating" ? "orphan" : "desired";
+    const isStatic = desired === undefined ? "unknown" : "true";
+    workingPods.inc({ lifecycle: LIFECYCLES[state], config, static: isStatic });
+  }
 }

@@ -16,6 +16,7 @@ import { createProbes } from "../probes/create-probes.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
+import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import { Timelines } from "../timeline/timelines.js";
 import { installFaultHook } from "./fault-hook.js";
 import { makeRuntime } from "./make-runtime.js";
@@ -98,7 +99,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     gates: settings.restartGates,
     backoff: settings.crashLoopBackOff,
     publish: (delta) => server.publish(delta),
-    onStarted: (_pod, sinceSeenMs) => metrics.podStartDuration.observe(sinceSeenMs / 1000),
+    watch: new NodePodWatch(timelines, metrics, clock),
     stamp: () => house.mainSlot.stamp(),
   });
   watchNode(registry, metrics, sync);

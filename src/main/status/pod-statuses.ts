@@ -33,8 +33,10 @@ export interface PodStatusesDeps {
   gates?: RestartGates;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   publish: (delta: PodDelta) => void;
-  /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
-  onStarted: (pod: Pod, sinceSeenMs: number) => void;
+  /** The status differs from the one before. */
+  onChange: (pod: Pod, status: PodStatus) => void;
+  /** All containers run for the first time. */
+  onRunning: (pod: Pod) => void;
   /** The status a pod ended with. */
   onFinal: (pod: Pod, status: PodStatus) => void;
 }
@@ -159,7 +161,7 @@ export class PodStatuses {
       ? finalStatus(pod, computed, isStaticPod(pod), now)
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
-    if (running && entry?.started === false) this.noteStarted(pod);
+    if (running && entry?.started === false) this.deps.onRunning(pod);
     this.note(pod, status, { started: running, final: ended });
     if (ended) this.deps.onFinal(pod, status);
   }
@@ -219,14 +221,10 @@ export class PodStatuses {
     const started = entry?.started === true || marks.started === true;
     this.entries.set(uid, { pod, status, text, started, final: marks.final ?? entry?.final ?? false });
     if (same) return;
+    this.deps.onChange(pod, status);
     this.removed.delete(uid);
     this.changed.add(uid);
     this.schedule();
-  }
-
-  private noteStarted(pod: Pod): void {
-    const seen = Date.parse(pod.metadata.annotations?.["kubernetes.io/config.seen"] ?? "");
-    if (!Number.isNaN(seen)) this.deps.onStarted(pod, this.deps.clock.now() - seen);
   }
 
   private schedule(): void {

@@ -7,6 +7,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
+import type { PodWatch } from "./pod-watch.js";
 import type { ProbePort } from "../probes/port.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
@@ -40,8 +41,7 @@ export interface NodeSyncDeps {
   gates: RestartGates;
   backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
-  /** A pod's containers all run for the first time: milliseconds since the pod was first seen. */
-  onStarted(pod: Pod, sinceSeenMs: number): void;
+  watch: PodWatch;
   /** The loop is alive. */
   stamp(): void;
 }
@@ -81,7 +81,8 @@ export class NodeSync {
       probes: deps.probes.results,
       gates: deps.gates,
       publish: (delta) => deps.publish(delta),
-      onStarted: (pod, ms) => deps.onStarted(pod, ms),
+      onChange: (pod, status) => deps.watch.status(pod, status),
+      onRunning: (pod) => deps.watch.running(pod),
       onFinal: (pod, status) => this.records.ended(pod.metadata.uid, status),
     });
     const events = this.workerEvents();
@@ -109,6 +110,7 @@ export class NodeSync {
       onDesired: (pod) => this.onDesired(pod),
       earlierEnd: (uid) => this.earlierEnd(uid),
       onGone: (uid) => this.onGone(uid),
+      onAgain: () => deps.watch.again(),
     });
     this.loop = new SyncLoop({
       cache: this.cache,
@@ -126,6 +128,7 @@ export class NodeSync {
         ]);
         return [...new Set(found.flat())];
       },
+      onOrphan: () => deps.watch.orphan(),
       stamp: () => deps.stamp(),
     });
   }
@@ -159,7 +162,7 @@ export class NodeSync {
   private workerEvents(): PodWorkerEvents {
     return {
       onSynced: (synced) => this.onSynced(synced),
-      onStep: () => undefined,
+      onPass: (operation, ms) => this.deps.watch.passed(operation, ms),
       onEnding: async (uid, { cause, failure, deadline }) => {
         this.onCgroup(uid, []);
         if (cause === "failed" && failure !== undefined) await this.records.failing(uid, failure, deadline);
@@ -182,6 +185,7 @@ export class NodeSync {
   private onSynced({ pod, observed, plan, failures, state, mayRun, ended, end, inPostStart }: SyncedPod): void {
     // A container is probed when its postStart hook is over.
     if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
+    this.deps.watch.seen(pod, observed);
     if (ended) this.admission.forget(pod.metadata.uid);
     const failure = end?.failure;
     if (end?.cause === "rejected" && failure !== undefined && ended) {
@@ -211,6 +215,7 @@ export class NodeSync {
     const { uid } = pod.metadata;
     const before = this.records.get(uid);
     this.records.accept(pod, new Date(this.deps.clock.now()));
+    this.deps.watch.accepted(pod, before !== undefined);
     this.admission.updated(pod);
     const record = this.records.get(uid);
     if (record !== undefined) {
@@ -253,5 +258,6 @@ export class NodeSync {
     this.planEvents.forget(uid);
     this.admission.forget(uid);
     this.deps.probes.podGone(uid);
+    this.deps.watch.gone(uid);
   }
 }

@@ -6,6 +6,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { EventRecorder } from "../events/recorder.js";
+import type { WorkerOperation } from "../../shared/metrics/pods.js";
 import type { ProbedPodState } from "../probes/port.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import type { ProbeResults } from "../status/probe-results.js";
@@ -63,18 +64,12 @@ export interface SyncedPod {
   inPostStart?: string;
 }
 
-/** A step as it went, for a timeline. Times are milliseconds since the epoch. */
-export interface StepOutcome {
-  startedAt: number;
-  endedAt: number;
-  error?: unknown;
-}
-
 /** What a worker tells the outside. */
 export interface PodWorkerEvents {
   /** The pod's picture or waits changed: its status is computed anew. */
   onSynced(synced: SyncedPod): void;
-  onStep(uid: string, step: Step, outcome: StepOutcome): void;
+  /** One pass ended, well or not. */
+  onPass(operation: WorkerOperation, durationMs: number): void;
   /**
    * The pod is being ended, though its source still wants it. Settles as onTerminating does. Called again when the
    * deadline moves.

@@ -16,6 +16,7 @@ import { podDescription } from "../../shared/api/pod.js";
 import type { Timer } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { WorkerOperation } from "../../shared/metrics/pods.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { ProbedPodState } from "../probes/port.js";
 import { activeDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
@@ -59,6 +60,7 @@ export class PodWorker {
   private readonly activeAlarm: Alarm;
   private readonly stopWatch: StopWatch;
   private readonly waiters = new Waiters();
+  private next: "create" | "update" | "sync" = "create";
 
   constructor(
     readonly uid: string,
@@ -87,6 +89,7 @@ export class PodWorker {
       this.become("admitting", "the pod has another definition");
     }
     this.watchActiveDeadline();
+    if (this.next === "sync") this.next = "update";
     this.pokeNow();
   }
 
@@ -165,12 +168,32 @@ export class PodWorker {
       }
       // One signal until it is used: what a pass began may go on into the next.
       if (this.passAbort.signal.aborted) this.passAbort = new AbortController();
+      const { clock, events } = this.deps;
+      const [startedAt, operation] = [clock.monotonic(), this.operation()];
       try {
         await this.pass();
         this.retries = 0;
       } catch (error) {
         this.onPassFailed(error);
+      } finally {
+        this.next = "sync";
+        events.onPass(operation, clock.monotonic() - startedAt);
       }
+    }
+  }
+
+  /** What the pass that begins is counted as. */
+  private operation(): WorkerOperation {
+    switch (this.state) {
+      case "admitting":
+      case "syncing":
+        return this.next;
+      case "ending":
+      case "terminating":
+        return "kill";
+      case "finished":
+      case "terminated":
+        return "terminated";
     }
   }
 

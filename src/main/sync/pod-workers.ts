@@ -19,6 +19,8 @@ export interface PodWorkersDeps {
   earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined;
   /** Nothing is left of the pod and nobody wants it any more. */
   onGone(uid: string): void;
+  /** A pod that was being ended starts anew under its UID. */
+  onAgain(): void;
 }
 
 export class PodWorkers {
@@ -117,6 +119,7 @@ export class PodWorkers {
     for (const pod of [...this.waiting]) {
       if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) continue;
       this.dropWaiting(pod.metadata.uid);
+      if (pod.metadata.uid === uid) this.deps.onAgain();
       this.start(pod);
     }
   }

@@ -59,19 +59,16 @@ export class StepRunner {
   }
 
   private async one(step: Step, work: Work): Promise<void> {
-    const { cache, clock, events, log, recorder } = this.deps;
+    const { cache, log, recorder } = this.deps;
     const { uid } = this;
     const name = this.name(work);
     log.info({ pod: name, uid, ...stepDecision(step, work.observed) }, `${name}: ${describeStep(step)}`);
     this.memory.note(step);
-    const startedAt = clock.now();
     try {
       const hints = await this.execute(step, work);
       if (hints.length > 0) cache.bump(uid, hints);
-      events.onStep(uid, step, { startedAt, endedAt: clock.now() });
     } catch (error) {
       cache.bump(uid, UNKNOWN_OUTCOME);
-      events.onStep(uid, step, { startedAt, endedAt: clock.now(), error });
       if (!isStartContainerError(error)) {
         if (!work.signal.aborted) recordStepFailure(recorder, work.pod, step, error);
         throw error;

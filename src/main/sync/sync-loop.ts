@@ -24,6 +24,8 @@ export interface SyncLoopDeps {
   onFirst(): void;
   /** UIDs with a directory, logs or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
+  /** A pod was found that no source wants. */
+  onOrphan(): void;
   /** Says that the loop is alive. */
   stamp(): void;
 }
@@ -201,6 +203,7 @@ export class SyncLoop {
     const record = this.deps.records.get(uid);
     const grace = record?.pod.spec.terminationGracePeriodSeconds ?? graceSeconds;
     const deadline = record?.termination?.deadline ?? this.deps.clock.now() + Math.max(grace, 1) * 1000;
+    this.deps.onOrphan();
     this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source: it is ended and cleaned up`);
     const request = { deadline, reason: "the pod is in no source any more" };
     this.deps.workers.adoptOrphan(uid, record?.pod, request, fullName);

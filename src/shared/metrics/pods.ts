@@ -28,9 +28,17 @@ export interface PodMetrics {
   startedContainersErrors: Counter<"container_type" | "code">;
   /** Seconds, as all durations below: from the pod first seen to running. */
   podStartDuration: Histogram<never>;
+  /** From the pod first seen to running. */
+  podStartTotalDuration: Histogram<never>;
+  /** As podStartTotalDuration, without image pulls and init containers. */
+  podStartSliDuration: Histogram<never>;
+  /** podStartSliDuration of the first pod with a network of its own. */
+  firstNetworkPodStartSli: Gauge<never>;
+  terminatedContainers: Counter<"container_type" | "exit_code" | "reason">;
+  managedEphemeralContainers: Gauge<never>;
+  workingPods: Gauge<"lifecycle" | "config" | "static">;
   podWorkerDuration: Histogram<"operation_type">;
   podWorkerStartDuration: Histogram<never>;
-  podStatusSyncDuration: Histogram<never>;
   containersPerPod: Histogram<never>;
   runPodSandboxDuration: Histogram<"runtime_handler">;
   runPodSandboxErrors: Counter<"runtime_handler">;
@@ -69,18 +77,42 @@ export function podMetrics(registry: ThreadRegistry): PodMetrics {
       [],
       POD_START_BUCKETS,
     ),
+    podStartTotalDuration: registry.histogram(
+      "kubelet_pod_start_total_duration_seconds",
+      "From the pod first seen to all its containers running, in seconds",
+      [],
+      POD_START_BUCKETS,
+    ),
+    podStartSliDuration: registry.histogram(
+      "kubelet_pod_start_sli_duration_seconds",
+      "From the pod first seen to all its containers running, without image pulls and init containers, in seconds",
+      [],
+      POD_START_BUCKETS,
+    ),
+    firstNetworkPodStartSli: registry.gauge(
+      "kubelet_first_network_pod_start_sli_duration_seconds",
+      "Pod start SLI of the first pod with a network of its own, in seconds",
+    ),
+    terminatedContainers: registry.counter("kubelet_terminated_containers_total", "Containers that ended", [
+      "container_type",
+      "exit_code",
+      "reason",
+    ]),
+    managedEphemeralContainers: registry.gauge(
+      "kubelet_managed_ephemeral_containers",
+      "Ephemeral containers in the pods of this node",
+    ),
+    workingPods: registry.gauge("kubelet_working_pods", "Pods by what their worker does, and who wants them", [
+      "lifecycle",
+      "config",
+      "static",
+    ]),
     podWorkerDuration: registry.histogram("kubelet_pod_worker_duration_seconds", "Duration of one sync of one pod", [
       "operation_type",
     ]),
     podWorkerStartDuration: registry.histogram(
       "kubelet_pod_worker_start_duration_seconds",
       "From the pod first seen to its worker starting, in seconds",
-    ),
-    podStatusSyncDuration: registry.histogram(
-      "kubelet_pod_status_sync_duration_seconds",
-      "From a status change to its publication, in seconds",
-      [],
-      [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60],
     ),
     containersPerPod: registry.histogram(
       "kubelet_containers_per_pod_count",

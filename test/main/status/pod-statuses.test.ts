@@ -26,6 +26,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
   const kept = keptLog();
   const deltas: PodDelta[] = [];
   const started: [string, number][] = [];
+  const changes: string[] = [];
   const readiness: { of?: ProbeResult } = {};
   const finals: [string, PodStatus][] = [];
   const statuses = new PodStatuses({
@@ -38,7 +39,8 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
     terminations,
     publish: (delta) => deltas.push(delta),
     onFinal: (pod, status) => finals.push([pod.metadata.uid, status]),
-    onStarted: (pod, ms) => started.push([pod.metadata.uid, ms]),
+    onChange: (pod, status) => changes.push(`${pod.metadata.uid} ${status.phase}`),
+    onRunning: (pod) => started.push([pod.metadata.uid, clock.now()]),
   });
   const update = (pod: Pod, containers = [criContainer("a")], final = false): void =>
     statuses.update({
@@ -186,7 +188,7 @@ test("the first time that all containers run is told once, from the moment the p
   update(pod, [criContainer("a")]);
   assert.deepEqual(started, []);
   update(pod, [criContainer("a"), criContainer("b")]);
-  assert.deepEqual(started, [["u1", 500]]);
+  assert.deepEqual(started, [["u1", 1500]]);
   update(pod, [criContainer("a"), criContainer("b", { state: ContainerState.CONTAINER_EXITED, exitCode: 1 })]);
   update(pod, [criContainer("a"), criContainer("b")]);
   assert.equal(started.length, 1);

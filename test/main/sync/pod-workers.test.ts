@@ -15,6 +15,7 @@ function build() {
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: (pod) => desired.push(pod),
     earlierEnd: () => undefined,
+    onAgain: () => undefined,
     onGone: (uid) => gone.push(uid),
   });
   world.onTerminated = (uid) => workers.terminated(uid);
@@ -330,6 +331,7 @@ test("an end of an earlier life of the agent is resumed: nothing starts", async 
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: () => undefined,
     earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, told: false }),
+    onAgain: () => undefined,
     onGone: () => undefined,
   });
   workers.add(one);

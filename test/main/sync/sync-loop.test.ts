@@ -30,6 +30,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     },
     onDesired: (desired) => records.accept(desired, new Date(world.clock.now())),
     earlierEnd: () => undefined,
+    onAgain: () => undefined,
     onGone: (uid) => {
       world.cache.forget(uid);
       records.forget(uid);
@@ -52,6 +53,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     log,
     onFirst,
     leftovers,
+    onOrphan: () => undefined,
     stamp: () => (stamps += 1),
   });
   world.cacheEvents = {
