@@ -10,6 +10,8 @@ import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js
 import type { ImageMetrics } from "../../shared/metrics/images.js";
 import type { EventInput, EventRecorder } from "../events/recorder.js";
 import type { ImageUser } from "../runtime/config/run-as-user.js";
+import { PULL_STAGE } from "../timeline/start-sli.js";
+import { traced, type PodTrace } from "../timeline/trace.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ImageCredentials } from "./credentials.js";
@@ -32,6 +34,7 @@ export interface ImagePullerDeps {
   cri: Pick<CriClient, "imageStatus">;
   clock: Clock;
   events: EventRecorder;
+  trace: PodTrace;
   pulls: Pulls;
   access: ImageAccess;
   credentials: ImageCredentials;
@@ -152,18 +155,22 @@ export class ImagePuller {
     }
     let meanwhile: Image | undefined;
     try {
-      const took = await this.deps.pulls.pull(
-        {
-          pod,
-          image,
-          sandboxConfig: need.sandboxConfig,
-          onStart: () => this.tell(need, "Normal", "Pulling", `Pulling image "${spec}"`),
-          stillNeeded: async () => {
-            meanwhile = await this.broughtByOthers(need, image, signal);
-            return meanwhile === undefined;
+      const { container } = need;
+      const subject = { uid: pod.metadata.uid, stage: PULL_STAGE, ...(container !== undefined && { container }) };
+      const took = await traced(this.deps.trace, subject, () =>
+        this.deps.pulls.pull(
+          {
+            pod,
+            image,
+            sandboxConfig: need.sandboxConfig,
+            onStart: () => this.tell(need, "Normal", "Pulling", `Pulling image "${spec}"`),
+            stillNeeded: async () => {
+              meanwhile = await this.broughtByOthers(need, image, signal);
+              return meanwhile === undefined;
+            },
           },
-        },
-        signal,
+          signal,
+        ),
       );
       this.backoff.succeeded(pod, image);
       if (took !== undefined) return await this.listed(need, image, took, signal);

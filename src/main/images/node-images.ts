@@ -5,6 +5,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { imageMetrics } from "../../shared/metrics/images.js";
 import { pullRecordMetrics } from "../../shared/metrics/pull-records.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { PodTrace } from "../timeline/trace.js";
 import type { EventRecorder } from "../events/recorder.js";
 import { openAccess, type ImageAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
@@ -38,6 +39,7 @@ export interface NodeImagesDeps {
   clock: Clock;
   log: Logger;
   events: EventRecorder;
+  trace: PodTrace;
   registry: ThreadRegistry;
   /** Asked after the node's own files. */
   providers?: NodeCredentials | undefined;
@@ -49,7 +51,7 @@ const PARALLEL_PULLS = 16;
 const RECORDS_PER_POD = 5;
 
 export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): ImagePuller {
-  const { cri, clock, events, registry } = deps;
+  const { cri, clock, events, trace, registry } = deps;
   const log = moduleLogger(deps.log, "images");
   const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
   const files = new NodeCredentialFiles(places, log);
@@ -59,7 +61,7 @@ export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): Image
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
   const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });
-  return new ImagePuller({ cri, clock, events, pulls, access, credentials, metrics: imageMetrics(registry) });
+  return new ImagePuller({ cri, clock, events, trace, pulls, access, credentials, metrics: imageMetrics(registry) });
 }
 
 function accessOf(settings: ImageSettings, { cri, clock, log, registry }: NodeImagesDeps): ImageAccess {

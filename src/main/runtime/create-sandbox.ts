@@ -46,7 +46,8 @@ async function run(
   const config = await sandboxSettings(runtime, pod, environment, step.attempt);
   const { warnings } = podDns(pod, await runtime.dns());
   for (const { object, reason, message } of warnings) {
-    if (object === "pod") runtime.log.warn({ uid: pod.metadata.uid, reason }, message);
+    if (object === "pod") runtime.events.pod(pod, { type: "Warning", reason, message });
+    else runtime.events.node({ type: "Warning", reason, message });
   }
   const handler = runtimeHandler(pod);
   const startedAt = runtime.clock.monotonic();

@@ -3,6 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { StepDoer } from "../sync/pod-worker-port.js";
 import type { Step } from "../sync/step.js";
+import { traced } from "../timeline/trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
 import { runPostStart } from "./hooks/post-start.js";
@@ -37,12 +38,23 @@ export class Doer implements StepDoer {
     await this.stopping.preStops.stop();
   }
 
-  /** @param onProgress what a step has changed while it goes on: its own hints come only at its end */
+  /** As perform, told to the pod's timeline. @param onProgress what a step has changed while it goes on: its own hints come only at its end */
   async execute(
     pod: Pod | undefined,
     step: Step,
     signal: AbortSignal,
     onProgress: (hints: InspectHint[]) => void = () => undefined,
+  ): Promise<InspectHint[]> {
+    const container = containerOf(step);
+    const subject = { uid: this.uid, stage: step.kind, ...(container !== undefined && { container }) };
+    return traced(this.runtime.trace, subject, () => this.perform(pod, step, signal, onProgress));
+  }
+
+  private async perform(
+    pod: Pod | undefined,
+    step: Step,
+    signal: AbortSignal,
+    onProgress: (hints: InspectHint[]) => void,
   ): Promise<InspectHint[]> {
     switch (step.kind) {
       case "create-sandbox": {
@@ -101,4 +113,9 @@ export class Doer implements StepDoer {
 function required(pod: Pod | undefined, step: Step): Pod {
   if (pod === undefined) throw new Error(`a pod without definition can't ${step.kind}`);
   return pod;
+}
+
+function containerOf(step: Step): string | undefined {
+  if (step.kind === "start-container") return step.container.name;
+  return "name" in step ? step.name : undefined;
 }

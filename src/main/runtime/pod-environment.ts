@@ -3,6 +3,7 @@
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodCgroup } from "../resources/cgroup-manager.js";
+import { traced } from "../timeline/trace.js";
 import type { VolumePlace } from "../volumes/place.js";
 import { podDataDirs, podDirMode } from "./config/data-dirs.js";
 import { podLogDirectory } from "./config/log-paths.js";
@@ -26,11 +27,18 @@ export async function preparePod(runtime: NodeRuntime, pod: Pod, signal: AbortSi
     ),
     PodDirectoriesError,
   );
-  const volumes = directories.then(() => runtime.volumes.setUpPod(pod, signal));
+  const { trace } = runtime;
+  const { uid } = pod.metadata;
+  const volumes = directories.then(() =>
+    traced(trace, { uid, stage: "volumes" }, () => runtime.volumes.setUpPod(pod, signal)),
+  );
   // Awaited by the containers: until then its failure must not count as unhandled.
   volumes.catch(() => undefined);
   const [cgroup] = await Promise.all([
-    orElse(runtime.cgroups.ensurePod(pod), PodCgroupError),
+    orElse(
+      traced(trace, { uid, stage: "cgroup" }, () => runtime.cgroups.ensurePod(pod)),
+      PodCgroupError,
+    ),
     orElse(mkdir(logDirectory, { recursive: true, mode: 0o755 }), PodDirectoriesError),
     directories,
   ]);

@@ -7,6 +7,7 @@ import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import { linuxContainerResources } from "../resources/container-resources.js";
+import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/step.js";
 import { isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { isCreateContainerConfigError } from "./config/config-error.js";
@@ -84,12 +85,15 @@ async function start(
   ]);
   const parts = { image, restartCount, volumes, volumeImages, recursiveReadOnly };
   const config = await configure(runtime, pod, step, parts, signal);
-  const { containerId } = await create(runtime, step, config, sandbox, signal);
+  const subject = (stage: string) => ({ uid: pod.metadata.uid, stage, container: step.container.name });
+  const { containerId } = await traced(runtime.trace, subject("create"), () =>
+    create(runtime, step, config, sandbox, signal),
+  );
   const tell = (reason: string, message: string): void =>
     runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
   tell("Created", "Container created");
   try {
-    await cri.startContainer({ containerId }, { signal });
+    await traced(runtime.trace, subject("start"), () => cri.startContainer({ containerId }, { signal }));
     tell("Started", "Container started");
   } catch (error) {
     // The created container stays for the inspection to find; the planner removes what never started.

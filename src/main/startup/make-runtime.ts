@@ -62,7 +62,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     log: moduleLogger(log, "doer"),
     events,
     trace,
-    images: nodeImages(settings, { cri, clock, log, events, registry, providers }),
+    images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers }),
     cgroups,
     userNamespaces: new UserNamespaces(settings),
     volumes: createVolumeManager({

@@ -1,4 +1,5 @@
 // A puller on the fake runtime under virtual time, with everything it tells.
+import { noTrace } from "../../../src/main/timeline/trace.js";
 import type { TestContext } from "node:test";
 import type { EventInput } from "../../../src/main/events/recorder.js";
 import { noCredentials, type ImageCredentials } from "../../../src/main/images/credentials.js";
@@ -49,6 +50,7 @@ export async function build(t: TestContext, options: PullerOptions = {}) {
   const turns = new PullTurns("limit" in options ? options.limit : 1);
   const rate = new PullRate(qps, burst, clock);
   const puller = new ImagePuller({
+    trace: noTrace,
     cri,
     clock,
     events: { pod: record, node: () => undefined },

@@ -66,7 +66,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         preloadedImagesVerificationAllowlist: [],
         maxPods: 110,
       },
-      { cri: client, clock, log: kept.log, events: noEvents, registry: new ThreadRegistry("main") },
+      { cri: client, clock, log: kept.log, events: noEvents, trace: noTrace, registry: new ThreadRegistry("main") },
     ),
     events: {
       pod: ({ metadata }, { type, reason, message, container = "" }) =>
@@ -144,7 +144,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     },
     dns: () =>
       Promise.resolve({
-        clusterDNS: [],
+        clusterDNS: ["192.0.2.53"],
         clusterDomain: "cluster.local",
         nodeIPs: ["192.0.2.10"],
         host: { servers: ["192.0.2.53"], searches: [], options: [] },

@@ -4,6 +4,7 @@ import { podDescription } from "../../../shared/api/pod.js";
 import { graceSeconds } from "../../sync/plan-context.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { StartContainerStep } from "../../sync/step.js";
+import { traced } from "../../timeline/trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { StartContainerError } from "../start-container-error.js";
 import { stopOne, type Stopping } from "../kill-container.js";
@@ -31,7 +32,8 @@ export async function runPostStart(
   const address = pod.spec.hostNetwork === true ? runtime.node.nodeIPs[0] : step.podIPs[0];
   const target = { pod, container, containerId, podIP: () => Promise.resolve(address) };
   try {
-    await runHook(runtime, target, handler, signal);
+    const subject = { uid: pod.metadata.uid, stage: "post-start", container: container.name };
+    await traced(runtime.trace, subject, () => runHook(runtime, target, handler, signal));
   } catch (error) {
     if (!isHookError(error)) throw error;
     const event = { type: "Warning", reason: "FailedPostStartHook", message: "PostStartHook failed" } as const;

@@ -3,6 +3,7 @@
 import type { LifecycleHandler } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
 import type { Timer } from "../../../shared/clock/clock.js";
+import { traced } from "../../timeline/trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { isHookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
@@ -62,12 +63,13 @@ export class PreStops {
 
   private begin(target: HookTarget, handler: LifecycleHandler, deadline: number): Run {
     const abort = new AbortController();
-    const { containerId } = target;
+    const { containerId, pod, container } = target;
+    const subject = { uid: pod.metadata.uid, stage: "pre-stop", container: container.name };
     const run: Run = {
       abort,
       deadline,
       timer: this.cutAt(deadline, abort),
-      over: runHook(this.runtime, target, handler, abort.signal).then(
+      over: traced(this.runtime.trace, subject, () => runHook(this.runtime, target, handler, abort.signal)).then(
         () => this.end(containerId),
         (error: unknown) => this.failed(target, error),
       ),
