@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { after, before, test } from "node:test";
+import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
 import { startNode, type TestNode } from "../harness/node.js";
 import {
   conditionsOf,
@@ -179,4 +180,28 @@ test("pods of a web server start, change and go with what it serves", async () =
   const last = await waitForPod(node, "served", () => true, "still there");
   assert.equal(statusOf(last, "app")?.containerID, statusOf(first, "app")?.containerID);
   assert.equal((await runtime.sandboxes(last.metadata.uid)).length, 1);
+});
+
+test("the timeline of a pod: its stages, phases and events, as JSON and as a picture", async () => {
+  const { status, type, text } = await get(`/debug/pods/default/shown-${NODE_NAME}/timeline`);
+  assert.deepEqual([status, type], [200, "application/json"]);
+  const timeline = JSON.parse(text) as PodTimeline;
+  const stages = timeline.stages.map(({ stage, container = "" }) => `${stage} ${container}`.trim());
+  for (const stage of ["create-sandbox", "cgroup", "volumes", "start-container app", "create app", "start app"]) {
+    assert.ok(stages.includes(stage), `${stage} in ${stages.join(", ")}`);
+  }
+  for (const { stage, startedAt, endedAt, durationMs } of timeline.stages) {
+    assert.ok(startedAt >= timeline.seenAt, stage);
+    assert.equal(durationMs, (endedAt ?? NaN) - startedAt, `${stage} has ended`);
+  }
+  assert.deepEqual(
+    timeline.phases.map(({ phase }) => phase),
+    ["Pending", "Running"],
+  );
+  const told = timeline.events.map(({ reason, involvedObject }) => `${reason} ${involvedObject.fieldPath ?? ""}`);
+  assert.ok(told.includes("Started spec.containers{app}"), told.join(", "));
+  const picture = await get(`/debug/pods/default/shown-${NODE_NAME}/timeline?format=svg`);
+  assert.equal(picture.type, "image/svg+xml; charset=utf-8");
+  assert.match(picture.text, /^<svg .*start-container app.*<\/svg>\n$/s);
+  assert.equal((await get("/debug/pods/default/nobody/timeline")).status, 404);
 });

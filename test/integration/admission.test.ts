@@ -1,0 +1,120 @@
+// Pods that this node does not take on: what they show, that nothing of them is made, and that a mended one runs.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { PodSpec } from "../../src/shared/api/pod.js";
+import { startNode, type TestNode } from "../harness/node.js";
+import { IDLE, manifest, report, reporter, RuntimeView, shell, waitForPod, waitGone } from "../support/static-pods.js";
+
+let node: TestNode;
+let runtime: RuntimeView;
+
+before(async () => {
+  node = await startNode({
+    config: { maxPods: 4, allowedUnsafeSysctls: ["net.core.somaxconn"] },
+    flags: ["--node-labels=rack=r1"],
+  });
+  runtime = new RuntimeView(node.endpoint);
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+});
+
+const idle = (name: string, spec: Partial<PodSpec> = {}) => manifest(name, [shell("app", IDLE)], { spec });
+const sysctl = (name: string, value: string): Partial<PodSpec> => ({
+  securityContext: { sysctls: [{ name, value }] },
+});
+const asking = (requests: Record<string, string | number>, limits = requests) =>
+  manifest("refused", [shell("app", IDLE, { resources: { requests, limits } })]);
+
+describe("a pod that is refused", () => {
+  const refused = (...reasonAndMessage: [string, RegExp]) => reasonAndMessage;
+  const rows: [what: string, pod: unknown, expected: [string, RegExp]][] = [
+    [
+      "an unsafe sysctl",
+      idle("refused", sysctl("kernel.msgmax", "65536")),
+      refused("SysctlForbidden", /^Pod was rejected: forbidden sysctl: "kernel.msgmax" not allowlisted$/),
+    ],
+    [
+      "a node selector for another node",
+      idle("refused", { nodeSelector: { rack: "r2" } }),
+      refused(
+        "NodeAffinity",
+        /^Pod was rejected: Predicate NodeAffinity failed: node\(s\) didn't match Pod's node aff/,
+      ),
+    ],
+    [
+      "another operating system",
+      idle("refused", { os: { name: "windows" } }),
+      refused("PodOSNotSupported", /^Pod was rejected: Failed to admit pod as the OS field doesn't match node OS$/),
+    ],
+    [
+      "more cpu than the node has",
+      asking({ cpu: "5000" }),
+      refused("OutOfcpu", /resource: cpu, requested: 5000000, used: 0, capacity: \d+$/),
+    ],
+    [
+      "a device",
+      asking({ "example.com/gpu": 1 }),
+      refused("OutOfexample.com/gpu", /resource: example.com\/gpu, requested: 1, used: 0, capacity: 0$/),
+    ],
+  ];
+  for (const [what, pod, [reason, message]] of rows) {
+    test(`${what}: Failed with the reason, and nothing is made`, async () => {
+      await node.writeManifest("refused", pod);
+      const shown = await waitForPod(node, "refused", ({ status }) => status?.reason === reason, `refused: ${reason}`);
+      assert.equal(shown.status?.phase, "Failed");
+      assert.match(shown.status.message ?? "", message);
+      assert.deepEqual(await runtime.sandboxes(shown.metadata.uid), []);
+      await node.removeManifest("refused");
+      await waitGone(node, "refused");
+    });
+  }
+});
+
+test("safe and allowed sysctls are set, this node's labels select, and a mended manifest runs", async () => {
+  const script = "cat /proc/sys/net/ipv4/ip_unprivileged_port_start /proc/sys/net/core/somaxconn";
+  const sysctls = [
+    { name: "net.ipv4.ip_unprivileged_port_start", value: "79" },
+    { name: "net.core.somaxconn", value: "321" },
+  ];
+  const spec: Partial<PodSpec> = { securityContext: { sysctls }, nodeSelector: { rack: "r1" } };
+  await node.writeManifest("mended", idle("mended", { nodeSelector: { rack: "r2" } }));
+  await waitForPod(node, "mended", ({ status }) => status?.reason === "NodeAffinity", "refused at first");
+  await node.writeManifest("mended", manifest("mended", [reporter("app", script)], { spec }));
+  await waitForPod(node, "mended", ({ status }) => status?.phase === "Running", "Running once mended");
+  assert.deepEqual((await report(node, "mended", "app")).slice(0, 2), ["79", "321"]);
+  await node.removeManifest("mended");
+  await waitGone(node, "mended");
+});
+
+test("one pod more than the node takes is refused; a host port is given once; room that is freed can be used", async () => {
+  const port = (name: string) =>
+    manifest(name, [shell("app", IDLE, { ports: [{ containerPort: 80, hostPort: 28_080 }] })]);
+  await node.writeManifest("p1", port("p1"));
+  await waitForPod(node, "p1", ({ status }) => status?.phase === "Running", "Running");
+  await node.writeManifest("p2", port("p2"));
+  await waitForPod(node, "p2", ({ status }) => status?.reason === "NodePorts", "refused for its port");
+  for (const name of ["p3", "p4", "p5"]) await node.writeManifest(name, idle(name));
+  for (const name of ["p3", "p4", "p5"]) {
+    await waitForPod(node, name, ({ status }) => status?.phase === "Running", "Running");
+  }
+  await node.writeManifest("p6", idle("p6"));
+  const full = await waitForPod(node, "p6", ({ status }) => status?.phase === "Failed", "refused");
+  // Static pods are critical: the agent looks whom it could end for it, and finds nobody.
+  assert.equal(full.status?.reason, "UnexpectedAdmissionError");
+  assert.match(full.status.message ?? "", /resource: pods, requested: 1, used: 4, capacity: 4$/);
+  await node.removeManifest("p3");
+  await waitGone(node, "p3");
+  await node.writeManifest("p7", idle("p7"));
+  await waitForPod(node, "p7", ({ status }) => status?.phase === "Running", "Running in the freed place");
+});
+
+test("a restart of the agent lets the same pods in again, and tells of the refused one as before", async () => {
+  await node.kill9();
+  await node.restart();
+  for (const name of ["p1", "p4", "p5", "p7"]) {
+    await waitForPod(node, name, ({ status }) => status?.phase === "Running", "Running after the restart");
+  }
+  await waitForPod(node, "p6", ({ status }) => status?.phase === "Failed", "still refused");
+});
