@@ -16,7 +16,7 @@ import { podDescription } from "../../shared/api/pod.js";
 import type { Timer } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { WorkerOperation } from "../../shared/metrics/pods.js";
+import { operationOf } from "./pass-operation.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { ProbedPodState } from "../probes/port.js";
 import { activeDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
@@ -169,7 +169,7 @@ export class PodWorker {
       // One signal until it is used: what a pass began may go on into the next.
       if (this.passAbort.signal.aborted) this.passAbort = new AbortController();
       const { clock, events } = this.deps;
-      const [startedAt, operation] = [clock.monotonic(), this.operation()];
+      const [startedAt, operation] = [clock.monotonic(), operationOf(this.state, this.next)];
       try {
         await this.pass();
         this.retries = 0;
@@ -179,21 +179,6 @@ export class PodWorker {
         this.next = "sync";
         events.onPass(operation, clock.monotonic() - startedAt);
       }
-    }
-  }
-
-  /** What the pass that begins is counted as. */
-  private operation(): WorkerOperation {
-    switch (this.state) {
-      case "admitting":
-      case "syncing":
-        return this.next;
-      case "ending":
-      case "terminating":
-        return "kill";
-      case "finished":
-      case "terminated":
-        return "terminated";
     }
   }
 

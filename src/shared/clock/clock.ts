@@ -26,6 +26,35 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Node's timers hold 31 bits of milliseconds, 24.8 days; more would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** A timer in several stretches. */
+class LongTimer implements Timer {
+  private handle: NodeJS.Timeout;
+  private referenced = true;
+
+  constructor(ms: number, fn: () => void) {
+    this.handle = this.stretch(ms, fn);
+  }
+  cancel(): void {
+    clearTimeout(this.handle);
+  }
+  unref(): Timer {
+    this.referenced = false;
+    this.handle.unref();
+    return this;
+  }
+
+  private stretch(ms: number, fn: () => void): NodeJS.Timeout {
+    if (ms <= LONGEST_MS) return setTimeout(fn, ms);
+    return setTimeout(() => {
+      this.handle = this.stretch(ms - LONGEST_MS, fn);
+      if (!this.referenced) this.handle.unref();
+    }, LONGEST_MS);
+  }
+}
+
 class NodeTimer implements Timer {
   constructor(private readonly handle: NodeJS.Timeout) {}
   cancel(): void {
@@ -48,7 +77,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   nowNanos: () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n,
   monotonic: processMonotonic,
-  after: (ms, fn) => new NodeTimer(setTimeout(fn, ms)),
+  after: (ms, fn) => (ms > LONGEST_MS ? new LongTimer(ms, fn) : new NodeTimer(setTimeout(fn, ms))),
   every: (ms, fn) => new NodeTimer(setInterval(fn, ms)),
   sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
 };

@@ -1,0 +1,18 @@
+// What one pass of a pod worker is counted as (label operation_type of kubelet_pod_worker_duration_seconds).
+import type { WorkerOperation } from "../../shared/metrics/pods.js";
+import type { PodWorkerState } from "./pod-worker-port.js";
+
+/** @param news what the pass is about, for a pod that is to run */
+export function operationOf(state: PodWorkerState, news: "create" | "update" | "sync"): WorkerOperation {
+  switch (state) {
+    case "admitting":
+    case "syncing":
+      return news;
+    case "ending":
+    case "terminating":
+      return "kill";
+    case "finished":
+    case "terminated":
+      return "terminated";
+  }
+}
