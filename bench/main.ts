@@ -14,11 +14,12 @@ import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
 import { benchQueue } from "./queue.js";
 import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
+import { benchShape } from "./sections/shape.js";
 import { benchStartup } from "./sections/startup.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
-const SECTIONS = ["queue", "startup", "start", "change", "idle", "scale", "probes"] as const;
+const SECTIONS = ["queue", "startup", "start", "shape", "change", "idle", "scale", "probes"] as const;
 
 async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
   const reports: Report[] = [];
@@ -56,7 +57,7 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
       ],
     });
   }
-  if (wanted.some((section) => ["start", "change", "idle"].includes(section))) {
+  if (wanted.some((section) => ["start", "shape", "change", "idle"].includes(section))) {
     const node = await startNodeUnderTest("/run/nodelet-bench");
     try {
       if (wanted.includes("start")) {
@@ -74,6 +75,17 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
         raw["start"] = rows;
         show(startReport(rows));
         show(costReport(rows));
+      }
+      if (wanted.includes("shape")) {
+        await benchShape(node, 2); // warm-up, not counted
+        const shape = await benchShape(node, 10);
+        raw["shape"] = shape;
+        show({
+          title:
+            "A pod of 3 init containers, 2 sidecars and 2 apps: manifest → both apps run, beside the bare calls (ms)",
+          head: ["rounds", "p50", "p90", "floor p50", "floor p90", "× floor"],
+          rows: [[shape.rounds, shape.pod.p50, shape.pod.p90, shape.floor.p50, shape.floor.p90, shape.ratio]],
+        });
       }
       if (wanted.includes("change")) {
         const change = await benchPodChange(node, 10);

@@ -1,10 +1,10 @@
-// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the agent sends, made bare.
-// Files that the agent makes on the way (hosts file, termination log) lie ready before the clock starts.
+// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the agent sends, made bare and
+// in the same order. Files that the agent makes on the way (hosts file, termination log) lie ready before the clock starts.
 import { mkdir, writeFile } from "node:fs/promises";
 import { systemClock } from "../../src/shared/clock/clock.js";
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Container, Pod } from "../../src/shared/api/pod.js";
 import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
-import { LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState, LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/cri/gen/runtime.v1.js";
 import { containerConfig } from "../../src/main/runtime/config/container-config.js";
 import { containerMounts } from "../../src/main/runtime/config/mounts.js";
 import { sandboxConfig } from "../../src/main/runtime/config/sandbox-config.js";
@@ -16,10 +16,10 @@ import type { Marks } from "./marks.js";
 const RESOURCES = { cpuShares: 2n, cpuPeriod: 100_000n, oomScoreAdj: 1000n };
 
 interface Prepared {
-  name: string;
   pod: Pod;
   sandbox: PodSandboxConfig;
-  mounts: ReturnType<typeof containerMounts>;
+  /** Of each container, by its name. */
+  mounts: Map<string, ReturnType<typeof containerMounts>>;
 }
 
 export class CriFloor {
@@ -37,13 +37,20 @@ export class CriFloor {
 
   /** Milliseconds from the first call to the process inside the container, all pods at once. */
   async start(names: readonly string[]): Promise<number[]> {
+    const pods = names.map((name) => markingPod(name, this.marks.directory) as Pod);
+    return this.startPods(pods, (pod) => [`${pod.metadata.name}.start.0`]);
+  }
+
+  /** Milliseconds from the first call to the last of each pod's marks, all pods at once. */
+  async startPods(pods: readonly Pod[], marksOf: (pod: Pod) => string[]): Promise<number[]> {
     const image = (await this.cri.imageStatus({ image: { image: BUSYBOX_IMAGE } })).image?.id ?? "";
-    const prepared = await Promise.all(names.map((name) => this.prepare(name)));
+    const prepared = await Promise.all(pods.map((pod) => this.prepare(pod)));
     const startedAt = performance.now();
     return Promise.all(
       prepared.map(async (one) => {
         await this.run(one, image);
-        return (await this.marks.at(`${one.name}.start.0`)) - startedAt;
+        const marks = await Promise.all(marksOf(one.pod).map((mark) => this.marks.at(mark)));
+        return Math.max(...marks) - startedAt;
       }),
     );
   }
@@ -62,8 +69,8 @@ export class CriFloor {
     this.cri.close();
   }
 
-  private async prepare(name: string): Promise<Prepared> {
-    const manifest = markingPod(name, this.marks.directory) as Pod;
+  private async prepare(manifest: Pod): Promise<Prepared> {
+    const { name } = manifest.metadata;
     const pod: Pod = { ...manifest, metadata: { ...manifest.metadata, namespace: "floor", uid: name } };
     const directory = `${this.files}/${name}`;
     await mkdir(directory, { recursive: true });
@@ -76,34 +83,45 @@ export class CriFloor {
       logDirectory: `${directory}/logs`,
       cgroupParent: `${this.cgroupParent}/pod${name}`,
     });
-    const [container] = pod.spec.containers;
-    if (container === undefined) throw new Error("the bench pod has no container");
-    const mounts = containerMounts({
-      pod,
-      container,
-      volumes: new Map([["marks", { hostPath: this.marks.directory }]]),
-      etcHostsPath: `${directory}/etc-hosts`,
-      terminationLogPath: `${directory}/termination-log`,
-    });
-    return { name, pod, sandbox, mounts };
-  }
-
-  private async run({ name, pod, sandbox, mounts }: Prepared, image: string): Promise<void> {
-    const [container] = pod.spec.containers;
-    if (container === undefined) return;
     // Without the kubelet's labels the agent under test takes no notice of these pods.
     sandbox.labels = {};
+    const mountsOf = (container: Container): ReturnType<typeof containerMounts> =>
+      containerMounts({
+        pod,
+        container,
+        volumes: new Map([["marks", { hostPath: this.marks.directory }]]),
+        etcHostsPath: `${directory}/etc-hosts`,
+        terminationLogPath: `${directory}/termination-log`,
+      });
+    return { pod, sandbox, mounts: new Map(allOf(pod).map((one) => [one.name, mountsOf(one)])) };
+  }
+
+  private async run(prepared: Prepared, image: string): Promise<void> {
+    const { pod, sandbox } = prepared;
     const { podSandboxId } = await this.cri.runPodSandbox({ config: sandbox });
     this.sandboxes.push(podSandboxId);
+    for (const container of allOf(pod)) {
+      const containerId = await this.startContainer(prepared, container, podSandboxId, image);
+      const runsOn = container.restartPolicy === "Always" || pod.spec.containers.includes(container);
+      if (!runsOn) await this.ended(containerId, `${markName(container)}.end`);
+    }
+  }
+
+  private async startContainer(
+    { pod, sandbox, mounts }: Prepared,
+    container: Container,
+    podSandboxId: string,
+    image: string,
+  ): Promise<string> {
     const config = containerConfig({
       pod,
       container,
-      kind: "app",
+      kind: pod.spec.containers.includes(container) ? "app" : "init",
       restartCount: 0,
       imageRef: image,
       imageUser: {},
-      env: new Map([["N", name]]),
-      mounts,
+      env: new Map([["N", markName(container)]]),
+      mounts: mounts.get(container.name) ?? [],
       resources: LinuxContainerResources.fromPartial(RESOURCES),
       seccompDefault: false,
       seccompProfileRoot: this.files,
@@ -111,5 +129,27 @@ export class CriFloor {
     config.labels = {};
     const { containerId } = await this.cri.createContainer({ podSandboxId, sandboxConfig: sandbox, config });
     await this.cri.startContainer({ containerId });
+    return containerId;
   }
+
+  /** Its last act is a mark; from then on the runtime is asked without a pause whether it has ended. */
+  private async ended(containerId: string, mark: string): Promise<void> {
+    await this.marks.at(mark);
+    for (;;) {
+      const { status } = await this.cri.containerStatus({ containerId, verbose: false });
+      if (status?.state === ContainerState.CONTAINER_EXITED) return;
+    }
+  }
+}
+
+/** In the order in which they start. */
+function allOf({ spec }: Pod): Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** The bench's containers carry the name of their marks in `N`. */
+function markName({ name, env = [] }: Container): string {
+  const value = env.find((one) => one.name === "N")?.value;
+  if (value === undefined) throw new Error(`container ${name} of the bench has no name for its marks: set N`);
+  return value;
 }

@@ -2,10 +2,36 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import { MARKING_SCRIPT } from "./marks.js";
+import type { Container } from "../../src/shared/api/pod.js";
+import { ENDING_SCRIPT, MARKING_SCRIPT } from "./marks.js";
 
 /** A pod of one container that marks its start and stop. `version` changes the content. */
 export function markingPod(name: string, marks: string, version = "1"): object {
+  return podOf(name, marks, version, { containers: [marking("main", name, MARKING_SCRIPT)] });
+}
+
+/** What the containers of a {@link shapedPod} mark their start with when the pod has started. */
+export function shapedMarks(name: string): string[] {
+  return ["app-1", "app-2"].map((app) => `${name}-${app}.start.0`);
+}
+
+/** A pod of three init containers, two sidecars among them, and two app containers. */
+export function shapedPod(name: string, marks: string): object {
+  const init = (own: string): Container => marking(own, `${name}-${own}`, ENDING_SCRIPT);
+  const stays = (own: string): Container => marking(own, `${name}-${own}`, MARKING_SCRIPT);
+  const sidecar = (own: string): Container => ({ ...stays(own), restartPolicy: "Always" });
+  return podOf(name, marks, "1", {
+    initContainers: [init("init-1"), sidecar("sidecar-1"), init("init-2"), sidecar("sidecar-2"), init("init-3")],
+    containers: [stays("app-1"), stays("app-2")],
+  });
+}
+
+function podOf(
+  name: string,
+  marks: string,
+  version: string,
+  containers: { initContainers?: Container[]; containers: Container[] },
+): object {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -13,18 +39,20 @@ export function markingPod(name: string, marks: string, version = "1"): object {
     spec: {
       terminationGracePeriodSeconds: 10,
       dnsPolicy: "Default",
-      containers: [
-        {
-          name: "main",
-          image: BUSYBOX_IMAGE,
-          imagePullPolicy: "IfNotPresent",
-          command: ["sh", "-c", MARKING_SCRIPT],
-          env: [{ name: "N", value: name }],
-          volumeMounts: [{ name: "marks", mountPath: "/marks" }],
-        },
-      ],
+      ...containers,
       volumes: [{ name: "marks", hostPath: { path: marks } }],
     },
+  };
+}
+
+function marking(name: string, marks: string, script: string): Container {
+  return {
+    name,
+    image: BUSYBOX_IMAGE,
+    imagePullPolicy: "IfNotPresent",
+    command: ["sh", "-c", script],
+    env: [{ name: "N", value: marks }],
+    volumeMounts: [{ name: "marks", mountPath: "/marks" }],
   };
 }
 

@@ -8,6 +8,9 @@ export const MARKING_SCRIPT =
   'i=$(ls /marks | grep -c "^$N.start"); : > /marks/$N.start.$i; trap ": > /marks/$N.term.$i; exit 0" TERM; ' +
   "while :; do sleep 3600 & wait $!; done";
 
+/** Shell for a container that ends at once: its mark is its last act. */
+export const ENDING_SCRIPT = ": > /marks/$N.end";
+
 export class Marks {
   private readonly seen = new Map<string, number>();
   private readonly waiting = new Map<string, (at: number) => void>();

@@ -2,31 +2,20 @@
 // healthy was restarted, nothing is there twice and nothing is left over. NODELET_FAULT_SEED repeats a run.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { call, connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
+import { connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
 import { podTable } from "../../packaging/standalone/pods.js";
 import { sleep } from "../../packaging/standalone/wait.js";
-import { ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { PATIENCE_MS, podOf, runs } from "../support/fault-node.js";
+import { chosenSeed, randomFrom } from "../support/seeded-random.js";
+import { runtimeTraces, strayTraces } from "../support/traces.js";
 
 const ROUNDS = 10;
 const NAMES = Array.from({ length: 8 }, (_, index) => `p${index}`);
 /** A kill comes at most this long after the burst began, milliseconds; most come much sooner. */
 const KILL_WITHIN_MS = 1500;
-const seed = Number(process.env["NODELET_FAULT_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
-
-interface Seen {
-  /** `<uid>` of every sandbox that is ready, one entry each. */
-  readySandboxes: string[];
-  /** Running containers by uid. */
-  running: Map<string, string[]>;
-  /** Every uid the runtime has anything of. */
-  uids: Set<string>;
-}
+const seed = chosenSeed();
 
 describe(`the agent killed at random, seed ${seed}`, () => {
   const random = randomFrom(seed);
@@ -112,49 +101,15 @@ describe(`the agent killed at random, seed ${seed}`, () => {
     const missing = [...names].find((name) => !runs(pods, name));
     if (missing !== undefined) return `${missing} does not run`;
     if (pods.length !== names.size) return "there are pods that nobody wants";
-    const uids = pods.map(({ metadata }) => metadata.uid).sort();
-    const seen = await inspect();
-    const found: [string, string[]][] = [
-      ["pods with a ready sandbox", seen.readySandboxes],
-      ["pods the runtime knows", [...seen.uids]],
-      ["running containers", [...seen.running].flatMap(([uid, ids]) => ids.map(() => uid))],
-      ["pod directories", await readdir(join(node.kubelet.rootDir, "pods"))],
-      [
-        "pod records",
-        (await readdir(join(node.kubelet.rootDir, "nodelet", "pods"))).map((name) => name.split(".")[0] ?? ""),
-      ],
-      ["memory volumes", uidsIn(await mountsBelow(node.kubelet.rootDir))],
-      ["pod cgroups", [...new Set(uidsIn(await cgroupFolders(process.env["NODELET_CGROUP_ROOT"] ?? "")))]],
-    ];
-    const wrong = found.find(([, list]) => list.sort().join() !== uids.join());
-    return wrong === undefined ? "" : `${wrong[0]}: ${wrong[1].join(" ")}, expected ${uids.join(" ")}`;
-  }
-
-  async function inspect(): Promise<Seen> {
-    const { items } = await call<{ items: { state: PodSandboxState; labels: Record<string, string> }[] }>((done) =>
-      cri.runtime.listPodSandbox({ filter: undefined }, done),
-    );
-    const { containers } = await call<{
-      containers: { id: string; state: ContainerState; labels: Record<string, string> }[];
-    }>((done) => cri.runtime.listContainers({ filter: undefined }, done));
-    const uidOf = ({ labels }: { labels: Record<string, string> }): string => labels["io.kubernetes.pod.uid"] ?? "none";
-    const running = new Map<string, string[]>();
-    for (const one of containers) {
-      if (one.state !== ContainerState.CONTAINER_RUNNING) continue;
-      running.set(uidOf(one), [...(running.get(uidOf(one)) ?? []), one.id]);
-    }
-    return {
-      readySandboxes: items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY).map(uidOf),
-      running,
-      uids: new Set([...items, ...containers].map(uidOf)),
-    };
+    const uids = pods.map(({ metadata }) => metadata.uid);
+    return strayTraces(node, cri, { pods: uids, alive: uids, containers: uids });
   }
 
   /** Running containers of the pods of these names, by UID. */
   async function runningOf(names: ReadonlySet<string>): Promise<Map<string, string[]>> {
     const pods = await node.pods();
     const uids = [...names].map((name) => podOf(pods, name)?.metadata.uid);
-    const { running } = await inspect();
+    const { running } = await runtimeTraces(cri);
     return new Map([...running].filter(([uid]) => uids.includes(uid)));
   }
 });
@@ -178,20 +133,5 @@ function pod(name: string): object {
         },
       ],
     },
-  };
-}
-
-function uidsIn(paths: readonly string[]): string[] {
-  return paths.map((path) => /\/pods?\/?([0-9a-f]{32})/.exec(path)?.[1]).filter((uid) => uid !== undefined);
-}
-
-/** mulberry32: numbers in [0, 1) that a seed repeats. */
-function randomFrom(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

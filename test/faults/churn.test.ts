@@ -1,0 +1,176 @@
+// kill -9 of the agent at random moments of a churn of 30 pods of all shapes, and the loss of its prober: what nobody
+// touched is the same afterwards and was Ready all the time, no exit is lost, every status is right and nothing is left.
+// CHURN_KILLS sets how often it is killed, NODELET_FAULT_SEED repeats a run.
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
+import { run } from "../../packaging/standalone/exec.js";
+import { podTable } from "../../packaging/standalone/pods.js";
+import { sleep } from "../../packaging/standalone/wait.js";
+import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { Churn, identityOf, statusesOf } from "../support/churn.js";
+import { agentLog, metric } from "../support/fault-node.js";
+import { ReadinessWatch } from "../support/readiness-watch.js";
+import { chosenSeed, randomFrom } from "../support/seeded-random.js";
+import { conditionsOf, NODE_NAME } from "../support/static-pods.js";
+import { strayTraces } from "../support/traces.js";
+
+/** 30 pods at once on a machine that is busy with other things. */
+const PATIENCE_MS = 90_000;
+const KILLS = Number(process.env["CHURN_KILLS"] ?? 20);
+const SLOTS = 30;
+/** Steps of one round, and the longest pause after one, milliseconds. */
+const STEPS = 8;
+const PAUSE_MS = 400;
+const seed = chosenSeed();
+
+describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
+  const random = randomFrom(seed);
+  let node: TestNode;
+  let cri: CriConnection;
+  let churn: Churn;
+  let compared = 0;
+  let images = 0;
+  /** What a round that failed leaves is no ground for another. */
+  let failed = false;
+
+  before(async () => {
+    node = await startNode({
+      env: { NODELET_FAULTS: "1" },
+      config: { crashLoopBackOff: { maxContainerRestartPeriod: "1s" } },
+    });
+    cri = connectCri(node.endpoint);
+    const ctl = join(node.kubelet.dir, "ctl");
+    await mkdir(ctl);
+    churn = new Churn({
+      put: (name, pod) => node.writeManifest(name, pod),
+      remove: (name) => node.removeManifest(name),
+      freshImage,
+      ...{ image: testImage(), ctl, nodeName: NODE_NAME, random, slots: SLOTS },
+    });
+    for (const name of churn.names) await churn.put(name);
+    await settled();
+    churn.settled();
+  });
+  after(async () => {
+    cri.close();
+    await node.stop();
+  });
+
+  for (let kill = 1; kill <= KILLS; kill++) {
+    test(`kill ${kill}`, { timeout: 3 * PATIENCE_MS }, async () => {
+      await undisturbed(async () => {
+        const last = Math.floor(random() * STEPS);
+        for (let step = 0; step < STEPS; step++) {
+          await churn.step();
+          if (step < last) await sleep(random() * PAUSE_MS);
+          if (step !== last) continue;
+          await sleep(random() ** 2 * 3 * PAUSE_MS);
+          await node.kill9();
+        }
+        await node.kubelet.start();
+        await node.kubelet.waitHealthy(PATIENCE_MS);
+      });
+    });
+    if (kill === Math.ceil(KILLS / 2)) {
+      test("the prober is lost", { timeout: 3 * PATIENCE_MS }, async () => {
+        await undisturbed(async () => {
+          for (let step = 0; step < STEPS; step++) {
+            await churn.step();
+            if (step === STEPS / 2) await breakProber();
+          }
+          await waitFor(() => metric(node, "nodelet_thread_restarts_total", { thread: "prober" }), {
+            what: "the prober's restart",
+            timeoutMs: PATIENCE_MS,
+          });
+        });
+      });
+    }
+  }
+
+  test("in the end all go, without a trace", { timeout: 2 * PATIENCE_MS }, async () => {
+    assert.ok(compared > 0, "there were pods that a kill could have harmed");
+    for (const name of churn.names) await churn.remove(name);
+    await sleep(random() * PAUSE_MS);
+    await node.kill9();
+    await node.restart();
+    await settled();
+    assert.deepEqual(await readdir(node.kubelet.podLogs), []);
+  });
+
+  /** Runs one round; what it did not touch must be as before, and was Ready whenever it was seen. */
+  async function undisturbed(round: () => Promise<void>): Promise<void> {
+    assert.ok(!failed, "the rounds before went well");
+    failed = true;
+    const before = await node.pods();
+    const watch = new ReadinessWatch(node);
+    try {
+      await round();
+      await settled();
+    } finally {
+      await watch.end();
+    }
+    const now = await node.pods();
+    for (const { name } of [...churn.instances.values()].filter(({ calm }) => calm)) {
+      const [old, view] = [churn.view(before, name), churn.view(now, name)];
+      assert.ok(old !== undefined && view !== undefined, `${name} is there before and after`);
+      assert.deepEqual(identityOf(view), identityOf(old), `${name} was not touched`);
+      const wasReady = conditionsOf(old)["Ready"] ?? "";
+      assert.deepEqual([...watch.seen(old.metadata.uid)], [wasReady], `Ready of ${name}, all the time`);
+      compared++;
+    }
+    churn.settled();
+    failed = false;
+  }
+
+  async function freshImage(): Promise<string> {
+    const name = `${testImage()}-churn-${++images}`;
+    const socket = node.endpoint.replace(/^unix:\/\//, "");
+    await run("ctr", ["--address", socket, "--namespace", "k8s.io", "images", "tag", "--force", testImage(), name]);
+    return name;
+  }
+
+  async function settled(): Promise<void> {
+    let [problem, pods]: [string, PodView[]] = ["", []];
+    await waitFor(
+      async () => {
+        pods = await node.pods();
+        problem = churn.problem(pods) || (await strayTraces(node, cri, expected(pods)));
+        return problem === "";
+      },
+      {
+        what: "the pods to be as ordered",
+        timeoutMs: PATIENCE_MS,
+        intervalMs: 100,
+        lastSeen: async () => [problem, podTable(pods), ...(await lastLines(150))].join("\n"),
+      },
+    );
+  }
+
+  function expected(pods: readonly PodView[]): Parameters<typeof strayTraces>[2] {
+    const uid = ({ metadata }: PodView): string => metadata.uid;
+    const alive = pods.filter(({ status }) => status?.phase === "Running");
+    const containers = alive.flatMap((pod) =>
+      statusesOf(pod).flatMap(({ state }) => (state.running === undefined ? [] : [pod.metadata.uid])),
+    );
+    return { pods: pods.map(uid), alive: alive.map(uid), containers };
+  }
+
+  async function breakProber(): Promise<void> {
+    const { pid } = node.kubelet;
+    assert.ok(pid !== undefined, "the agent runs");
+    await writeFile(join(node.kubelet.rootDir, "nodelet", "fault"), "terminate prober");
+    process.kill(pid, "SIGUSR2");
+    await waitFor(
+      async () =>
+        (await agentLog(node)).some(({ msg, thread }) => thread === "prober" && msg.startsWith("thread exited")),
+      { what: "the prober to end", timeoutMs: PATIENCE_MS },
+    );
+  }
+
+  async function lastLines(count: number): Promise<string[]> {
+    return (await readFile(node.kubelet.log, "utf8")).trim().split("\n").slice(-count);
+  }
+});
