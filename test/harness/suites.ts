@@ -20,7 +20,7 @@ export interface Suite {
 }
 
 export const SUITES: readonly Suite[] = [
-  { name: "unit", concurrency: 2, timeoutMs: 180_000 },
+  { name: "unit", concurrency: 2, timeoutMs: 420_000 },
   { name: "integration", concurrency: 1, timeoutMs: 420_000, environment: true },
   { name: "faults", concurrency: 1, timeoutMs: 600_000, environment: true },
   // Boots a machine of its own; see test/vm.

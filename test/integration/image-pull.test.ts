@@ -33,6 +33,8 @@ before(async () => {
   for (const name of ["first", "again"]) await pushTo(open, name);
   for (const name of ["files/app", "plugin/app", "wrong/app", "nobody/app"]) await pushTo(closed, name);
   node = await startNode({
+    // Its images would show up under further names in other tests.
+    containerd: "own",
     start: false,
     config: {
       imagePullCredentialsVerificationPolicy: "NeverVerifyAllowlistedImages",
