@@ -6,7 +6,7 @@ import { changedResources } from "../resources/allocation/pod-resources.js";
 import { isPositive } from "../resources/pod-requests.js";
 import { condemned } from "./condemned.js";
 import type { PlanBuilder } from "./plan-builder.js";
-import { newestIn, type PlanInput } from "./plan-context.js";
+import { newestIn, newestOf, type PlanInput } from "./plan-context.js";
 import { resizeChanges } from "./resize-changes.js";
 import { isSidecar } from "./restart.js";
 import type { ResizedContainer } from "./step.js";
@@ -16,16 +16,18 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
   const { input, plan } = builder;
   const { pod, resize, now } = input;
   if (resize === undefined) return;
+  if (awaitsRestart(input)) plan.resizing = true;
   const running = runningOf(input, sandbox);
   if (running.length === 0) return;
   const podChanges = resize.actuated === undefined ? [] : changedResources(resize.actuated.pod, pod.spec.resources);
   const containers: ResizedContainer[] = [];
-  for (const { container, status } of running) {
+  for (const { container, status, restarts } of running) {
     const changes = resizeChanges(input, container);
     const known = changes !== undefined;
     if (known && changes.length > 0) plan.resizing = true;
     const follows = podChanges.includes("memory") && !isPositive(container.resources?.limits, "memory");
-    if ((known && changes.length === 0 && !follows) || condemned(input, container, status) !== undefined) continue;
+    if (known && changes.length === 0 && !follows) continue;
+    if (restarts && condemned(input, container, status) !== undefined) continue;
     containers.push({ container, containerId: status.id });
   }
   if (podChanges.length > 0) plan.resizing = true;
@@ -38,15 +40,28 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
   plan.steps.push({ kind: "resize-containers", containers, actuated: resize.actuated, reason });
 }
 
+/** Was a container stopped in order to get its new values? */
+function awaitsRestart(input: PlanInput): boolean {
+  const { pod, observed, memory } = input;
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
+    const status = newestOf(observed, container.name);
+    if (status === undefined || !memory.restarts(status.id)) return false;
+    return (resizeChanges(input, container) ?? []).length > 0;
+  });
+}
+
 interface Running {
   container: Container;
   status: ContainerStatus;
+  /** An ordinary init container never is, whatever its policy for resizes. */
+  restarts: boolean;
 }
 
 function runningOf({ pod, observed }: PlanInput, sandbox: PodSandboxStatus): Running[] {
-  const all = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
-  return all.flatMap((container) => {
+  const { containers, initContainers = [] } = pod.spec;
+  return [...initContainers, ...containers].flatMap((container) => {
     const status = newestIn(sandbox, observed, container.name);
-    return status?.state === ContainerState.CONTAINER_RUNNING ? [{ container, status }] : [];
+    if (status?.state !== ContainerState.CONTAINER_RUNNING) return [];
+    return [{ container, status, restarts: isSidecar(container) || containers.includes(container) }];
   });
 }

@@ -36,7 +36,10 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
     endPod(builder, sandbox, "an init container failed for good");
     return;
   }
-  if (init === "waiting") return;
+  if (init === "waiting") {
+    planResize(builder, sandbox);
+    return;
+  }
   killStrays(builder);
   planResize(builder, sandbox);
   const kept = builder.input.pod.spec.containers.filter((container) => planRegular(builder, sandbox, container));
