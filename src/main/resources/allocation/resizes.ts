@@ -130,8 +130,10 @@ export class Resizes {
     const entry: Entry = { admitted: false, ...known, wish, effective };
     this.entries.set(uid, entry);
     if (known !== undefined && known.admitted) this.countRequested(known.wish, wish);
-    if (entry.admitted) this.consider(uid, "pod_updated");
-    this.retry(known === undefined ? "pods_added" : "pod_updated", uid);
+    // Should this one give something back, the others are tried when it is granted.
+    if (entry.admitted && !sameResources(resourcesOf(wish), resourcesOf(known?.wish ?? effective))) {
+      this.consider(uid, "pod_updated");
+    } else this.retry(known === undefined ? "pods_added" : "pod_updated");
     return effective;
   }
 
