@@ -186,8 +186,8 @@ describe("in-place resize", { concurrency: 8 }, () => {
     const own = `/kubepods/burstable/pod${first.metadata.uid}`;
     const id = idOf(statusOf(first, "app"));
     await assertKernel(own, { shares: 102, quota: 20_000, memory: 128 * MI });
-    await assertKernel(id, { shares: 2, quota: -1, memory: 128 * MI });
-    await assertKernel(idOf(statusOf(first, "own")), { shares: 2, quota: -1, memory: 32 * MI });
+    await assertKernel(id, { shares: 204, quota: 20_000, memory: 128 * MI });
+    await assertKernel(idOf(statusOf(first, "own")), { shares: 204, quota: 20_000, memory: 32 * MI });
     await node.writeManifest("level", pod("level", containers, { resources: resources("300m", "256Mi") }));
     await waitFor(
       async () => (await kernelValues(own)).memory === 256 * MI && (await kernelValues(own)).quota === 30_000,
@@ -198,7 +198,8 @@ describe("in-place resize", { concurrency: 8 }, () => {
     );
     const grown = await waitForPod(node, "level", (view) => resizeConditions(view).length === 0, "resized");
     assert.equal(idOf(statusOf(grown, "app")), id);
-    await assertKernel(id, { shares: 2, quota: -1, memory: 256 * MI });
+    await assertKernel(id, { shares: 307, quota: 30_000, memory: 256 * MI });
+    await assertKernel(idOf(statusOf(grown, "own")), { shares: 307, quota: 30_000, memory: 32 * MI });
   });
 });
 

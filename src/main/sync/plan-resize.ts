@@ -25,7 +25,7 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
     const changes = resizeChanges(input, container);
     const known = changes !== undefined;
     if (known && changes.length > 0) plan.resizing = true;
-    const follows = podChanges.includes("memory") && !isPositive(container.resources?.limits, "memory");
+    const follows = podChanges.some((name) => !isPositive(container.resources?.limits, name));
     if (known && changes.length === 0 && !follows) continue;
     if (restarts && condemned(input, container, status) !== undefined) continue;
     containers.push({ container, containerId: status.id });
