@@ -5,6 +5,7 @@ import { podDescription } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { EventRecorder } from "../events/recorder.js";
+import { resourcesOf, withResources } from "../resources/allocation/pod-resources.js";
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
@@ -67,9 +68,11 @@ export class NodeAdmission implements Admission {
     return undefined;
   }
 
-  /** The pod's definition changed; its resources are those that it was granted. */
+  /** The pod's definition changed. CPU and memory stay what was granted last: a resize may be on its way to the pod. */
   updated(pod: Pod): void {
-    if (this.admitted.has(pod.metadata.uid)) this.admitted.set(pod.metadata.uid, pod);
+    const { uid } = pod.metadata;
+    const known = this.admitted.get(uid);
+    if (known !== undefined) this.admitted.set(uid, withResources(pod, resourcesOf(known)));
   }
 
   /** The pod ended, or is gone: its room is free. */

@@ -23,7 +23,7 @@ export interface Admission {
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
   /** A pod that was admitted asks for other resources; undefined: it has them from now on. Absent: always granted. */
   resize?(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined>;
-  /** The definition of a pod that was admitted changed; its resources are those that were granted. */
+  /** The definition of a pod that was admitted changed; CPU and memory stay those that were granted. */
   updated?(pod: Pod): void;
   /** Nothing of the pod runs any more, or it is gone: what it was given is free. Also said of pods never admitted. */
   release?(uid: string): void;
