@@ -8,6 +8,7 @@ import {
   PodSandboxStatus,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
+import type { ResizeView } from "../../src/main/resources/allocation/resizes.js";
 import type { ProbeResult } from "../../src/main/status/probe-results.js";
 import { containerHash } from "../../src/main/sync/container-hash.js";
 import { CrashBackoff } from "../../src/main/sync/crash-backoff.js";
@@ -32,10 +33,12 @@ export interface Situation {
   /** Names of containers that were stopped in order to be started again. */
   restarting?: readonly string[];
   gates?: Partial<RestartGates>;
+  /** What the containers were last given, and until when a resize that failed waits. */
+  resize?: ResizeView;
 }
 
 export function planOf(situation: Situation): Plan {
-  const { pod, seen = {}, probes = {}, sandboxes = ["0 ready"], restarting = [], gates } = situation;
+  const { pod, seen = {}, probes = {}, sandboxes = ["0 ready"], restarting = [], gates, resize } = situation;
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const all = [...initContainers, ...containers, ...ephemeralContainers];
   const observed: ObservedPod = {
@@ -62,6 +65,7 @@ export function planOf(situation: Situation): Plan {
     probes: { startup: result("startup"), readiness: result("readiness"), liveness: result("liveness") },
     gates: { ...defaultRestartGates, ...gates },
     memory,
+    ...(resize !== undefined && { resize }),
   });
 }
 
@@ -78,6 +82,8 @@ function line(step: Step): string {
       return `kill ${step.name} ${step.graceSeconds}s: ${step.reason}`;
     case "create-sandbox":
       return `create-sandbox ${step.attempt}`;
+    case "resize-containers":
+      return `resize ${step.containers.map(({ container }) => container.name).join(" ")}`;
     case "remove-container":
       return `remove ${step.name}`;
     default:

@@ -2,7 +2,7 @@
 // agent had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
 // is given up while it waits is not asked for.
 import type { Pod } from "../../shared/api/pod.js";
-import type { Admission, AdmissionVerdict } from "./verdict.js";
+import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 export class AdmissionQueue {
   private tail: Promise<unknown> = Promise.resolve();
@@ -30,6 +30,16 @@ export class AdmissionQueue {
     return await unlessAborted(asked ?? this.enqueue(pod, signal), signal);
   }
 
+  /** In its turn among those who want to be admitted. Rejects when the agent stops. */
+  async resize(pod: Pod): Promise<ResizeRefusal | undefined> {
+    const { signal } = this.stopping;
+    const turn = this.next(async () => {
+      signal.throwIfAborted();
+      return await this.admission.resize?.(pod, signal);
+    });
+    return await unlessAborted(turn, signal);
+  }
+
   updated(pod: Pod): void {
     this.admission.updated?.(pod);
   }
@@ -45,13 +55,17 @@ export class AdmissionQueue {
   }
 
   private enqueue(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-    const turn = this.tail.then(async () => {
+    return this.next(async () => {
       signal.throwIfAborted();
       const verdict = await this.admission.admit(pod, signal);
       // Nobody hears the answer: nobody would give back what was given.
       if (signal.aborted) this.admission.release?.(pod.metadata.uid);
       return verdict;
     });
+  }
+
+  private next<T>(ask: () => Promise<T>): Promise<T> {
+    const turn = this.tail.then(ask);
     this.tail = turn.catch(() => undefined);
     return turn;
   }

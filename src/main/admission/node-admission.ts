@@ -5,6 +5,8 @@ import { podDescription } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { EventRecorder } from "../events/recorder.js";
+import { resourcesOf, withResources } from "../resources/allocation/pod-resources.js";
+import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import { firstRefusal } from "./handlers.js";
@@ -14,7 +16,7 @@ import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity
 import { nodePortsHandler } from "./predicates/node-ports.js";
 import { findShortages } from "./predicates/resources.js";
 import { taintsHandler } from "./predicates/taints.js";
-import type { Admission, AdmissionVerdict } from "./verdict.js";
+import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 export const PREEMPTED: PodFailure = {
   reason: "Preempting",
@@ -52,9 +54,25 @@ export class NodeAdmission implements Admission {
     return { admit: false, reason: refusal.reason, message: refusal.message };
   }
 
-  /** The pod's definition changed: its requests count as they are now. */
+  /** Nobody gives way to a resize: it waits until there is room. */
+  async resize(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined> {
+    const { uid } = pod.metadata;
+    const node = await this.deps.node(pod, signal);
+    const context = this.context(pod, node);
+    const never = beyondNode(pod, node.allocatable);
+    if (never !== undefined) return { reason: "Infeasible", message: never.message, infeasible: never.detail };
+    const refusal = firstRefusal(context);
+    if (refusal !== undefined) return { reason: refusal.reason, message: refusal.message };
+    // One that ended while its turn came has nothing to be resized.
+    if (this.admitted.has(uid)) this.admitted.set(uid, pod);
+    return undefined;
+  }
+
+  /** The pod's definition changed. CPU and memory stay what was granted last: a resize may be on its way to the pod. */
   updated(pod: Pod): void {
-    if (this.admitted.has(pod.metadata.uid)) this.admitted.set(pod.metadata.uid, pod);
+    const { uid } = pod.metadata;
+    const known = this.admitted.get(uid);
+    if (known !== undefined) this.admitted.set(uid, withResources(pod, resourcesOf(known)));
   }
 
   /** The pod ended, or is gone: its room is free. */

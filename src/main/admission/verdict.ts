@@ -6,6 +6,14 @@ export type AdmissionVerdict =
   /** The pod is shown as Failed with this reason; the message is prefixed with "Pod was rejected: ". */
   | { admit: false; reason: string; message: string };
 
+/** A resize that is not granted. */
+export interface ResizeRefusal {
+  reason: string;
+  message: string;
+  /** It can never fit here: why, as kubelet_pod_infeasible_resizes_total tells it. Absent: it may fit later. */
+  infeasible?: string;
+}
+
 export interface Admission {
   /**
    * May wait, as when room is made by preemption; the next pod is asked for when this one is settled. Called once per pod
@@ -13,7 +21,9 @@ export interface Admission {
    * and got another definition, or after a rejection of this promise.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
-  /** The definition of a pod that was admitted changed. */
+  /** A pod that was admitted asks for other resources; undefined: it has them from now on. Absent: always granted. */
+  resize?(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined>;
+  /** The definition of a pod that was admitted changed; CPU and memory stay those that were granted. */
   updated?(pod: Pod): void;
   /** Nothing of the pod runs any more, or it is gone: what it was given is free. Also said of pods never admitted. */
   release?(uid: string): void;

@@ -10,6 +10,7 @@ import type { EffectiveConfig } from "./config/effective.js";
 import type { FieldPath, FieldValue } from "./config/fields.js";
 import type { ResolvedConfig } from "./config/resolve-config.js";
 import { splitNodeIPs } from "./rules/flags.js";
+import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
 import type { RestartGates } from "../sync/restart.js";
 import type { ModuleVerbosity, Taint, MemoryReservation } from "./value-types.js";
@@ -95,6 +96,8 @@ export interface Settings extends AgentFlags {
   readonly allowedUnsafeSysctls: readonly string[];
   /** The gate of this name. */
   readonly podLevelResources: boolean;
+  /** Which resizes can never be, by gates, managers' policies and swap. */
+  readonly resizeRules: ResizeRules;
   readonly podPidsLimit: number;
   readonly cpuCFSQuota: boolean;
   /** userNamespaces.idsPerPod. */
@@ -217,6 +220,14 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     podsPerCore: number("podsPerCore"),
     allowedUnsafeSysctls: texts("allowedUnsafeSysctls"),
     podLevelResources: config.gate("PodLevelResources"),
+    resizeRules: {
+      podLevel: config.gate("InPlacePodLevelResourcesVerticalScaling"),
+      exclusiveCPUs: config.gate("InPlacePodVerticalScalingExclusiveCPUs"),
+      exclusiveMemory: config.gate("InPlacePodVerticalScalingExclusiveMemory"),
+      staticCPUs: text("cpuManagerPolicy") === "static",
+      staticMemory: text("memoryManagerPolicy") === "Static",
+      limitedSwap: text("memorySwap.swapBehavior") === "LimitedSwap",
+    },
     podPidsLimit: number("podPidsLimit"),
     cpuCFSQuota: bool("cpuCFSQuota"),
     idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,

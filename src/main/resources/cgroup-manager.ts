@@ -14,7 +14,7 @@ import * as names from "./cgroup-name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
-import { MIN_SHARES, milliCpuToShares } from "./cpu.js";
+import { MIN_SHARES, milliCpuToShares, QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "./cpu.js";
 import { podCgroupLimits } from "./pod-cgroup-limits.js";
 import { podRequests, sumOf } from "./pod-requests.js";
 import { describeProcesses } from "./processes.js";
@@ -37,8 +37,11 @@ export interface CgroupManager {
   /** Makes the kubepods tree. Like all below also throws systemd's errors (systemd-errors) with that driver.
    * @throws CgroupsNotWritableError, CgroupWriteError */
   setUp(): Promise<void>;
-  /** Idempotent. @throws CgroupsNotWritableError, CgroupWriteError, InvalidQuantityError */
-  ensurePod(pod: Pod): Promise<PodCgroup>;
+  /**
+   * Idempotent. A pod that is being resized gives with `sized` what its cgroup is to have meanwhile; limits that it lacks
+   * are lifted then. @throws CgroupsNotWritableError, CgroupWriteError, InvalidQuantityError
+   */
+  ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
   podExists(uid: string): Promise<boolean>;
   /** Removes the pod's cgroup from whatever tier it is in, killing what is left inside. @throws CgroupBusyError */
   removePod(uid: string): Promise<void>;
@@ -68,6 +71,8 @@ export interface CgroupManagerOptions {
   log: Logger;
   clock: Clock;
 }
+
+const UNLIMITED: CgroupLimits = { cpuPeriodUs: QUOTA_PERIOD_US, cpuQuotaUs: UNLIMITED_QUOTA, memoryBytes: -1n };
 
 const TIERS: readonly QOSClass[] = ["BestEffort", "Burstable", "Guaranteed"];
 /** Tries to remove a pod's cgroup, and the pause before the second one; it doubles up to the cap. Together 3.8 s. */
@@ -123,16 +128,17 @@ class TreeManager implements CgroupManager {
     await tree.createParent(this.tier("Burstable"), { cpuShares: this.burstableShares ?? MIN_SHARES });
   }
 
-  async ensurePod(pod: Pod): Promise<PodCgroup> {
+  async ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup> {
     const { tree, options } = this;
     if (!options.cgroupsPerQOS) return this.describe(this.root);
     const { uid } = pod.metadata;
     const name = names.podCgroupName(this.tier(qosClass(pod)), uid);
-    const limits = podCgroupLimits(pod, {
+    const asked = podCgroupLimits(sized ?? pod, {
       cpuCFSQuota: options.cpuCFSQuota,
       podPidsLimit: options.podPidsLimit,
       hugePageSizes: options.hugePageSizes ?? [],
     });
+    const limits = sized === undefined ? asked : { ...UNLIMITED, ...asked };
     const fingerprint = JSON.stringify([name, limits], plain);
     if (this.applied.get(uid) === fingerprint && (await tree.exists(name))) return this.describe(name);
     if ((await tree.create(name, limits)) === "missing-parent") {

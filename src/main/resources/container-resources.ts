@@ -5,7 +5,7 @@ import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
 import { hugePageLimits } from "./huge-pages.js";
 import { oomScoreAdj } from "./oom-score.js";
-import { bytesOf } from "./pod-requests.js";
+import { bytesOf, isPositive } from "./pod-requests.js";
 
 export interface ContainerResourceOptions {
   /** Memory capacity of the node, bytes. */
@@ -21,7 +21,7 @@ export interface ContainerResourceOptions {
   singleProcessOOMKill: boolean;
 }
 
-/** Values of a container; swap behaviour is NoSwap. Unset limits are 0. @throws InvalidQuantityError */
+/** Swap behaviour is NoSwap; where a container has no limit the pod's own counts. Unset limits are 0. @throws InvalidQuantityError */
 export function linuxContainerResources(
   pod: Pod,
   container: Container,
@@ -29,7 +29,8 @@ export function linuxContainerResources(
 ): LinuxContainerResources {
   const { requests, limits } = container.resources ?? {};
   const memoryLimit = bytesOf(limits, "memory") || bytesOf(pod.spec.resources?.limits, "memory");
-  const base = cpuAndMemory(requests?.["cpu"], limits?.["cpu"], memoryLimit, options.cpuCFSQuota);
+  const cpuLimit = isPositive(limits, "cpu") ? limits?.["cpu"] : pod.spec.resources?.limits?.["cpu"];
+  const base = cpuAndMemory(requests?.["cpu"], cpuLimit, memoryLimit, options.cpuCFSQuota);
   const unified: Record<string, string> = {};
   if (options.cgroupVersion === 2) {
     if (!options.singleProcessOOMKill) unified["memory.oom.group"] = "1";

@@ -23,8 +23,8 @@ export class LateCgroups implements CgroupManager {
     await this.ready;
   }
 
-  async ensurePod(pod: Pod): Promise<PodCgroup> {
-    return await (await this.ready).ensurePod(pod);
+  async ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup> {
+    return await (await this.ready).ensurePod(pod, sized);
   }
 
   async podExists(uid: string): Promise<boolean> {

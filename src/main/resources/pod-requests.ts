@@ -1,14 +1,7 @@
-// Sums of a pod's requests and limits. Init containers run one after the other and before the others, sidecars stay:
-// the pod needs the larger of (regular + sidecars) and (each init container + sidecars started before it).
+// Sums of a pod's requests and limits, with its overhead, and with what it sets for the pod as a whole.
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
-import {
-  addQuantities,
-  maxQuantity,
-  parseQuantity,
-  value,
-  ZERO,
-  type ExactQuantity,
-} from "../../shared/api/quantity.js";
+import { aggregate } from "../../shared/api/aggregate-resources.js";
+import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 
 /** Resource name to exact quantity. A name that is absent was not asked for by anyone. */
 export type ResourceSums = Map<string, ExactQuantity>;
@@ -36,7 +29,7 @@ export function hasPodLevelResources(pod: Pod): boolean {
 }
 
 export function podRequests(pod: Pod, options: SumOptions = {}): ResourceSums {
-  const sums = aggregate(pod, (container) => container.resources?.requests);
+  const sums = aggregate(pod.spec, (container) => container.resources?.requests);
   if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.requests);
   if (options.excludeOverhead !== true) addInto(sums, pod.spec.overhead);
   return sums;
@@ -44,7 +37,7 @@ export function podRequests(pod: Pod, options: SumOptions = {}): ResourceSums {
 
 /** Overhead raises only limits that exist: adding it to none would invent one. */
 export function podLimits(pod: Pod, options: SumOptions = {}): ResourceSums {
-  const sums = aggregate(pod, (container) => container.resources?.limits);
+  const sums = aggregate(pod.spec, (container) => container.resources?.limits);
   if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.limits);
   if (options.excludeOverhead !== true) {
     for (const [name, quantity] of Object.entries(pod.spec.overhead ?? {})) {
@@ -72,33 +65,8 @@ export function bytesOf(list: ResourceList | undefined, name: string): bigint {
   return quantity === undefined ? 0n : value(quantity);
 }
 
-function aggregate(pod: Pod, pick: (container: Container) => ResourceList | undefined): ResourceSums {
-  const sums: ResourceSums = new Map();
-  for (const container of pod.spec.containers) addInto(sums, pick(container));
-  const sidecars: ResourceSums = new Map();
-  const initPeak: ResourceSums = new Map();
-  for (const container of pod.spec.initContainers ?? []) {
-    const list = pick(container);
-    if (isSidecar(container)) {
-      addInto(sums, list);
-      addInto(sidecars, list);
-      raiseTo(initPeak, sidecars);
-    } else {
-      const need = new Map(sidecars);
-      addInto(need, list);
-      raiseTo(initPeak, need);
-    }
-  }
-  raiseTo(sums, initPeak);
-  return sums;
-}
-
 function addInto(sums: ResourceSums, list: ResourceList | undefined): void {
   for (const [name, quantity] of Object.entries(list ?? {})) sums.set(name, addQuantities(sumOf(sums, name), quantity));
-}
-
-function raiseTo(sums: ResourceSums, floor: ReadonlyMap<string, ExactQuantity>): void {
-  for (const [name, quantity] of floor) sums.set(name, maxQuantity(sumOf(sums, name), quantity));
 }
 
 function overlayPodLevel(sums: ResourceSums, list: ResourceList | undefined): void {

@@ -1,6 +1,7 @@
 // The doer: executes the planner's steps, one verb per file. It keeps what was prepared for a pod while its worker lives.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { StepDoer } from "../sync/pod-worker-port.js";
 import type { Step } from "../sync/step.js";
 import { traced } from "../timeline/trace.js";
@@ -11,8 +12,9 @@ import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { ImagesAhead } from "./images-ahead.js";
 import { killContainer, runPreStopAhead, Stopping } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { preparePod, type PodEnvironment } from "./pod-environment.js";
+import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js";
 import { startContainer } from "./start-container.js";
+import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
 
 export class Doer implements StepDoer {
@@ -23,6 +25,8 @@ export class Doer implements StepDoer {
     private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
     /** Without one, what was done is known as long as the agent lives. */
     preStopMemory?: PreStopMemory,
+    /** What the pod's containers were last given, as far as it is known. */
+    private readonly actuated: () => PodResources | undefined = () => undefined,
   ) {
     this.images = new ImagesAhead(runtime);
     this.stopping = new Stopping(runtime, preStopMemory);
@@ -31,6 +35,8 @@ export class Doer implements StepDoer {
   private readonly images: ImagesAhead;
   private readonly stopping: Stopping;
 
+  /** The pod's cgroup was last given more than is allocated to the pod. */
+  private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
 
   /** The agent stops; the pod lives on. */
@@ -66,11 +72,14 @@ export class Doer implements StepDoer {
       case "start-container": {
         const known = required(pod, step);
         const prepared = await this.prepare(known, signal, false);
+        await this.fit(known, step.container.name);
         const image = this.images.take(step.container, signal);
         const hints = await startContainer(this.runtime, known, prepared, step, signal, image);
         await runPostStart(this.runtime, this.stopping, known, step, hints, signal, onProgress);
         return hints;
       }
+      case "resize-containers":
+        return resizeContainers(this.runtime, required(pod, step), step, signal);
       case "kill-container":
         return killContainer(this.runtime, this.stopping, pod, step, signal);
       case "run-pre-stop":
@@ -93,6 +102,17 @@ export class Doer implements StepDoer {
     }
   }
 
+  /** While others run with more than is allocated to them the pod's cgroup keeps room for that. */
+  private async fit(pod: Pod, started: string): Promise<void> {
+    const actuated = this.actuated();
+    if (actuated === undefined) return;
+    const others = Object.entries(actuated.containers).filter(([name]) => name !== started);
+    const sized = outgrown(pod, { ...actuated, containers: Object.fromEntries(others) });
+    if (sized === pod && !this.outgrown) return;
+    await fitCgroup(this.runtime, pod, sized);
+    this.outgrown = sized !== pod;
+  }
+
   /** Prepares once per definition; a new sandbox always prepares anew, as the old one may have taken things with it. */
   private async prepare(pod: Pod, signal: AbortSignal, anew: boolean): Promise<PodEnvironment> {
     if (!anew && this.environment?.pod === pod) {
@@ -103,7 +123,9 @@ export class Doer implements StepDoer {
       );
       if (!failed) return prepared;
     }
-    const prepared = await preparePod(this.runtime, pod, signal);
+    const sized = outgrown(pod, this.actuated());
+    const prepared = await preparePod(this.runtime, pod, signal, sized === pod ? undefined : sized);
+    this.outgrown = sized !== pod;
     this.environment = { pod, prepared };
     this.onCgroup(this.uid, prepared.cgroup.watchDirs);
     return prepared;

@@ -17,8 +17,16 @@ export interface PodEnvironment {
   volumes: Promise<ReadonlyMap<string, VolumePlace>>;
 }
 
-/** Rejects with PodCgroupError or PodDirectoriesError; a volume's error shows when it is awaited. */
-export async function preparePod(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<PodEnvironment> {
+/**
+ * Rejects with PodCgroupError or PodDirectoriesError; a volume's error shows when it is awaited.
+ * @param sized as ensurePod has it
+ */
+export async function preparePod(
+  runtime: NodeRuntime,
+  pod: Pod,
+  signal: AbortSignal,
+  sized?: Pod,
+): Promise<PodEnvironment> {
   const { settings } = runtime;
   const logDirectory = podLogDirectory(settings.podLogsDir, pod);
   const directories = orElse(
@@ -36,13 +44,18 @@ export async function preparePod(runtime: NodeRuntime, pod: Pod, signal: AbortSi
   volumes.catch(() => undefined);
   const [cgroup] = await Promise.all([
     orElse(
-      traced(trace, { uid, stage: "cgroup" }, () => runtime.cgroups.ensurePod(pod)),
+      traced(trace, { uid, stage: "cgroup" }, () => runtime.cgroups.ensurePod(pod, sized)),
       PodCgroupError,
     ),
     orElse(mkdir(logDirectory, { recursive: true, mode: 0o755 }), PodDirectoriesError),
     directories,
   ]);
   return { cgroup, logDirectory, volumes };
+}
+
+/** The pod's cgroup alone. Rejects with PodCgroupError. */
+export async function fitCgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void> {
+  await orElse(runtime.cgroups.ensurePod(pod, sized), PodCgroupError);
 }
 
 async function orElse<T>(made: Promise<T>, Cause: new (cause: unknown) => Error): Promise<T> {

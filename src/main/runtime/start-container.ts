@@ -17,6 +17,7 @@ import { containerEnv } from "./config/env.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log-paths.js";
 import { containerMounts, volumeSubPath } from "./config/mounts.js";
 import { makeTerminationLog, writeHostsFile } from "./container-files.js";
+import { containerResourceOptions } from "./container-resource-options.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volumes.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -201,14 +202,7 @@ async function configure(
       imageUser: image.user,
       env,
       mounts,
-      resources: linuxContainerResources(pod, container, {
-        nodeMemoryBytes: node.memoryBytes,
-        cgroupVersion: node.cgroupVersion,
-        cpuCFSQuota: settings.cpuCFSQuota,
-        swapController: node.swapController,
-        hugePageSizes: node.hugePageSizes,
-        singleProcessOOMKill: false,
-      }),
+      resources: linuxContainerResources(pod, container, containerResourceOptions(runtime)),
       ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
       seccompDefault: settings.seccompDefault,
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
 import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
+import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
 import type { RestartGates } from "../sync/restart.js";
 import { readMachine } from "./machine.js";
@@ -48,6 +49,7 @@ export interface NodeSettings {
   allowedUnsafeSysctls: readonly string[];
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
+  resizeRules: ResizeRules;
   kubeReserved: Readonly<Record<string, string>>;
   systemReserved: Readonly<Record<string, string>>;
   /** A list of CPUs: "0-1". */

@@ -8,6 +8,7 @@ import { eventMetrics } from "../../shared/metrics/events.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { goPlatform, recordBuild, recordNode } from "../../shared/metrics/node.js";
 import { podMetrics } from "../../shared/metrics/pods.js";
+import { resizeMetrics } from "../../shared/metrics/resizes.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { NodeRecorder } from "../events/node-recorder.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
@@ -98,6 +99,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     gates: settings.restartGates,
     backoff: settings.crashLoopBackOff,
+    resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => server.publish(delta),
     watch: new NodePodWatch(timelines, metrics, clock),
     stamp: () => house.mainSlot.stamp(),

@@ -4,11 +4,12 @@ import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
+import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { RestartGates } from "../sync/restart.js";
 import { defaultRestartGates } from "../sync/restart.js";
 import type { RestartingAll } from "../sync/step.js";
 import { needsNewSandbox } from "../sync/sandbox-need.js";
-import { podConditions } from "./conditions.js";
+import { podConditions, type ConditionVerdict } from "./conditions.js";
 import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
 import { containerStatuses } from "./container-status.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "./phase.js";
@@ -54,6 +55,9 @@ export interface StatusInput {
   /** Names of containers that will be started again, whatever their exit code. */
   restarting?: ReadonlySet<string>;
   gates?: RestartGates;
+  /** What the pod's containers were last given; the pod itself is as it is allocated. */
+  actuated?: PodResources;
+  resizeConditions?: readonly ConditionVerdict[];
   /** Gate ContainerStopSignals, off in 1.36. */
   stopSignals?: boolean;
 }
@@ -81,6 +85,7 @@ export function computePodStatus(input: StatusInput): PodStatus {
       sandboxReady: observed !== undefined && !needsNewSandbox(pod, observed).create,
       previous: old?.conditions ?? [],
       restartingAll: isRestartingAll(input, [...inits, ...regular]),
+      ...(input.resizeConditions !== undefined && { resize: input.resizeConditions }),
       ...(input.failure?.disruption !== undefined && { disruption: input.failure.disruption }),
       now,
     }),
@@ -137,6 +142,7 @@ function group(
     probes: input.probes ?? noProbeResults,
     runtimeName: input.runtimeName,
     terminationMessages: input.terminationMessages ?? new Map<string, string>(),
+    actuated: input.actuated,
     stopSignals: input.stopSignals === true,
     gates: input.gates ?? defaultRestartGates,
     inPostStart: input.inPostStart,

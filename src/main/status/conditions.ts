@@ -18,11 +18,16 @@ export interface ConditionsInput {
   previous: readonly PodCondition[];
   /** The RestartAllContainers rule fired and is not done yet. */
   restartingAll?: boolean;
+  /** PodResizePending and PodResizeInProgress, where they hold now. */
+  resize?: readonly ConditionVerdict[];
   /** Text of a DisruptionTarget condition, when the agent itself ends the pod (eviction, preemption, shutdown). */
   disruption?: string;
   /** Milliseconds since the epoch. */
   now: number;
 }
+
+/** They go when they hold no more, unlike the others, which say False. */
+const RESIZE_TYPES = ["PodResizePending", "PodResizeInProgress"];
 
 /** All conditions of the status: the agent's own first, then those it keeps untouched. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
@@ -35,10 +40,11 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     { type: "PodScheduled", status: "True" },
     ...restartingAllVerdict(input),
     ...disruptionVerdict(input),
+    ...(input.resize ?? []),
   ];
   const generation = input.pod.metadata.generation;
   const own = verdicts.map((verdict) => stamp(verdict, input, generation));
-  const ownTypes = new Set(own.map(({ type }) => type));
+  const ownTypes = new Set([...own.map(({ type }) => type), ...RESIZE_TYPES]);
   return [...own, ...input.previous.filter(({ type }) => !ownTypes.has(type))];
 }
 

@@ -3,8 +3,10 @@ import type { Container } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, ContainerState, ContainerStateTerminated } from "../../shared/api/pod-status.js";
 import type { ContainerStatus, Mount } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
+import type { PodResources } from "../resources/allocation/pod-resources.js";
 import { restartCountOf } from "../runtime/config/log-paths.js";
 import { signalName } from "../runtime/config/stop-signal.js";
+import { containerResources } from "./container-resources.js";
 import { joinMessages } from "./termination-message.js";
 import { apiTimeFromNanos } from "./time.js";
 
@@ -17,6 +19,8 @@ export interface StateInput {
   runtimeName: string;
   /** Container id to the text it left in its termination message file, or to the log's tail. */
   terminationMessages: ReadonlyMap<string, string>;
+  /** What the pod's containers were last given, as far as it is known. The container itself is as it is allocated. */
+  actuated?: PodResources | undefined;
   /** Gate ContainerStopSignals. */
   stopSignals: boolean;
 }
@@ -34,7 +38,8 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
   const lost = observed.state === CriState.CONTAINER_UNKNOWN && previous?.state.running !== undefined;
   const user = observed.user?.linux;
   const signal = input.stopSignals ? signalName(observed.stopSignal) : undefined;
-  const { resources } = container;
+  const resources = containerResources(container, observed, input.actuated?.containers[container.name]);
+  const allocated = container.resources?.requests;
   return {
     name: container.name,
     state: observedState(input, lost),
@@ -44,8 +49,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     image: observed.image?.image ?? "",
     imageID: observed.imageRef,
     containerID: `${runtimeName}://${observed.id}`,
-    // Nothing resizes a running container yet: what the spec asks for is what was given.
-    ...(resources?.requests && { allocatedResources: resources.requests }),
+    ...(allocated && { allocatedResources: allocated }),
     ...(resources && { resources }),
     ...(container.volumeMounts?.length && { volumeMounts: mountStatuses(container, observed.mounts) }),
     ...(user && {

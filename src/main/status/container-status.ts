@@ -4,6 +4,7 @@ import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
+import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { RestartGates } from "../sync/restart.js";
 import { isSidecar, mayStart } from "../sync/restart.js";
 import { lostContainer, observedStatus } from "./container-state.js";
@@ -33,6 +34,7 @@ export interface GroupInput {
   probes: ProbeResults;
   runtimeName: string;
   terminationMessages: ReadonlyMap<string, string>;
+  actuated?: PodResources | undefined;
   stopSignals: boolean;
   gates: RestartGates;
   /** Its postStart hook is under way: nobody may rely on it yet. */

@@ -7,6 +7,8 @@ import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { PodResources } from "../resources/allocation/pod-resources.js";
+import type { ConditionVerdict } from "./conditions.js";
 import type { StartError } from "./container-status.js";
 import type { RestartGates } from "../sync/restart.js";
 import type { RestartingAll } from "../sync/step.js";
@@ -29,6 +31,8 @@ export interface PodStatusesDeps {
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
   probes: ProbeResults;
+  /** Absent: pods run as they are defined. */
+  resize?: (uid: string) => ShownResize;
   /** Absent: those of 1.36. */
   gates?: RestartGates;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
@@ -39,6 +43,13 @@ export interface PodStatusesDeps {
   onRunning: (pod: Pod) => void;
   /** The status a pod ended with. */
   onFinal: (pod: Pod, status: PodStatus) => void;
+}
+
+/** A pod runs with what is allocated to it; shown is what its definition wishes. */
+export interface ShownResize {
+  wish?: Pod;
+  actuated?: PodResources;
+  conditions: readonly ConditionVerdict[];
 }
 
 export interface StatusUpdate {
@@ -138,6 +149,7 @@ export class PodStatuses {
     const entry = this.entries.get(uid);
     const previous = entry?.status;
     const now = this.deps.clock.now();
+    const resize = this.deps.resize?.(uid);
     const computed = computePodStatus({
       pod,
       observed,
@@ -154,6 +166,8 @@ export class PodStatuses {
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
       ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
+      ...(resize !== undefined && { resizeConditions: resize.conditions }),
+      ...(resize?.actuated !== undefined && { actuated: resize.actuated }),
       ...(restarting !== undefined && { restarting }),
       ...(restartingAll !== undefined && { restartingAll }),
     });
@@ -162,7 +176,7 @@ export class PodStatuses {
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.onRunning(pod);
-    this.note(pod, status, { started: running, final: ended });
+    this.note(resize?.wish ?? pod, status, { started: running, final: ended });
     if (ended) this.deps.onFinal(pod, status);
   }
 

@@ -1,8 +1,10 @@
-// Why a container that runs must be stopped: its definition changed, or a probe gave it up (sections 8.3 and 8.4).
+// Why a container that runs must be stopped: its definition changed, a probe gave it up, or it gets other
+// resources that it takes only at a start (sections 8.3 and 8.4).
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import { definitionChanged, graceSeconds, type PlanInput } from "./plan-context.js";
+import { resizeNeedsRestart } from "./resize-changes.js";
 import { restartsAfterProbeKill } from "./restart.js";
 
 export interface Condemned {
@@ -13,16 +15,16 @@ export interface Condemned {
   graceSeconds: number;
 }
 
-export function condemned(
-  { pod, probes, gates }: PlanInput,
-  container: Container,
-  status: ContainerStatus,
-): Condemned | undefined {
+export function condemned(input: PlanInput, container: Container, status: ContainerStatus): Condemned | undefined {
+  const { pod, probes, gates } = input;
   if (definitionChanged(container, status)) {
     return { why: "definition changed", restart: true, graceSeconds: graceSeconds(pod) };
   }
   const failed = failedProbe(container, status.id, probes);
-  if (failed === undefined) return undefined;
+  if (failed === undefined) {
+    if (!resizeNeedsRestart(input, container)) return undefined;
+    return { why: "resize requires restart", restart: true, graceSeconds: graceSeconds(pod) };
+  }
   return {
     why: `failed ${failed.name} probe`,
     restart: restartsAfterProbeKill(pod.spec, container, gates),

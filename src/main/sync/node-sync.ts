@@ -9,9 +9,12 @@ import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
 import type { PodWatch } from "./pod-watch.js";
 import type { ProbePort } from "../probes/port.js";
+import { Allocations } from "../resources/allocation/allocations.js";
+import { Resizes, type ResizesDeps } from "../resources/allocation/resizes.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
+import { outgrown } from "../runtime/update-container.js";
 import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
@@ -42,6 +45,7 @@ export interface NodeSyncDeps {
   backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
   watch: PodWatch;
+  resize?: Pick<ResizesDeps, "counters" | "rules">;
   /** The loop is alive. */
   stamp(): void;
 }
@@ -53,6 +57,8 @@ export class NodeSync {
   readonly statuses: PodStatuses;
   readonly records: PodRecords;
   readonly admission: AdmissionQueue;
+  readonly resizes: Resizes;
+  private readonly allocations: Allocations;
   /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
   private readonly watched = new Map<string, string[]>();
   private readonly planEvents: PlanEvents;
@@ -61,6 +67,18 @@ export class NodeSync {
     const { runtime, clock, log } = deps;
     this.planEvents = new PlanEvents(runtime.events);
     this.admission = new AdmissionQueue(deps.admission);
+    const { rootDir } = runtime.settings;
+    this.allocations = new Allocations(rootDir, clock, moduleLogger(log, "allocations"));
+    this.resizes = new Resizes({
+      allocations: this.allocations,
+      clock,
+      log: moduleLogger(log, "resizes"),
+      events: runtime.events,
+      ...(deps.resize ?? {}),
+      ask: (pod) => this.admission.resize(pod),
+      onAllocated: (pod) => this.workers.get(pod.metadata.uid)?.setPod(pod),
+      onShown: (uid) => this.statuses.refresh(uid),
+    });
     this.records = new PodRecords(
       join(runtime.settings.rootDir, "nodelet", "pods"),
       clock,
@@ -79,6 +97,7 @@ export class NodeSync {
       qosClass,
       terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.statuses.onMessageRead(uid)),
       probes: deps.probes.results,
+      resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,
       publish: (delta) => deps.publish(delta),
       onChange: (pod, status) => deps.watch.status(pod, status),
@@ -92,12 +111,19 @@ export class NodeSync {
       workerDeps: (uid) => ({
         cache: this.cache,
         probes: deps.probes.results,
-        doer: new Doer(runtime, uid, (pod, watchDirs) => this.onCgroup(pod, watchDirs), {
-          has: (containerId) => this.records.preStopsDone(uid).includes(containerId),
-          add: (containerId) => this.records.preStopDone(uid, containerId),
-        }),
+        doer: new Doer(
+          runtime,
+          uid,
+          (pod, watchDirs) => this.onCgroup(pod, watchDirs),
+          {
+            has: (containerId) => this.records.preStopsDone(uid).includes(containerId),
+            add: (containerId) => this.records.preStopDone(uid, containerId),
+          },
+          () => this.allocations.actuated(uid),
+        ),
         recorder: runtime.events,
         admit: (pod, signal) => this.admit(pod, signal),
+        resizes: this.resizes,
         startTime: (pod) => this.records.get(pod)?.startTime,
         runtime: () => this.cache.runtime,
         clock,
@@ -108,6 +134,7 @@ export class NodeSync {
         deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
       }),
       onDesired: (pod) => this.onDesired(pod),
+      asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
       earlierEnd: (uid) => this.earlierEnd(uid),
       onGone: (uid) => this.onGone(uid),
       onAgain: () => deps.watch.again(),
@@ -118,7 +145,7 @@ export class NodeSync {
       records: this.records,
       clock,
       log: moduleLogger(log, "sync-loop"),
-      onFirst: () => this.admission.restore(this.records.admittedPods()),
+      onFirst: () => this.admission.restore(this.records.admittedPods().map((pod) => this.resizes.asAllocated(pod))),
       leftovers: async () => {
         const { podLogsDir } = runtime.settings;
         const found = await Promise.all([
@@ -135,7 +162,9 @@ export class NodeSync {
 
   /** Reads what an earlier agent left; must end before anything is routed. */
   async load(): Promise<void> {
-    await this.records.load();
+    await Promise.all([this.records.load(), this.allocations.load()]);
+    this.allocations.keepOnly(new Set(this.records.uids()));
+    this.resizes.start();
   }
 
   /** A probe of the pod changed its mind. */
@@ -155,6 +184,7 @@ export class NodeSync {
     this.loop.stop();
     this.admission.stop();
     await this.workers.stop();
+    await this.resizes.stop();
     this.statuses.stop();
     await this.records.flush();
   }
@@ -178,7 +208,10 @@ export class NodeSync {
 
   private async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const verdict = await this.admission.admit(pod, signal);
-    if (verdict.admit) this.records.admitted(pod.metadata.uid);
+    if (verdict.admit) {
+      this.records.admitted(pod.metadata.uid);
+      this.resizes.onAdmitted(pod);
+    }
     return verdict;
   }
 
@@ -186,7 +219,10 @@ export class NodeSync {
     // A container is probed when its postStart hook is over.
     if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
     this.deps.watch.seen(pod, observed);
-    if (ended) this.admission.forget(pod.metadata.uid);
+    if (ended) {
+      this.admission.forget(pod.metadata.uid);
+      this.resizes.onOver(pod.metadata.uid);
+    } else if (state === "syncing") this.resizes.onSynced(pod, plan.resizing === true);
     const failure = end?.failure;
     if (end?.cause === "rejected" && failure !== undefined && ended) {
       this.statuses.reject(pod, failure);
@@ -216,7 +252,8 @@ export class NodeSync {
     const before = this.records.get(uid);
     this.records.accept(pod, new Date(this.deps.clock.now()));
     this.deps.watch.accepted(pod, before !== undefined);
-    this.admission.updated(pod);
+    const allocated = this.resizes.onWish(pod);
+    this.admission.updated(allocated);
     const record = this.records.get(uid);
     if (record !== undefined) {
       const { finalStatus, startTime } = record;
@@ -226,7 +263,8 @@ export class NodeSync {
     }
     // Adopted pods have their cgroup already: their exits are to be seen from the first moment.
     if (this.cache.get(uid).sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)) {
-      this.deps.runtime.cgroups.ensurePod(pod).then(
+      const sized = outgrown(allocated, this.allocations.actuated(uid));
+      this.deps.runtime.cgroups.ensurePod(allocated, sized === allocated ? undefined : sized).then(
         (cgroup) => this.onCgroup(uid, cgroup.watchDirs),
         (error: unknown) => this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked"),
       );
@@ -257,6 +295,7 @@ export class NodeSync {
     this.statuses.forget(uid);
     this.planEvents.forget(uid);
     this.admission.forget(uid);
+    this.resizes.onGone(uid);
     this.deps.probes.podGone(uid);
     this.deps.watch.gone(uid);
   }

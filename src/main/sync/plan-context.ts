@@ -7,6 +7,7 @@ import {
   type PodSandboxStatus,
 } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { ResizeView } from "../resources/allocation/resizes.js";
 import { annotationKeys } from "../runtime/config/labels.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import { containerHash } from "./container-hash.js";
@@ -34,6 +35,8 @@ export interface PlanInput {
   probes: ProbeResults;
   gates: RestartGates;
   memory: Pick<RestartMemory, "restarts" | "removed">;
+  /** Absent: running containers are never resized. */
+  resize?: ResizeView;
   /** Ended containers of a name that stay; negative: all. Default 1. */
   deadContainersKept?: number;
 }

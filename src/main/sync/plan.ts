@@ -9,6 +9,7 @@ import { planEphemeral } from "./plan-ephemeral.js";
 import { planInit } from "./plan-init.js";
 import { pruneSteps } from "./plan-prune.js";
 import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
+import { planResize } from "./plan-resize.js";
 import { planNewSandbox } from "./plan-sandbox.js";
 import { needsNewSandbox } from "./sandbox-need.js";
 import { nextToStop } from "./stop-order.js";
@@ -35,8 +36,12 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
     endPod(builder, sandbox, "an init container failed for good");
     return;
   }
-  if (init === "waiting") return;
+  if (init === "waiting") {
+    planResize(builder, sandbox);
+    return;
+  }
   killStrays(builder);
+  planResize(builder, sandbox);
   const kept = builder.input.pod.spec.containers.filter((container) => planRegular(builder, sandbox, container));
   if (kept.length === 0) endPod(builder, sandbox, "all containers have ended and none will start again");
 }

@@ -8,6 +8,7 @@ import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { WorkerOperation } from "../../shared/metrics/pods.js";
 import type { ProbedPodState } from "../probes/port.js";
+import type { Resizes } from "../resources/allocation/resizes.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import type { BackoffOptions } from "./crash-backoff.js";
@@ -90,6 +91,8 @@ export interface PodWorkerDeps {
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
   /** RFC 3339, when this node accepted the pod: status.startTime. */
   startTime(uid: string): string | undefined;
+  /** Absent: running containers are never resized. */
+  resizes?: Pick<Resizes, "view" | "onStarted" | "onResized" | "onFailed">;
   /** What the runtime last said of itself. */
   runtime(): RuntimeState | undefined;
   clock: Clock;

@@ -223,7 +223,19 @@ export class PodWorker {
     memory.see(observed);
     const { gates = defaultRestartGates, deadContainersKept = 1 } = this.deps;
     const now = clock.now();
-    const plan = planPod({ pod, observed, now, backoff, startFailures, probes, gates, memory, deadContainersKept });
+    const resize = this.deps.resizes?.view(this.uid);
+    const plan = planPod({
+      pod,
+      observed,
+      now,
+      backoff,
+      startFailures,
+      probes,
+      gates,
+      memory,
+      deadContainersKept,
+      ...(resize !== undefined && { resize }),
+    });
     const deadline = this.activeDeadline();
     if (!plan.finished && deadline !== undefined && deadline <= now) {
       recorder.pod(pod, deadlineEvent);

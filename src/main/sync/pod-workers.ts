@@ -15,6 +15,8 @@ export interface PodWorkersDeps {
   workerDeps(uid: string): PodWorkerDeps;
   /** A pod was accepted, or its definition changed. */
   onDesired(pod: Pod): void;
+  /** The pod with the resources that it may use; called after onDesired. */
+  asAllocated?(pod: Pod): Pod;
   /** How an earlier life of the agent ended the pod, if it did; `told`: it saw the end through. */
   earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined;
   /** Nothing is left of the pod and nobody wants it any more. */
@@ -61,7 +63,7 @@ export class PodWorkers {
     const worker = this.workers.get(uid);
     if (worker !== undefined && worker.state !== "terminating") {
       this.deps.onDesired(pod);
-      worker.setPod(pod);
+      worker.setPod(this.asAllocated(pod));
       return;
     }
     // Who comes back with a shorter grace while it is being ended wants it to end sooner.
@@ -138,7 +140,7 @@ export class PodWorkers {
   private start(pod: Pod): void {
     const { uid } = pod.metadata;
     this.deps.onDesired(pod);
-    const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
+    const worker = new PodWorker(uid, this.asAllocated(pod), this.deps.workerDeps(uid));
     this.workers.set(uid, worker);
     this.claim(podFullName(pod), uid);
     const earlier = this.deps.earlierEnd(uid);
@@ -147,6 +149,10 @@ export class PodWorkers {
     this.doomed.delete(uid);
     if (failure !== undefined) worker.fail({ cause: "failed", failure, deadline: this.deadline(pod) });
     worker.poke();
+  }
+
+  private asAllocated(pod: Pod): Pod {
+    return this.deps.asAllocated?.(pod) ?? pod;
   }
 
   private deadline(pod: Pod | undefined, graceSeconds?: number): number {

@@ -46,6 +46,8 @@ export function stepDecision(step: Step, observed: ObservedPod): StepDecision {
       return { step: kind, container: step.name, reason: step.reason };
     case "remove-container":
       return { step: kind, container: step.name, from: stateOf(observed, step.containerId), to: "none" };
+    case "resize-containers":
+      return { step: kind, reason: step.reason };
     case "release":
     case "clean-up":
       return { step: kind };

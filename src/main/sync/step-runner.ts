@@ -1,9 +1,11 @@
 // Runs a plan's steps for one pod: stops side by side, then what is made in order, then removals, each followed by a look
-// at the pod. What must hold: a container that does not start is noted and waits, the pod's others go on; a step whose
+// at the pod. What must hold: a container that does not start, or a resize that is refused, is noted and waits, the pod's
+// others go on; a step whose
 // outcome is unknown has the pod listed before anything else is planned.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { isResizeError } from "../runtime/resize-error.js";
 import { isStartContainerError, type StartContainerError } from "../runtime/start-container-error.js";
 import { CrashBackoff } from "./crash-backoff.js";
 import { recordStepFailure } from "./failure-events.js";
@@ -69,6 +71,10 @@ export class StepRunner {
       if (hints.length > 0) cache.bump(uid, hints);
     } catch (error) {
       cache.bump(uid, UNKNOWN_OUTCOME);
+      if (isResizeError(error) && work.pod !== undefined) {
+        this.deps.resizes?.onFailed(work.pod, error);
+        return;
+      }
       if (!isStartContainerError(error)) {
         if (!work.signal.aborted) recordStepFailure(recorder, work.pod, step, error);
         throw error;
@@ -85,11 +91,22 @@ export class StepRunner {
         if (starts) this.showProgress(step.container.name, made, progress, work);
       });
       if (starts) this.failures.delete(step.container.name);
+      this.tellActuated(step, work.pod);
       if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.now());
       return hints;
     } finally {
       progress.over = true;
     }
+  }
+
+  private tellActuated(step: Step, pod: Pod | undefined): void {
+    if (pod === undefined) return;
+    if (step.kind === "start-container") this.deps.resizes?.onStarted(pod, step.container.name);
+    if (step.kind !== "resize-containers") return;
+    this.deps.resizes?.onResized(
+      pod,
+      step.containers.map(({ container }) => container.name),
+    );
   }
 
   /** A container that waits for its hook is shown as it is; should that fail, the end of the step shows it. */
@@ -145,6 +162,7 @@ function stageOf(step: Step): Stage {
       return "stop";
     case "create-sandbox":
     case "start-container":
+    case "resize-containers":
       return "build";
     case "remove-container":
       return "tidy";

@@ -2,6 +2,7 @@
 import type { Container } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import type { EventInput } from "../events/recorder.js";
+import type { PodResources } from "../resources/allocation/pod-resources.js";
 
 export type ContainerKind = "init" | "app" | "ephemeral";
 
@@ -65,6 +66,18 @@ export interface PreStopStep {
   deadline: number;
   reason: string;
 }
+/** Running containers get other CPU and memory values, and the pod's cgroup with them. */
+export interface ResizeContainersStep {
+  kind: "resize-containers";
+  containers: readonly ResizedContainer[];
+  /** What the pod's containers were last given; undefined: not known. */
+  actuated: PodResources | undefined;
+  reason: string;
+}
+export interface ResizedContainer {
+  container: Container;
+  containerId: string;
+}
 export interface RemoveContainerStep {
   kind: "remove-container";
   containerId: string;
@@ -89,6 +102,7 @@ export type Step =
   | StartContainerStep
   | KillContainerStep
   | PreStopStep
+  | ResizeContainersStep
   | RemoveContainerStep
   | ReleaseStep
   | CleanUpStep;
@@ -117,6 +131,8 @@ export interface Plan {
   /** Names of containers that will be started again though their policy does not ask for it. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;
+  /** Something of the pod runs with other resources than those that were allocated to it. */
+  resizing?: true;
   events?: PlannedEvent[];
 }
 
@@ -135,6 +151,8 @@ export function describeStep(step: Step): string {
       return `stop container ${step.name} within ${step.graceSeconds}s: ${step.reason}`;
     case "run-pre-stop":
       return `run the preStop hook of container ${step.name}: ${step.reason}`;
+    case "resize-containers":
+      return `resize ${step.containers.map(({ container }) => container.name).join(", ") || "the pod"}: ${step.reason}`;
     case "remove-container":
       return `remove container ${step.name} (${step.containerId.slice(0, 13)})`;
     case "release":

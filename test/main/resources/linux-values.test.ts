@@ -125,6 +125,19 @@ test("the pod-level memory limit stands in for a container's own", () => {
   assert.equal(linuxContainerResources(subject, one, options).memoryLimitInBytes, 32n * MIB);
 });
 
+test("the pod-level CPU limit stands in for a container's own, and for a request it lacks", () => {
+  const [bare, own] = [container("a"), container("b", { cpu: "100m" }, { cpu: "200m" })];
+  const subject = pod([bare, own], { resources: { requests: { cpu: 1 }, limits: { cpu: 2 } } });
+  const values = [bare, own].map((one) => linuxContainerResources(subject, one, options));
+  assert.deepEqual(
+    values.map(({ cpuShares, cpuQuota }) => [cpuShares, cpuQuota]),
+    [
+      [2048n, 200_000n],
+      [102n, 20_000n],
+    ],
+  );
+});
+
 test("sandbox values: sums without overhead, overhead apart", () => {
   const subject = pod([container("a", { cpu: "500m" }, { cpu: 1, memory: "8Mi" }), container("b", { cpu: "500m" })], {
     overhead: { cpu: "250m", memory: "4Mi" },

@@ -106,6 +106,18 @@ const rows: [string, string, Partial<ConditionsInput>, string[] | undefined][] =
     { phase: "Failed", disruption: "d", statuses: [exited("a", 0)] },
     ["True", "TerminationByKubelet", "d"],
   ],
+  [
+    "refused",
+    "PodResizePending",
+    { resize: [{ type: "PodResizePending", status: "True", reason: "Deferred", message: "m" }] },
+    ["True", "Deferred", "m"],
+  ],
+  [
+    "over: it goes, though it was there",
+    "PodResizeInProgress",
+    { previous: [{ type: "PodResizeInProgress", status: "True" }] },
+    undefined,
+  ],
   ["without the rule", "AllContainersRestarting", { restartingAll: true }, undefined],
 ];
 for (const [name, type, input, expected] of rows) {

@@ -13,6 +13,8 @@ import type {
   PullPolicy,
   ResourceRequirements,
 } from "../pod.js";
+import { aggregate } from "../aggregate-resources.js";
+import { printQuantity } from "../quantity.js";
 import type { Volume } from "../volume.js";
 import { isRecord } from "./walk.js";
 
@@ -36,7 +38,7 @@ function specDefaults(spec: PodSpec): PodSpec {
       ? {}
       : { initContainers: initContainers.map((container) => containerDefaults(container, hostNetwork)) }),
     ...(volumes === undefined ? {} : { volumes: volumes.map(volumeDefaults) }),
-    ...(resources === undefined ? {} : { resources: requestDefaults(resources) }),
+    ...(resources === undefined ? {} : { resources: podRequestDefaults(spec, resources) }),
   };
 }
 
@@ -84,6 +86,18 @@ function envDefaults(variable: EnvVar): EnvVar {
       ...(resourceFieldRef === undefined ? {} : { resourceFieldRef: { divisor: "0", ...resourceFieldRef } }),
     },
   };
+}
+
+/**
+ * A pod with limits of its own asks for what its containers ask for together, of CPU and memory, or else for its limit.
+ * Of a container a limit stands for the request that it lacks.
+ */
+function podRequestDefaults(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+  if (Object.keys(resources.limits ?? {}).length === 0) return resources;
+  const together = aggregate(spec, (container) => requestDefaults(container.resources ?? {}).requests);
+  const asked = [...together].filter(([name]) => name === "cpu" || name === "memory");
+  const containers = Object.fromEntries(asked.map(([name, quantity]) => [name, printQuantity(quantity)]));
+  return { ...resources, requests: { ...resources.limits, ...containers, ...resources.requests } };
 }
 
 /** A limit without a request is its own request. */

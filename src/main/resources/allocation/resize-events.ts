@@ -1,0 +1,38 @@
+// Events of resizes: the resources that are wished for, as JSON that tools read.
+import type { EventType } from "../../../shared/api/event.js";
+import type { Pod } from "../../../shared/api/pod.js";
+
+export interface ResizeEvent {
+  type: EventType;
+  reason: string;
+  message: string;
+}
+
+export function resizeStarted(pod: Pod): ResizeEvent {
+  return { type: "Normal", reason: "ResizeStarted", message: `Pod resize started: ${text(pod)}` };
+}
+
+export function resizeCompleted(pod: Pod): ResizeEvent {
+  return { type: "Normal", reason: "ResizeCompleted", message: `Pod resize completed: ${text(pod)}` };
+}
+
+/** `reason` is admission's word: "OutOfcpu". */
+export function resizeDeferred(pod: Pod, reason: string, error: string): ResizeEvent {
+  return { type: "Warning", reason: "ResizeDeferred", message: `Pod resize ${reason}: ${text(pod, error)}` };
+}
+
+export function resizeInfeasible(pod: Pod, error: string): ResizeEvent {
+  return { type: "Warning", reason: "ResizeInfeasible", message: `Pod resize Infeasible: ${text(pod, error)}` };
+}
+
+export function resizeFailed(pod: Pod, error: string): ResizeEvent {
+  return { type: "Warning", reason: "ResizeError", message: `Pod resize error: ${text(pod, error)}` };
+}
+
+function text({ metadata, spec }: Pod, error?: string): string {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers].map(({ name, resources }) => ({
+    name,
+    resources: resources ?? {},
+  }));
+  return JSON.stringify({ containers, generation: metadata.generation ?? 0, ...(error !== undefined && { error }) });
+}

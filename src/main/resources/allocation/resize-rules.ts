@@ -1,0 +1,127 @@
+// Resizes that can never be done here, whoever leaves the node. Pure.
+import type { Pod } from "../../../shared/api/pod.js";
+import { milliValue, value } from "../../../shared/api/quantity.js";
+import type { NodeResources } from "../node-capacity.js";
+import { podRequests, sumOf } from "../pod-requests.js";
+import { qosClass } from "../qos.js";
+import { changedResources, resourcesOf, type Resizable } from "./pod-resources.js";
+
+/** What the node's settings allow; gates are named as upstream's, less their common beginning. */
+export interface ResizeRules {
+  /** InPlacePodLevelResourcesVerticalScaling */
+  podLevel: boolean;
+  /** InPlacePodVerticalScalingExclusiveCPUs, ...ExclusiveMemory */
+  exclusiveCPUs: boolean;
+  exclusiveMemory: boolean;
+  /** The policies are static: guaranteed pods have CPUs or memory of their own. */
+  staticCPUs: boolean;
+  staticMemory: boolean;
+  /** Burstable containers may swap (memorySwap.swapBehavior LimitedSwap). */
+  limitedSwap: boolean;
+}
+
+export const defaultResizeRules: ResizeRules = {
+  podLevel: true,
+  exclusiveCPUs: false,
+  exclusiveMemory: false,
+  staticCPUs: false,
+  staticMemory: false,
+  limitedSwap: false,
+};
+
+export interface Infeasible {
+  message: string;
+  /** Of kubelet_pod_infeasible_resizes_total. */
+  detail: string;
+}
+
+/** Why the resize from `allocated` to `wish` can't ever be; undefined: it can, once there is room. */
+export function infeasible(wish: Pod, allocated: Pod, rules: ResizeRules): Infeasible | undefined {
+  if (qosClass(wish) !== qosClass(allocated)) {
+    const [from, to] = [qosClass(allocated), qosClass(wish)];
+    return { message: `Pod QoS class may not change as a result of resizing: ${from} to ${to}`, detail: "qos_class" };
+  }
+  if (!rules.podLevel && changedResources(allocated.spec.resources, wish.spec.resources).length > 0) {
+    return { message: "In-place resize of pod-level resources is disabled", detail: "plr_feature_gate_off" };
+  }
+  return swapRefusal(wish, allocated, rules) ?? guaranteedRefusal(wish, allocated, rules);
+}
+
+/** A container that swaps can't have its memory changed while it runs. */
+function swapRefusal(wish: Pod, allocated: Pod, { limitedSwap }: ResizeRules): Infeasible | undefined {
+  if (!limitedSwap || qosClass(allocated) !== "Burstable") return undefined;
+  const before = resourcesOf(allocated).containers;
+  const after = resourcesOf(wish).containers;
+  for (const { name, resizePolicy = [] } of [...wish.spec.containers, ...(wish.spec.initContainers ?? [])]) {
+    if (!changedResources(before[name], after[name]).includes("memory")) continue;
+    const policy = resizePolicy.find(({ resourceName }) => resourceName === "memory");
+    if (policy?.restartPolicy === "RestartContainer") continue;
+    return {
+      message: "In-place resize of containers with swap is not supported.",
+      detail: "swap_limitation",
+    };
+  }
+  return undefined;
+}
+
+function guaranteedRefusal(wish: Pod, allocated: Pod, rules: ResizeRules): Infeasible | undefined {
+  if (qosClass(allocated) !== "Guaranteed") return undefined;
+  if (rules.staticCPUs && !rules.exclusiveCPUs && requestsChange(wish, allocated, "cpu")) {
+    return {
+      message: 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"',
+      detail: "guaranteed_pod_cpu_manager_static_policy",
+    };
+  }
+  if (rules.staticMemory && !rules.exclusiveMemory && requestsChange(wish, allocated, "memory")) {
+    return {
+      message: 'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"',
+      detail: "guaranteed_pod_memory_manager_static_policy",
+    };
+  }
+  return undefined;
+}
+
+function requestsChange(wish: Pod, allocated: Pod, resource: Resizable): boolean {
+  const [before, after] = [resourcesOf(allocated).containers, resourcesOf(wish).containers];
+  return Object.keys(after).some((name) => changedResources(before[name], after[name]).includes(resource));
+}
+
+/** More than the whole node has: no pod that leaves makes room for it. */
+export function beyondNode(wish: Pod, allocatable: NodeResources): Infeasible | undefined {
+  const requests = podRequests(wish);
+  const detail = "insufficient_node_allocatable";
+  const amount = { cpu: milliValue, memory: value };
+  for (const name of ["memory", "cpu"] as const) {
+    const capacity = allocatable.get(name);
+    const asked = sumOf(requests, name);
+    if (capacity === undefined || asked.nanos <= capacity.nanos) continue;
+    const figures = `requested: ${amount[name](asked)}, capacity: ${amount[name](capacity)}`;
+    return { message: `Node didn't have enough capacity: ${name}, ${figures}`, detail };
+  }
+  return undefined;
+}
+
+/** Does the resize ask for more of CPU or memory than the pod has? */
+export function raisesRequests(wish: Pod, allocated: Pod): boolean {
+  const [before, after] = [podRequests(allocated), podRequests(wish)];
+  return ["cpu", "memory"].some((name) => sumOf(after, name).nanos > sumOf(before, name).nanos);
+}
+
+export interface Waiting {
+  wish: Pod;
+  allocated: Pod;
+  /** Milliseconds since the epoch. */
+  since: number;
+}
+
+/** The order in which waiting resizes are tried: what asks for nothing more, then priority, Guaranteed, and patience. */
+export function byTurn(a: Waiting, b: Waiting): number {
+  const rank = ({ wish, allocated }: Waiting): number[] => [
+    raisesRequests(wish, allocated) ? 1 : 0,
+    -(wish.spec.priority ?? 0),
+    qosClass(wish) === "Guaranteed" ? 0 : 1,
+  ];
+  const [left, right] = [rank(a), rank(b)];
+  const first = left.findIndex((value, index) => value !== right[index]);
+  return first < 0 ? a.since - b.since : (left[first] ?? 0) - (right[first] ?? 0);
+}

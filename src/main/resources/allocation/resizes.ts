@@ -1,0 +1,374 @@
+// In-place resizes of the node's pods: what each pod wishes, what it got, and what became of the difference.
+//
+//   same ── the wish differs ──► asked ── fits ──► in progress ── all containers run with it ──► same
+//                                  │  ▲
+//                    has no room   ▼  │ time, or pods that change        never possible
+//                               deferred                          asked ───────────────► infeasible (until the next wish)
+//
+// What must hold: a pod runs with its allocation, never with a wish that was not granted; one resize is decided at a time,
+// in admission's order; an older wish's answer never counts for a newer one.
+import type { Pod } from "../../../shared/api/pod.js";
+import { podDescription } from "../../../shared/api/pod.js";
+import { compareQuantities } from "../../../shared/api/quantity.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { Allocations } from "./allocations.js";
+import { changedResources, resourcesOf, sameResources, withResources, type PodResources } from "./pod-resources.js";
+import * as events from "./resize-events.js";
+import { byTurn, defaultResizeRules, infeasible, raisesRequests, type ResizeRules } from "./resize-rules.js";
+
+/** Deferred resizes are tried again after this time, then this often. */
+export const FIRST_RETRY_MS = 30_000;
+export const RETRY_MS = 180_000;
+/** A resize that the runtime refused. */
+const FAILED_MIN_MS = 1000;
+const FAILED_MAX_MS = 60_000;
+
+export type RetryTrigger =
+  "periodic_retry" | "pod_resized" | "pod_updated" | "pods_added" | "pods_removed" | "pod_terminated";
+
+/** Admission's word on a resize; `infeasible` is the detail of one that can never fit. */
+export interface ResizeRefusal {
+  reason: string;
+  message: string;
+  infeasible?: string;
+}
+
+export interface ResizeCounters {
+  requested(resource: string, requirement: "requests" | "limits", operation: string): void;
+  infeasible(detail: string): void;
+  deferredAccepted(trigger: RetryTrigger): void;
+  pending(deferred: number, infeasible: number): void;
+  inProgress(count: number): void;
+  ended(durationMs: number, ok: boolean): void;
+}
+
+export interface ResizesDeps {
+  allocations: Allocations;
+  clock: Clock;
+  log: Logger;
+  events: { pod(pod: Pod, event: events.ResizeEvent): void };
+  counters?: ResizeCounters;
+  rules?: ResizeRules;
+  /** Settles when it is this pod's turn; undefined: granted. Rejects when the agent stops. */
+  ask(pod: Pod): Promise<ResizeRefusal | undefined>;
+  /** The pod may use other resources from now on. */
+  onAllocated(pod: Pod): void;
+  /** What is shown of the pod's resize changed. */
+  onShown(uid: string): void;
+}
+
+interface Pending {
+  reason: "Deferred" | "Infeasible";
+  message: string;
+  /** Milliseconds since the epoch. */
+  since: number;
+}
+
+interface Progress {
+  /** Undefined: found under way after a restart of the agent. */
+  since: number | undefined;
+  error?: string;
+  failures: number;
+  retryAt?: number;
+}
+
+interface Entry {
+  wish: Pod;
+  /** The wish as it was allocated, kept as one object while neither changes. */
+  effective: Pod;
+  admitted: boolean;
+  pending?: Pending;
+  progress?: Progress;
+}
+
+/** What the planner needs to know of a pod's resize. */
+export interface ResizeView {
+  /** What its containers were last given; undefined: not known. */
+  actuated: PodResources | undefined;
+  /** After a failure nothing is tried before this moment, milliseconds since the epoch. */
+  retryAt?: number;
+}
+
+export interface ResizeCondition {
+  type: "PodResizePending" | "PodResizeInProgress";
+  status: "True";
+  reason?: string;
+  message?: string;
+}
+
+export class Resizes {
+  private readonly entries = new Map<string, Entry>();
+  private turn: Promise<void> = Promise.resolve();
+  private timer: Timer | undefined;
+  private stopped = false;
+  private readonly rules: ResizeRules;
+
+  constructor(private readonly deps: ResizesDeps) {
+    this.rules = deps.rules ?? defaultResizeRules;
+  }
+
+  /** Begins the rounds of retries. */
+  start(): void {
+    this.rest(FIRST_RETRY_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.timer?.cancel();
+    await this.turn;
+    await this.deps.allocations.flush();
+  }
+
+  /** A definition came. Answers the pod as it may run: with what was allocated to it, if anything was. */
+  onWish(wish: Pod): Pod {
+    const { uid } = wish.metadata;
+    const known = this.entries.get(uid);
+    const allocated = this.deps.allocations.allocated(uid);
+    const effective = allocated === undefined ? wish : withResources(wish, allocated);
+    const entry: Entry = { admitted: false, ...known, wish, effective };
+    this.entries.set(uid, entry);
+    if (known !== undefined && known.admitted) this.countRequested(known.wish, wish);
+    // Should this one give something back, the others are tried when it is granted.
+    if (entry.admitted && !sameResources(resourcesOf(wish), resourcesOf(known?.wish ?? effective))) {
+      this.consider(uid, "pod_updated");
+    } else this.retry(known === undefined ? "pods_added" : "pod_updated");
+    return effective;
+  }
+
+  /** The pod as it may run; undefined for one that is not known. */
+  effective(uid: string): Pod | undefined {
+    return this.entries.get(uid)?.effective;
+  }
+
+  /** A pod of an earlier life, before its source has told of it. */
+  asAllocated(pod: Pod): Pod {
+    const allocated = this.deps.allocations.allocated(pod.metadata.uid);
+    return allocated === undefined ? pod : withResources(pod, allocated);
+  }
+
+  /** Admission took the pod on, as it was asked for. */
+  onAdmitted(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const entry = this.entries.get(uid);
+    if (entry === undefined) return;
+    this.deps.allocations.allocate(uid, resourcesOf(pod));
+    entry.admitted = true;
+    entry.effective = withResources(entry.wish, resourcesOf(pod));
+    this.consider(uid, "pod_updated");
+  }
+
+  /** Nothing of the pod runs any more: what it had is free. Should it run again, it is admitted anew. */
+  onOver(uid: string): void {
+    const entry = this.entries.get(uid);
+    if (entry === undefined || !entry.admitted) return;
+    this.entries.set(uid, { wish: entry.wish, effective: entry.wish, admitted: false });
+    this.deps.allocations.forget(uid);
+    this.count();
+    this.retry("pod_terminated");
+  }
+
+  onGone(uid: string): void {
+    this.deps.allocations.forget(uid);
+    if (!this.entries.delete(uid)) return;
+    this.count();
+    this.retry("pods_removed");
+  }
+
+  view(uid: string): ResizeView {
+    const retryAt = this.entries.get(uid)?.progress?.retryAt;
+    return { actuated: this.deps.allocations.actuated(uid), ...(retryAt !== undefined && { retryAt }) };
+  }
+
+  /** A container was started, with the pod's resources. */
+  onStarted(pod: Pod, container: string): void {
+    // What others run with may follow the pod's own values: those stay what they were until a resize has reached all.
+    this.deps.allocations.actuate(pod.metadata.uid, [container], resourcesOf(pod), false);
+  }
+
+  /** These containers of the pod now run with its resources, and its cgroup has them too. */
+  onResized(pod: Pod, containers: readonly string[]): void {
+    const { uid } = pod.metadata;
+    this.deps.allocations.actuate(uid, containers, resourcesOf(pod), true);
+    const progress = this.entries.get(uid)?.progress;
+    if (progress === undefined) return;
+    delete progress.error;
+    delete progress.retryAt;
+    progress.failures = 0;
+  }
+
+  /** The runtime or the kernel did not take the resize; it is tried again later. */
+  onFailed(pod: Pod, error: unknown): void {
+    const { clock, log } = this.deps;
+    const entry = this.entries.get(pod.metadata.uid);
+    if (entry === undefined) return;
+    const progress = (entry.progress ??= { since: undefined, failures: 0 });
+    const message = errorText(error);
+    const waitMs = Math.min(FAILED_MIN_MS * 2 ** progress.failures++, FAILED_MAX_MS);
+    progress.retryAt = clock.now() + waitMs;
+    log.error(
+      { pod: pod.metadata.uid, err: error, retryMs: waitMs },
+      `${podDescription(pod)}: resize failed, next try in ${waitMs / 1000}s: ${message}`,
+    );
+    if (progress.error === message) return;
+    progress.error = message;
+    this.deps.events.pod(pod, events.resizeFailed(pod, message));
+    if (progress.since !== undefined) this.deps.counters?.ended(clock.now() - progress.since, false);
+    this.changed(pod.metadata.uid);
+  }
+
+  /** The pod was looked at: does something of it still run with other resources than those allocated? */
+  onSynced(pod: Pod, resizing: boolean): void {
+    const { uid } = pod.metadata;
+    const entry = this.entries.get(uid);
+    // A look from before the last decision says nothing about it.
+    if (entry === undefined || !sameResources(resourcesOf(pod), resourcesOf(entry.effective))) return;
+    if (resizing && entry.progress === undefined) entry.progress = { since: undefined, failures: 0 };
+    else if (!resizing && entry.progress !== undefined) {
+      const { since } = entry.progress;
+      delete entry.progress;
+      this.deps.events.pod(pod, events.resizeCompleted(pod));
+      if (since !== undefined) this.deps.counters?.ended(this.deps.clock.now() - since, true);
+    } else return;
+    this.changed(uid);
+  }
+
+  private conditions(uid: string): ResizeCondition[] {
+    const { pending, progress } = this.entries.get(uid) ?? {};
+    const conditions: ResizeCondition[] = [];
+    if (pending !== undefined) {
+      const { reason, message } = pending;
+      conditions.push({ type: "PodResizePending", status: "True", reason, message });
+    }
+    if (progress !== undefined) {
+      const error = progress.error === undefined ? {} : { reason: "Error", message: progress.error };
+      conditions.push({ type: "PodResizeInProgress", status: "True", ...error });
+    }
+    return conditions;
+  }
+
+  /** What the pod's status tells of it. */
+  shown(uid: string): { wish?: Pod; actuated?: PodResources; conditions: ResizeCondition[] } {
+    const wish = this.entries.get(uid)?.wish;
+    const actuated = this.deps.allocations.actuated(uid);
+    return {
+      ...(wish !== undefined && { wish }),
+      ...(actuated !== undefined && { actuated }),
+      conditions: this.conditions(uid),
+    };
+  }
+
+  /** What waits may fit now. */
+  private retry(trigger: RetryTrigger, except?: string): void {
+    const { clock } = this.deps;
+    const waiting = [...this.entries]
+      .filter(([uid, { pending }]) => pending?.reason === "Deferred" && uid !== except)
+      .map(([uid, { wish, effective, pending }]) => {
+        return { uid, wish, allocated: effective, since: pending?.since ?? clock.now() };
+      });
+    for (const { uid } of waiting.sort(byTurn)) this.consider(uid, trigger);
+  }
+
+  private rest(ms: number): void {
+    if (this.stopped) return;
+    this.timer = this.deps.clock
+      .after(ms, () => {
+        this.retry("periodic_retry");
+        this.rest(RETRY_MS);
+      })
+      .unref();
+  }
+
+  private consider(uid: string, trigger: RetryTrigger): void {
+    this.turn = this.turn
+      .then(() => this.decide(uid, trigger))
+      .catch((error: unknown) => {
+        if (!this.stopped) this.deps.log.error({ uid, err: error }, `a resize was not decided: ${errorText(error)}`);
+      });
+  }
+
+  private async decide(uid: string, trigger: RetryTrigger): Promise<void> {
+    const entry = this.entries.get(uid);
+    if (this.stopped || entry === undefined || !entry.admitted) return;
+    const { wish, effective } = entry;
+    if (sameResources(resourcesOf(wish), resourcesOf(effective))) {
+      if (entry.pending !== undefined) {
+        delete entry.pending;
+        this.changed(uid);
+      }
+      return;
+    }
+    const impossible = infeasible(wish, effective, this.rules);
+    const refusal: ResizeRefusal | undefined =
+      impossible === undefined
+        ? await this.deps.ask(wish)
+        : { reason: "Infeasible", message: impossible.message, infeasible: impossible.detail };
+    const now = this.entries.get(uid);
+    // Who ended meanwhile gave back what it was granted; another wish is asked for in its own turn.
+    if (now === undefined || !now.admitted) return;
+    if (refusal === undefined) this.grant(uid, now, wish, trigger);
+    else if (now.wish === wish) this.refuse(uid, now, refusal);
+  }
+
+  private grant(uid: string, entry: Entry, granted: Pod, trigger: RetryTrigger): void {
+    const { allocations, clock, counters, log } = this.deps;
+    const before = entry.effective;
+    allocations.allocate(uid, resourcesOf(granted));
+    entry.effective = withResources(entry.wish, resourcesOf(granted));
+    if (entry.pending?.reason === "Deferred") counters?.deferredAccepted(trigger);
+    delete entry.pending;
+    entry.progress = { since: clock.now(), failures: 0 };
+    log.info({ pod: uid, trigger }, `${podDescription(granted)}: resize granted`);
+    this.deps.events.pod(granted, events.resizeStarted(granted));
+    this.deps.onAllocated(entry.effective);
+    this.changed(uid);
+    if (!raisesRequests(granted, before)) this.retry("pod_resized", uid);
+  }
+
+  private refuse(uid: string, entry: Entry, { reason, message, infeasible: detail }: ResizeRefusal): void {
+    const { clock, counters, log } = this.deps;
+    const verdict = detail === undefined ? "Deferred" : "Infeasible";
+    const { pending, wish } = entry;
+    const same = pending?.reason === verdict && pending.message === message;
+    entry.pending = { reason: verdict, message, since: pending?.since ?? clock.now() };
+    if (same) return;
+    if (detail !== undefined) counters?.infeasible(detail);
+    log.info({ pod: uid, reason, verdict }, `${podDescription(wish)}: resize ${verdict.toLowerCase()}: ${message}`);
+    const event =
+      detail === undefined ? events.resizeDeferred(wish, reason, message) : events.resizeInfeasible(wish, message);
+    this.deps.events.pod(wish, event);
+    this.changed(uid);
+  }
+
+  private changed(uid: string): void {
+    this.count();
+    this.deps.onShown(uid);
+  }
+
+  private count(): void {
+    const all = [...this.entries.values()];
+    const pending = (reason: string): number => all.filter((entry) => entry.pending?.reason === reason).length;
+    this.deps.counters?.pending(pending("Deferred"), pending("Infeasible"));
+    this.deps.counters?.inProgress(all.filter(({ progress }) => progress !== undefined).length);
+  }
+
+  private countRequested(before: Pod, after: Pod): void {
+    const [old, wished] = [resourcesOf(before).containers, resourcesOf(after).containers];
+    for (const name of Object.keys(wished)) {
+      for (const resource of changedResources(old[name], wished[name])) {
+        for (const requirement of ["requests", "limits"] as const) {
+          const operation = operationOf(old[name]?.[requirement]?.[resource], wished[name]?.[requirement]?.[resource]);
+          if (operation !== undefined) this.deps.counters?.requested(resource, requirement, operation);
+        }
+      }
+    }
+  }
+}
+
+function operationOf(before: string | number | undefined, after: string | number | undefined): string | undefined {
+  if (before === undefined) return after === undefined ? undefined : "add";
+  if (after === undefined) return "remove";
+  const difference = compareQuantities(after, before);
+  return difference === 0 ? undefined : difference > 0 ? "increase" : "decrease";
+}

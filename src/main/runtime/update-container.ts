@@ -1,0 +1,115 @@
+// UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with them.
+// What must hold: at no moment has the pod's cgroup less than what its containers have together: it grows before them and
+// shrinks after them; no memory limit goes below what is in use. Every part may be repeated.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { isCriError, isNotFound, isUnavailable } from "../../shared/cri/errors.js";
+import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
+import { errorText } from "../../shared/log/error-text.js";
+import {
+  largestResources,
+  resourcesOf,
+  withResources,
+  type PodResources,
+} from "../resources/allocation/pod-resources.js";
+import { linuxContainerResources } from "../resources/container-resources.js";
+import { UNLIMITED_QUOTA } from "../resources/cpu.js";
+import type { ResizeContainersStep } from "../sync/step.js";
+import { containerResourceOptions } from "./container-resource-options.js";
+import type { NodeRuntime } from "./node-runtime.js";
+import { ResizeError } from "./resize-error.js";
+
+const UNLIMITED_MEMORY = -1n;
+
+/** Rejects with ResizeError, or with the runtime's error when that is away. */
+export async function resizeContainers(
+  runtime: NodeRuntime,
+  pod: Pod,
+  step: ResizeContainersStep,
+  signal: AbortSignal,
+): Promise<InspectHint[]> {
+  const { actuated } = step;
+  const values = step.containers.map((one) => ({ ...one, linux: newValues(runtime, pod, one.container, actuated) }));
+  await Promise.all(values.map(({ container, containerId, linux }) => refuseBelowUsage(containerId, container, linux)));
+  await cgroup(runtime, pod, outgrown(pod, actuated));
+  // What gives something back goes first.
+  const shrinks = (one: { linux: LinuxContainerResources }): number => (one.linux.memoryLimitInBytes > 0n ? 0 : 1);
+  for (const { containerId, container, linux } of values.toSorted((a, b) => shrinks(a) - shrinks(b))) {
+    await update(containerId, container, linux);
+  }
+  await cgroup(runtime, pod, pod);
+  return step.containers.map(({ containerId }) => ({ kind: "container", id: containerId }));
+
+  async function refuseBelowUsage(id: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
+    const limit = linux.memoryLimitInBytes;
+    if (limit <= 0n) return;
+    const used = await memoryInUse(runtime, id, signal);
+    if (used > limit) {
+      throw new ResizeError(
+        `attempting to set container ${JSON.stringify(name)} memory limit (${limit}) below current usage (${used})`,
+      );
+    }
+  }
+
+  async function update(containerId: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
+    try {
+      await runtime.cri.updateContainerResources({ containerId, linux, annotations: {} }, { signal });
+    } catch (error) {
+      // Ended meanwhile: it gets its values at the next start.
+      if (isNotFound(error)) return;
+      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+      throw new ResizeError(`updating the resources of container ${name}: ${error.details}`, { cause: error });
+    }
+  }
+}
+
+/** The pod with what its containers have or get, whichever is more. */
+export function outgrown(pod: Pod, actuated: PodResources | undefined): Pod {
+  return actuated === undefined ? pod : withResources(pod, largestResources(resourcesOf(pod), actuated));
+}
+
+async function cgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void> {
+  try {
+    await runtime.cgroups.ensurePod(pod, sized);
+  } catch (error) {
+    throw new ResizeError(`resizing the cgroup of the pod: ${errorText(error)}`, { cause: error });
+  }
+}
+
+/** What the runtime is told: CPU and memory only. A limit that is taken away is lifted; one that never was is left alone. */
+function newValues(
+  runtime: NodeRuntime,
+  pod: Pod,
+  container: Container,
+  actuated: PodResources | undefined,
+): LinuxContainerResources {
+  const options = containerResourceOptions(runtime);
+  const wanted = linuxContainerResources(pod, container, options);
+  const before = actuated === undefined ? undefined : withResources(pod, actuated);
+  const known = [...(before?.spec.containers ?? []), ...(before?.spec.initContainers ?? [])];
+  const old = known.find(({ name }) => name === container.name);
+  const had = before === undefined || old === undefined ? undefined : linuxContainerResources(before, old, options);
+  const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes, memorySwapLimitInBytes } = wanted;
+  return LinuxContainerResources.fromPartial({
+    cpuShares,
+    cpuPeriod,
+    cpuQuota: cpuQuota === 0n && (had?.cpuQuota ?? 0n) > 0n ? UNLIMITED_QUOTA : cpuQuota,
+    memoryLimitInBytes:
+      memoryLimitInBytes === 0n && (had?.memoryLimitInBytes ?? 0n) > 0n ? UNLIMITED_MEMORY : memoryLimitInBytes,
+    memorySwapLimitInBytes,
+  });
+}
+
+/** Bytes that the kernel can't just drop; 0 when the runtime does not tell. */
+async function memoryInUse(runtime: NodeRuntime, containerId: string, signal: AbortSignal): Promise<bigint> {
+  try {
+    const { stats } = await runtime.cri.containerStats({ containerId }, { signal });
+    const memory = stats?.memory;
+    return memory?.workingSetBytes?.value ?? memory?.usageBytes?.value ?? 0n;
+  } catch (error) {
+    if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+    // The kernel refuses what can't be.
+    runtime.log.debug({ err: error, containerId }, "the memory that a container uses is not known");
+    return 0n;
+  }
+}

@@ -1,0 +1,99 @@
+// The two state files: upstream's form, what survives the agent, what happens to garbage.
+import assert from "node:assert/strict";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
+import { decodeCheckpoint, encodeCheckpoint } from "../../../../src/main/resources/allocation/checkpoint.js";
+import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+/** A file as a kubelet of another make leaves it. */
+const UPSTREAM =
+  '{"data":"{\\"entries\\":{\\"pod1\\":{\\"ContainerResources\\":{\\"container1\\":{\\"requests\\":{\\"cpu\\":\\"1Ki\\",\\"memory\\":\\"1Ki\\"}}}}}}","checksum":1178570812}';
+
+const CPU = { requests: { cpu: "100m" } };
+
+test("a checkpoint of upstream is read, and written as it was", () => {
+  const entries = decodeCheckpoint(JSON.parse(UPSTREAM));
+  assert.deepEqual(
+    [...entries],
+    [["pod1", { containers: { container1: { requests: { cpu: "1Ki", memory: "1Ki" } } } }]],
+  );
+  assert.equal(JSON.stringify(encodeCheckpoint(entries)), UPSTREAM);
+});
+
+const garbage: [name: string, value: unknown][] = [
+  ["no object", []],
+  ["another checksum", { ...(JSON.parse(UPSTREAM) as object), checksum: 1 }],
+  ["no text", { data: {}, checksum: 0 }],
+];
+for (const [name, value] of garbage) {
+  test(`not a checkpoint: ${name}`, () => {
+    assert.throws(() => decodeCheckpoint(value));
+  });
+}
+
+async function build(t: Parameters<typeof temporaryFolder>[0]) {
+  const root = await temporaryFolder(t);
+  const kept = keptLog();
+  const open = async (): Promise<Allocations> => {
+    const allocations = new Allocations(root, new SteppedClock(), kept.log);
+    await allocations.load();
+    return allocations;
+  };
+  return { root, kept, open };
+}
+
+test("both states outlive the agent; what is forgotten does not", async (t) => {
+  const { open } = await build(t);
+  const first = await open();
+  first.allocate("uid-a", { containers: { app: CPU }, pod: CPU });
+  first.actuate("uid-a", ["app"], { containers: { app: {} } }, true);
+  first.allocate("uid-b", { containers: {} });
+  first.allocate("uid-c", { containers: {} });
+  first.forget("uid-b");
+  await first.flush();
+  const second = await open();
+  assert.deepEqual(second.allocated("uid-a"), { containers: { app: CPU }, pod: CPU });
+  assert.deepEqual(second.actuated("uid-a"), { containers: { app: {} } });
+  assert.equal(second.allocated("uid-b"), undefined);
+  second.keepOnly(new Set(["uid-a"]));
+  await second.flush();
+  assert.equal((await open()).allocated("uid-c"), undefined);
+});
+
+test("a container that is started brings the pod's own values only when nothing is known of them", () => {
+  const allocations = new Allocations("/dev/null/nowhere", new SteppedClock(), keptLog().log);
+  allocations.actuate("uid-a", ["one"], { containers: { one: CPU }, pod: CPU }, false);
+  assert.deepEqual(allocations.actuated("uid-a")?.pod, CPU);
+  const grown = { containers: { one: CPU, two: CPU }, pod: { requests: { cpu: "1" } } };
+  allocations.actuate("uid-a", ["two"], grown, false);
+  assert.deepEqual(allocations.actuated("uid-a")?.pod, CPU);
+  allocations.actuate("uid-a", ["one"], grown, true);
+  assert.deepEqual(allocations.actuated("uid-a"), grown);
+});
+
+test("garbage is set aside with a warning", async (t) => {
+  const { root, kept, open } = await build(t);
+  await writeFile(join(root, "allocated_pods_state"), "{");
+  await writeFile(join(root, "actuated_pods_state"), UPSTREAM);
+  const allocations = await open();
+  assert.equal(allocations.allocated("pod1"), undefined);
+  assert.notEqual(allocations.actuated("pod1"), undefined);
+  assert.ok((await readdir(root)).some((name) => name.startsWith("allocated_pods_state.corrupt-")));
+  assert.match(JSON.stringify(kept), /is not usable/);
+});
+
+test("a folder that can't be written to is told once, and costs nothing but that", async (t) => {
+  const { root, kept, open } = await build(t);
+  const allocations = await open();
+  await mkdir(join(root, "allocated_pods_state"));
+  for (const uid of ["uid-a", "uid-b"]) {
+    allocations.allocate(uid, { containers: {} });
+    await allocations.flush();
+  }
+  assert.notEqual(allocations.allocated("uid-b"), undefined);
+  const told = JSON.stringify(kept).split("the resources of pods can't be written").length - 1;
+  assert.equal(told, 1);
+});

@@ -1,0 +1,238 @@
+// Resizes of a whole node under virtual time, with admission's own handlers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { AdmissionQueue } from "../../../../src/main/admission/admission-queue.js";
+import { NodeAdmission } from "../../../../src/main/admission/node-admission.js";
+import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
+import { resourcesOf, sameResources } from "../../../../src/main/resources/allocation/pod-resources.js";
+import { FIRST_RETRY_MS, Resizes, RETRY_MS } from "../../../../src/main/resources/allocation/resizes.js";
+import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
+import { milliValue } from "../../../../src/shared/api/quantity.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
+import { container, pod } from "../../../support/pods.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+import { settle } from "../../../support/sync-kit.js";
+import { admissionNode } from "../../admission/kit.js";
+
+/** Of a node with 2000. */
+const asking = (name: string, milli: number): Pod =>
+  pod({ containers: [container("app", { resources: { requests: { cpu: `${milli}m` } } })] }, name);
+
+class World {
+  readonly clock = new SteppedClock();
+  readonly log = keptLog().log;
+  readonly told: string[] = [];
+  readonly counted: string[] = [];
+  readonly runs = new Map<string, Pod>();
+  readonly allocations = new Allocations("/dev/null/nowhere", this.clock, this.log);
+  readonly admission = new AdmissionQueue(
+    new NodeAdmission({
+      node: () => Promise.resolve(admissionNode()),
+      events: { pod: () => undefined, node: () => undefined },
+      log: this.log,
+      fail: () => Promise.resolve(),
+      counters: { rejected: () => undefined, preempted: () => undefined },
+    }),
+  );
+  readonly resizes = new Resizes({
+    allocations: this.allocations,
+    clock: this.clock,
+    log: this.log,
+    events: {
+      pod: ({ metadata }, { reason, message }) => void this.told.push(`${metadata.name} ${reason} ${message}`),
+    },
+    counters: {
+      requested: (...labels) => void this.counted.push(`requested ${labels.join(" ")}`),
+      infeasible: (detail) => void this.counted.push(`infeasible ${detail}`),
+      deferredAccepted: (trigger) => void this.counted.push(`accepted ${trigger}`),
+      pending: () => undefined,
+      inProgress: () => undefined,
+      ended: (_ms, ok) => void this.counted.push(`ended ${ok}`),
+    },
+    ask: (asked) => this.admission.resize(asked),
+    onAllocated: (given) => void this.runs.set(given.metadata.uid, given),
+    onShown: () => undefined,
+  });
+
+  /** A definition comes; the pod is admitted the first time. */
+  async define(wish: Pod): Promise<void> {
+    const { uid } = wish.metadata;
+    const effective = this.resizes.onWish(wish);
+    this.admission.updated(effective);
+    if (this.runs.has(uid)) this.runs.set(uid, effective);
+    else if ((await this.admission.admit(effective, new AbortController().signal)).admit) {
+      this.runs.set(uid, effective);
+      this.resizes.onAdmitted(effective);
+    }
+    await settle();
+  }
+
+  async remove({ metadata: { uid } }: Pod): Promise<void> {
+    this.runs.delete(uid);
+    this.admission.forget(uid);
+    this.resizes.onGone(uid);
+    await settle();
+  }
+
+  conditions({ metadata: { uid } }: Pod): string[] {
+    return this.resizes
+      .shown(uid)
+      .conditions.map(({ type, reason }) => (reason === undefined ? type : `${type} ${reason}`));
+  }
+
+  milli({ metadata: { uid } }: Pod): number {
+    const runs = this.runs.get(uid);
+    return runs === undefined ? 0 : Number(milliValue(sumOf(podRequests(runs), "cpu")));
+  }
+}
+
+test("a wish that fits is allocated at once, is in progress until it is seen done, and is told", async () => {
+  const world = new World();
+  const [before, after] = [asking("a", 100), asking("a", 300)];
+  await world.define(before);
+  assert.deepEqual(world.conditions(before), []);
+  await world.define(after);
+  assert.equal(world.milli(after), 300);
+  assert.deepEqual(world.conditions(after), ["PodResizeInProgress"]);
+  assert.equal(world.told.length, 1);
+  assert.equal(
+    world.told[0],
+    'a ResizeStarted Pod resize started: {"containers":[{"name":"app","resources":{"requests":{"cpu":"300m"}}}],"generation":0}',
+  );
+  world.resizes.onSynced(before, false);
+  assert.deepEqual(world.conditions(after), ["PodResizeInProgress"], "a look from before the decision says nothing");
+  world.resizes.onSynced(after, true);
+  world.resizes.onSynced(after, false);
+  assert.deepEqual(world.conditions(after), []);
+  assert.match(world.told[1] ?? "", /^a ResizeCompleted Pod resize completed: \{/);
+  assert.deepEqual(world.counted, ["requested cpu requests increase", "ended true"]);
+});
+
+test("a wish without room is deferred, told once, and granted when a pod goes", async () => {
+  const world = new World();
+  const [hog, small, wish] = [asking("hog", 1500), asking("a", 100), asking("a", 1000)];
+  await world.define(hog);
+  await world.define(small);
+  await world.define(wish);
+  assert.deepEqual(world.conditions(wish), ["PodResizePending Deferred"]);
+  assert.equal(world.milli(wish), 100);
+  assert.match(
+    world.told[0] ?? "",
+    /^a ResizeDeferred Pod resize OutOfcpu: .*"error":"Node didn't have enough resource/,
+  );
+  assert.equal(world.resizes.shown("uid-a").wish, wish);
+  await world.define(wish);
+  assert.equal(world.told.length, 1);
+  await world.remove(hog);
+  assert.equal(world.milli(wish), 1000);
+  assert.deepEqual(world.counted.slice(-1), ["accepted pods_removed"]);
+});
+
+test("a deferred resize is granted when another shrinks, when another pod is over, or by and by", async () => {
+  const world = new World();
+  const wish = asking("a", 1000);
+  await world.define(asking("hog", 1500));
+  await world.define(asking("a", 100));
+  await world.define(wish);
+  await world.define(asking("hog", 900));
+  assert.equal(world.milli(wish), 1000);
+  assert.ok(world.counted.includes("accepted pod_resized"));
+
+  await world.define(asking("a", 1500));
+  assert.equal(world.milli(wish), 1000);
+  world.runs.delete("uid-hog");
+  world.admission.forget("uid-hog");
+  world.resizes.onOver("uid-hog");
+  await settle();
+  assert.equal(world.milli(wish), 1500);
+  assert.ok(world.counted.includes("accepted pod_terminated"));
+
+  await world.define(asking("b", 400));
+  await world.define(asking("b", 800));
+  assert.equal(world.milli(asking("b", 0)), 400);
+  world.resizes.start();
+  // Room that nobody tells of.
+  world.admission.forget("uid-a");
+  world.clock.step(FIRST_RETRY_MS);
+  await settle();
+  assert.equal(world.milli(asking("b", 0)), 800);
+  assert.ok(world.counted.includes("accepted periodic_retry"));
+  await world.resizes.stop();
+  world.clock.step(RETRY_MS);
+  assert.equal(world.clock.pending, 0);
+});
+
+test("what can never be is told as infeasible and not asked again; the wish taken back leaves nothing", async () => {
+  const world = new World();
+  const before = asking("a", 100);
+  await world.define(before);
+  await world.define(asking("a", 3000));
+  assert.deepEqual(world.conditions(before), ["PodResizePending Infeasible"]);
+  assert.match(world.told[0] ?? "", /^a ResizeInfeasible Pod resize Infeasible: /);
+  assert.deepEqual(world.counted.slice(-1), ["infeasible insufficient_node_allocatable"]);
+  await world.define(asking("b", 100));
+  assert.equal(world.told.length, 1);
+  await world.define(before);
+  assert.deepEqual(world.conditions(before), []);
+});
+
+test("a failure is shown, told once, and tried again after growing pauses", async () => {
+  const world = new World();
+  const [before, after] = [asking("a", 100), asking("a", 200)];
+  await world.define(before);
+  await world.define(after);
+  world.resizes.onFailed(after, new Error("no"));
+  assert.deepEqual(world.conditions(after), ["PodResizeInProgress Error"]);
+  assert.equal(world.resizes.view("uid-a").retryAt, 1000);
+  world.resizes.onFailed(after, new Error("no"));
+  assert.equal(world.resizes.view("uid-a").retryAt, 2000);
+  assert.equal(world.told.filter((line) => line.startsWith("a ResizeError Pod resize error: ")).length, 1);
+  world.resizes.onResized(after, ["app"]);
+  assert.equal(world.resizes.view("uid-a").retryAt, undefined);
+  world.resizes.onSynced(after, false);
+  assert.deepEqual(world.conditions(after), []);
+});
+
+test("another life goes on with the allocation, and asks for the wish again", async () => {
+  const world = new World();
+  world.allocations.allocate("uid-a", resourcesOf(asking("a", 100)));
+  const wish = asking("a", 400);
+  const effective = world.resizes.onWish(wish);
+  assert.ok(sameResources(resourcesOf(effective), resourcesOf(asking("a", 100))));
+  assert.ok((await world.admission.admit(effective, new AbortController().signal)).admit);
+  world.resizes.onAdmitted(effective);
+  await settle();
+  assert.equal(world.milli(wish), 400);
+});
+
+test("a pod that is over is admitted anew with its wish", async () => {
+  const world = new World();
+  await world.define(asking("a", 100));
+  await world.define(asking("a", 3000));
+  world.resizes.onOver("uid-a");
+  assert.deepEqual(world.conditions(asking("a", 0)), []);
+  assert.ok(sameResources(resourcesOf(world.resizes.onWish(asking("a", 900))), resourcesOf(asking("a", 900))));
+});
+
+test("property: whatever is wished and removed, what pods run with together never exceeds the node", async () => {
+  const name = fc.constantFrom("a", "b", "c", "d");
+  const change = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ name, milli: fc.integer({ min: 1, max: 2500 }) }) },
+    { weight: 1, arbitrary: fc.record({ name }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 25 }), async (changes) => {
+      const world = new World();
+      for (const one of changes) {
+        if ("milli" in one) await world.define(asking(one.name, one.milli));
+        else await world.remove(asking(one.name, 0));
+        const all = ["a", "b", "c", "d"].map((each) => world.milli(asking(each, 0)));
+        assert.ok(all.reduce((sum, milli) => sum + milli, 0) <= 2000, all.join(" + "));
+      }
+      await world.resizes.stop();
+    }),
+    { numRuns: 30 },
+  );
+});

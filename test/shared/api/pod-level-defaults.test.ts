@@ -1,0 +1,42 @@
+// Requests that a pod with pod-level limits leaves open: those of its containers together, or else its limits.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withPodDefaults } from "../../../src/shared/api/manifest/defaults.js";
+import type { Container, ResourceList, ResourceRequirements } from "../../../src/shared/api/pod.js";
+import { container, pod } from "../../support/pods.js";
+
+const asks = (name: string, requests: ResourceList, fields: Partial<Container> = {}): Container =>
+  container(name, { resources: { requests }, ...fields });
+const limits = { cpu: "2", memory: "1Gi" };
+const two = [asks("a", { cpu: "100m" }), asks("b", { cpu: "200m" })];
+
+const table: [name: string, spec: Parameters<typeof pod>[0], expected: ResourceRequirements["requests"]][] = [
+  ["what containers ask for, and the limit for the rest", { containers: two }, { cpu: "300m", memory: "1Gi" }],
+  ["nobody asks", { containers: [container("a")] }, limits],
+  [
+    "a container's limit is its request",
+    { containers: [container("a", { resources: { limits: { memory: "64Mi" } } })] },
+    { cpu: "2", memory: "64Mi" },
+  ],
+  [
+    "init containers and sidecars count as they run",
+    {
+      containers: two,
+      initContainers: [asks("s", { cpu: "50m" }, { restartPolicy: "Always" }), asks("i", { cpu: "1" })],
+    },
+    { cpu: "1050m", memory: "1Gi" },
+  ],
+];
+for (const [name, spec, expected] of table) {
+  test(name, () => {
+    const made = withPodDefaults(pod({ ...spec, resources: { limits } }));
+    assert.deepEqual(made.spec.resources, { limits, requests: expected });
+  });
+}
+
+test("what is given stays; without limits nothing is added", () => {
+  const given = { limits, requests: { cpu: "1500m", memory: "1Mi" } };
+  assert.deepEqual(withPodDefaults(pod({ containers: two, resources: given })).spec.resources, given);
+  const requests = { cpu: "1" };
+  assert.deepEqual(withPodDefaults(pod({ containers: two, resources: { requests } })).spec.resources, { requests });
+});
