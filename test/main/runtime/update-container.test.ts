@@ -23,7 +23,7 @@ const podWith = (...containers: Container[]): Pod => podOf(app(), { containers }
 async function build(t: TestContext, ...containers: Container[]) {
   const world = await runtimeOn(t);
   const order: string[] = [];
-  const { ensurePod } = world.runtime.cgroups;
+  const ensurePod = world.runtime.cgroups.ensurePod.bind(world.runtime.cgroups);
   const options = { cpuCFSQuota: true, podPidsLimit: 0n, hugePageSizes: [] };
   world.runtime.cgroups.ensurePod = (pod, sized) => {
     const { cpuQuotaUs, memoryBytes } = podCgroupLimits(sized ?? pod, options);
