@@ -26,6 +26,8 @@ class World {
   readonly told: string[] = [];
   readonly counted: string[] = [];
   readonly runs = new Map<string, Pod>();
+  /** Admission has spoken of a resize, and the pod has not heard of it yet. */
+  onAnswered: () => void = () => undefined;
   /** Pods that wait for admission. */
   readonly asked = new Map<string, AbortController>();
   readonly allocations = new Allocations("/dev/null/nowhere", this.clock, this.log);
@@ -53,7 +55,11 @@ class World {
       inProgress: () => undefined,
       ended: (_ms, ok) => void this.counted.push(`ended ${ok}`),
     },
-    ask: (asked) => this.admission.resize(asked),
+    ask: async (asked) => {
+      const refusal = await this.admission.resize(asked);
+      this.onAnswered();
+      return refusal;
+    },
     onAllocated: (given) => void this.runs.set(given.metadata.uid, given),
     onShown: () => undefined,
   });
@@ -172,6 +178,21 @@ test("a deferred resize is granted when another shrinks, when another pod is ove
   await world.resizes.stop();
   world.clock.step(RETRY_MS);
   assert.equal(world.clock.pending, 0);
+});
+
+test("a definition that comes between a grant and the pod hearing of it takes nothing back", async () => {
+  const world = new World();
+  await world.define(asking("hog", 1500));
+  await world.define(asking("a", 100));
+  let late: Promise<unknown> = Promise.resolve();
+  world.onAnswered = () => {
+    world.onAnswered = () => undefined;
+    late = Promise.all([world.define(asking("a", 450)), world.define(asking("b", 400))]);
+  };
+  await world.define(asking("a", 500));
+  await late;
+  assert.equal(world.runs.has("uid-b"), false, "b would take the room that a was promised");
+  assert.equal(world.milli(asking("a", 0)), 450);
 });
 
 test("what can never be is told as infeasible and not asked again; the wish taken back leaves nothing", async () => {
