@@ -1,9 +1,9 @@
 // UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with them.
 // What must hold: at no moment has the pod's cgroup less than what its containers have together: it grows before them and
 // shrinks after them; no memory limit goes below what is in use. Every part may be repeated.
-import type { Container, Pod } from "../../shared/api/pod.js";
+import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isCriError, isNotFound, isUnavailable } from "../../shared/cri/errors.js";
+import { isCriError, isNotFound, isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { errorText } from "../../shared/log/error-text.js";
 import {
@@ -13,6 +13,7 @@ import {
   type PodResources,
 } from "../resources/allocation/pod-resources.js";
 import { linuxContainerResources } from "../resources/container-resources.js";
+import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../sync/step.js";
 import { containerResourceOptions } from "./container-resource-options.js";
@@ -38,6 +39,7 @@ export async function resizeContainers(
     await update(containerId, container, linux);
   }
   await cgroup(runtime, pod, pod);
+  await tellSandbox(runtime, pod, step.sandboxId, signal);
   return step.containers.map(({ containerId }) => ({ kind: "container", id: containerId }));
 
   async function refuseBelowUsage(id: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
@@ -73,6 +75,24 @@ async function cgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void>
     await runtime.cgroups.ensurePod(pod, sized);
   } catch (error) {
     throw new ResizeError(`resizing the cgroup of the pod: ${errorText(error)}`, { cause: error });
+  }
+}
+
+/** A runtime that keeps a machine for the pod sizes it by this; others know nothing of the call, and nothing depends on it. */
+async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string, signal: AbortSignal): Promise<void> {
+  const { cpuCFSQuota } = runtime.settings;
+  try {
+    await runtime.cri.updatePodSandboxResources(
+      { podSandboxId, ...sandboxResources(pod, { cpuCFSQuota }) },
+      { signal },
+    );
+  } catch (error) {
+    if (isUnimplemented(error) || isNotFound(error)) return;
+    if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+    runtime.log.warn(
+      { pod: pod.metadata.uid, err: error },
+      `the sandbox of ${podDescription(pod)} was not told of its new resources: ${error.details}`,
+    );
   }
 }
 

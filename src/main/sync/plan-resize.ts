@@ -37,7 +37,7 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
     return;
   }
   const reason = plan.resizing ? "other resources are allocated to it" : "what it was given is not known";
-  plan.steps.push({ kind: "resize-containers", containers, actuated: resize.actuated, reason });
+  plan.steps.push({ kind: "resize-containers", sandboxId: sandbox.id, containers, actuated: resize.actuated, reason });
 }
 
 /** Was a container stopped in order to get its new values? */

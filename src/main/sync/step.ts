@@ -69,6 +69,7 @@ export interface PreStopStep {
 /** Running containers get other CPU and memory values, and the pod's cgroup with them. */
 export interface ResizeContainersStep {
   kind: "resize-containers";
+  sandboxId: string;
   containers: readonly ResizedContainer[];
   /** What the pod's containers were last given; undefined: not known. */
   actuated: PodResources | undefined;

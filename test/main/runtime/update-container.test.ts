@@ -7,7 +7,10 @@ import { podCgroupLimits } from "../../../src/main/resources/pod-cgroup-limits.j
 import type { PodResources } from "../../../src/main/resources/allocation/pod-resources.js";
 import type { Container, Pod, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
-import type { UpdateContainerResourcesRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type {
+  UpdateContainerResourcesRequest,
+  UpdatePodSandboxResourcesRequest,
+} from "../../../src/shared/cri/gen/runtime.v1.js";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
@@ -55,6 +58,7 @@ async function build(t: TestContext, ...containers: Container[]) {
       to,
       {
         kind: "resize-containers",
+        sandboxId: String(sandbox?.id),
         containers: to.spec.containers.map((container) => ({ container, containerId: ids[container.name] ?? "gone" })),
         actuated,
         reason: "",
@@ -70,6 +74,8 @@ test("growing: first the pod's cgroup, then the container; then the cgroup as it
   const hints = await world.resize(podOf(app({ resources: both("300m", "128Mi") })), { containers: { app: SMALL } });
   assert.deepEqual(world.order, ["cgroup 30000 128", "app", "cgroup 30000 128"]);
   assert.deepEqual(hints, [{ kind: "container", id: world.ids["app"] }]);
+  const [told] = world.calls("UpdatePodSandboxResources") as UpdatePodSandboxResourcesRequest[];
+  assert.equal(told?.resources?.memoryLimitInBytes, 128n * MI);
   const linux = world.sent()[0]?.linux;
   assert.deepEqual(
     [
@@ -138,6 +144,14 @@ test("what the runtime answers is the resize's trouble; a runtime that is away i
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isResizeError);
   await world.fake.stop();
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isUnavailable);
+});
+
+test("a sandbox that can't be told does not hold the resize up", async (t) => {
+  const world = await build(t, app({ resources: SMALL }));
+  world.fake.failpoint("UpdatePodSandboxResources", "1*error(INTERNAL: no)->1*error(UNIMPLEMENTED: what)");
+  await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });
+  await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });
+  assert.equal(JSON.stringify(world.kept).split("was not told of its new resources").length - 1, 1);
 });
 
 test("a container that is gone gets its values at its next start; the pod's cgroup does not wait", async (t) => {
