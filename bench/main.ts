@@ -15,11 +15,14 @@ import { benchQueue } from "./queue.js";
 import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
 import { benchShape } from "./sections/shape.js";
+import { benchSoak, shownSamples, soakMinutes } from "./sections/soak.js";
 import { benchStartup } from "./sections/startup.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
-const SECTIONS = ["queue", "startup", "start", "shape", "change", "idle", "scale", "probes"] as const;
+const SECTIONS = ["queue", "startup", "start", "shape", "change", "idle", "scale", "probes", "soak"] as const;
+/** Takes long: only when it is named. */
+const ONLY_BY_NAME: readonly string[] = ["soak"];
 
 async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
   const reports: Report[] = [];
@@ -157,6 +160,26 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
       ]),
     });
   }
+  if (wanted.includes("soak")) {
+    const soak = await benchSoak(soakMinutes());
+    raw["soak"] = soak;
+    const { rssMiB, openFiles, threads } = soak.perHour;
+    show({
+      title: `A churn of ${soak.steps} steps (seed ${soak.seed}); the last row: what an hour adds, by the second half`,
+      head: ["minute", "pods", "RSS MiB", "open files", "threads", "CPU s"],
+      rows: [
+        ...shownSamples(soak.samples).map((one) => [
+          one.minutes,
+          one.pods,
+          one.rssMiB,
+          one.openFiles,
+          one.threads,
+          one.cpuSeconds,
+        ]),
+        ["per hour", undefined, rssMiB, openFiles, threads, undefined],
+      ],
+    });
+  }
   return { reports, raw };
 }
 
@@ -221,7 +244,7 @@ async function main(): Promise<void> {
   const wanted = process.argv.slice(2);
   const unknown = wanted.filter((section) => !(SECTIONS as readonly string[]).includes(section));
   if (unknown.length > 0) throw new Error(`unknown section ${unknown.join(", ")}; there are ${SECTIONS.join(", ")}`);
-  const sections = wanted.length === 0 ? SECTIONS : wanted;
+  const sections = wanted.length === 0 ? SECTIONS.filter((section) => !ONLY_BY_NAME.includes(section)) : wanted;
   if (process.env[INSIDE] !== undefined) {
     await inside(sections);
     return;

@@ -28,7 +28,11 @@ export interface NodeUnderTest {
   stop(patienceMs?: number): Promise<void>;
 }
 
-export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
+/** `config`: more fields of KubeletConfiguration. */
+export async function startNodeUnderTest(
+  base: string,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<NodeUnderTest> {
   await rm(base, { recursive: true, force: true });
   await mkdir(join(base, "staging"), { recursive: true });
   const containerd = await startContainerd({
@@ -46,6 +50,7 @@ export async function startNodeUnderTest(base: string): Promise<NodeUnderTest> {
     readOnlyPort: READ_ONLY_PORT,
     healthzPort: HEALTHZ_PORT,
     nodeName: "bench",
+    config,
     ...(process.env["NODELET_BENCH_ENTRY"] === undefined ? {} : { entry: process.env["NODELET_BENCH_ENTRY"] }),
   });
   await kubelet.start();

@@ -20,6 +20,14 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
+/** Slope of the straight line with the least squares: y per x. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (axis: 0 | 1): number => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
+  const [meanX, meanY] = [mean(0), mean(1)];
+  const covariance = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+}
+
 export type Cell = string | number | undefined;
 
 /** A table in Markdown form, columns padded. */

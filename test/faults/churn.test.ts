@@ -6,11 +6,11 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
-import { run } from "../../packaging/standalone/exec.js";
 import { podTable } from "../../packaging/standalone/pods.js";
 import { sleep } from "../../packaging/standalone/wait.js";
+import { usageOf } from "../../bench/lib/process-usage.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
-import { Churn, identityOf, statusesOf } from "../support/churn.js";
+import { aliases, Churn, identityOf, statusesOf } from "../support/churn.js";
 import { agentLog, metric } from "../support/fault-node.js";
 import { ReadinessWatch } from "../support/readiness-watch.js";
 import { chosenSeed, randomFrom } from "../support/seeded-random.js";
@@ -32,7 +32,6 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
   let cri: CriConnection;
   let churn: Churn;
   let compared = 0;
-  let images = 0;
   /** What a round that failed leaves is no ground for another. */
   let failed = false;
 
@@ -47,8 +46,8 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
     churn = new Churn({
       put: (name, pod) => node.writeManifest(name, pod),
       remove: (name) => node.removeManifest(name),
-      freshImage,
-      ...{ image: testImage(), ctl, nodeName: NODE_NAME, random, slots: SLOTS },
+      images: await aliases(node.endpoint, testImage()),
+      ...{ ctl, nodeName: NODE_NAME, random, slots: SLOTS },
     });
     for (const name of churn.names) await churn.put(name);
     await settled();
@@ -100,6 +99,37 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
     assert.deepEqual(await readdir(node.kubelet.podLogs), []);
   });
 
+  test(
+    "pods that come and go leave neither open files nor threads in the agent",
+    { timeout: 4 * PATIENCE_MS },
+    async () => {
+      const { pid } = node.kubelet;
+      assert.ok(pid !== undefined, "the agent runs");
+      await comeAndGo();
+      const before = await usageOf(pid);
+      for (let cycle = 0; cycle < 2; cycle++) await comeAndGo();
+      let now = before;
+      await waitFor(
+        async () => {
+          now = await usageOf(pid);
+          return now.openFiles <= before.openFiles && now.threads <= before.threads;
+        },
+        {
+          what: "open files and threads to be as many as before",
+          timeoutMs: PATIENCE_MS,
+          lastSeen: () => JSON.stringify({ before, now }),
+        },
+      );
+    },
+  );
+
+  async function comeAndGo(): Promise<void> {
+    for (const name of churn.names.slice(0, SLOTS / 2)) await churn.put(name);
+    await settled();
+    for (const name of churn.names) await churn.remove(name);
+    await settled();
+  }
+
   /** Runs one round; what it did not touch must be as before, and was Ready whenever it was seen. */
   async function undisturbed(round: () => Promise<void>): Promise<void> {
     assert.ok(!failed, "the rounds before went well");
@@ -123,13 +153,6 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
     }
     churn.settled();
     failed = false;
-  }
-
-  async function freshImage(): Promise<string> {
-    const name = `${testImage()}-churn-${++images}`;
-    const socket = node.endpoint.replace(/^unix:\/\//, "");
-    await run("ctr", ["--address", socket, "--namespace", "k8s.io", "images", "tag", "--force", testImage(), name]);
-    return name;
   }
 
   async function settled(): Promise<void> {

@@ -8,6 +8,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Container, PodSpec, Probe } from "../../src/shared/api/pod.js";
 import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
+import { run } from "../../packaging/standalone/exec.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
 
 /** What one pod can be told through files: end with a status, fail its liveness probe, turn its readiness. */
@@ -44,9 +45,8 @@ export interface ChurnOptions {
   /** Puts a manifest in place, or takes it away. */
   put(name: string, pod: object): Promise<void>;
   remove(name: string): Promise<void>;
-  image: string;
-  /** Another name for that image, not used before. */
-  freshImage(): Promise<string>;
+  /** Names of one image: {@link aliases}. */
+  images: readonly [string, ...string[]];
   /** Folder of the host that all pods see as /ctl. */
   ctl: string;
   nodeName: string;
@@ -57,6 +57,7 @@ export interface ChurnOptions {
 export class Churn {
   readonly instances = new Map<string, Instance>();
   private serial = 0;
+  private readonly imagesUsed = new Map<string, number>();
 
   constructor(private readonly options: ChurnOptions) {}
 
@@ -88,8 +89,8 @@ export class Churn {
     const instance: Instance = {
       ...{ name, version, shape, key: `${name}.${version}` },
       uid: shape.keepsUid === true ? slot.toString(16).padStart(32, "f") : undefined,
-      // A running container is replaced in place when its image is another.
-      image: shape.keepsUid === true ? await this.options.freshImage() : this.options.image,
+      // A running container is replaced in place when its image has another name.
+      image: shape.keepsUid === true ? this.nextImage(name) : this.options.images[0],
       ...{ restarts: 0, lastExit: undefined, over: undefined, calm: false },
       ready: !shape.deeds.includes("turn"),
     };
@@ -183,7 +184,7 @@ export class Churn {
       { name: "disk", mountPath: "/part", subPath: "part" },
     ];
     const complete = (one: Container): Container => ({
-      image: one.name === "app" ? image : this.options.image,
+      image: one.name === "app" ? image : this.options.images[0],
       imagePullPolicy: "Never",
       volumeMounts,
       ...one,
@@ -207,11 +208,26 @@ export class Churn {
     };
   }
 
+  private nextImage(name: string): string {
+    const { images } = this.options;
+    const used = this.imagesUsed.get(name) ?? 0;
+    this.imagesUsed.set(name, used + 1);
+    return images[used % images.length] ?? images[0];
+  }
+
   private async forget({ key }: Instance): Promise<void> {
-    for (const what of ["exit", "sick", "ready"]) {
+    for (const what of ["exit", "sick", "ready", "up"]) {
       await rm(join(this.options.ctl, `${key}.${what}`), { force: true });
     }
   }
+}
+
+/** Gives an image of the runtime more names: enough that no two versions of a pod that meet have the same. */
+export async function aliases(endpoint: string, image: string): Promise<[string, ...string[]]> {
+  const names = Array.from({ length: 7 }, (_, index) => `${image}-alias-${index}`);
+  const socket = endpoint.replace(/^unix:\/\//, "");
+  await run("ctr", ["--address", socket, "--namespace", "k8s.io", "images", "tag", "--force", image, ...names]);
+  return [image, ...names];
 }
 
 export function statusesOf(pod: PodView): ApiContainerStatus[] {

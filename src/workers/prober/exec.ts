@@ -1,4 +1,6 @@
 // exec probes: ExecSync on a CRI connection of this thread's own, made when the first one runs, as it brings all of gRPC.
+// What must hold: a call whose probe is called off is left to end by itself. A containerd that loses its client while a
+// command starts holds the container's shim for 30 s, and with it the stop that called the probe off.
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
@@ -37,11 +39,9 @@ export class ExecProbes {
     deadline: ProbeDeadline,
   ): Promise<RunResult> {
     const cri = await (this.client ??= this.connect());
+    const request = { containerId, cmd: command, timeout: BigInt(Math.ceil(timeoutMs / 1000)) };
     try {
-      const { exitCode, stdout, stderr } = await cri.execSync(
-        { containerId, cmd: command, timeout: BigInt(Math.ceil(timeoutMs / 1000)) },
-        { signal: deadline.signal },
-      );
+      const { exitCode, stdout, stderr } = await untilCalledOff(deadline, (signal) => cri.execSync(request, { signal }));
       const output = boundedText(stdout, stderr);
       return exitCode === 0 ? success(output) : failure(output);
     } catch (error) {
@@ -69,4 +69,20 @@ export class ExecProbes {
       operations.recordCall({ operation, durationMs, error: error !== undefined });
     return createCriClient({ endpoint, runtimeRequestTimeoutMs, clock, onCall });
   }
+}
+
+/** Settles as `call` does, or rejects when the probe is called off; the signal that `call` gets is of the time-out only. */
+function untilCalledOff<T>(deadline: ProbeDeadline, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  deadline.signal.throwIfAborted();
+  const late = new AbortController();
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      if (deadline.expired) late.abort(deadline.signal.reason);
+      else reject(deadline.signal.reason as Error);
+    };
+    deadline.signal.addEventListener("abort", onAbort, { once: true });
+    call(late.signal)
+      .then(resolve, reject)
+      .finally(() => deadline.signal.removeEventListener("abort", onAbort));
+  });
 }
