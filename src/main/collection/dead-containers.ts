@@ -4,6 +4,7 @@
 // run, and without it the container would be started once more.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { failedStartsBesideRuns } from "../sync/failed-starts.js";
 
 /** By the flags of that name; negative: no limit. */
 export interface DeadContainerPolicy {
@@ -62,11 +63,14 @@ function unitsOf({ uid, containers }: ObservedPod, before: bigint): Unit[] {
   const units = new Map<string, Unit>();
   const newestFirst = containers.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
   const seen = new Set<string>();
+  const failedStarts = failedStartsBesideRuns(newestFirst);
   for (const status of newestFirst) {
     const name = status.metadata?.name ?? "";
     const newest = !seen.has(name);
     seen.add(name);
     if (status.state !== ContainerState.CONTAINER_EXITED || status.createdAt >= before) continue;
+    // The newest stays, the others the pod's own plan takes away.
+    if (failedStarts.has(status)) continue;
     const unit = units.get(name) ?? { uid, name, dead: [], kept: newest ? 1 : 0 };
     unit.dead.push(status);
     units.set(name, unit);

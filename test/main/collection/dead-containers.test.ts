@@ -24,6 +24,7 @@ function pod(uid: string, containers: string[], sandboxes: string[] = []): Obser
   const states: Record<string, ContainerState> = {
     dead: EXITED,
     running: RUNNING,
+    failed: EXITED,
     unknown: ContainerState.CONTAINER_UNKNOWN,
     created: ContainerState.CONTAINER_CREATED,
   };
@@ -37,6 +38,7 @@ function pod(uid: string, containers: string[], sandboxes: string[] = []): Obser
         id: `${uid}/${name}@${at}`,
         metadata: { name },
         state: states[state] ?? EXITED,
+        reason: state === "failed" ? "StartError" : "",
         createdAt: BigInt(at) * 1_000_000n,
       });
     }),
@@ -76,6 +78,11 @@ describe("per container", () => {
   test("younger than the minimum age neither goes nor counts", () => {
     const pods = [pod("a", [`app dead@${NOW - 1}`, `app dead@${NOW - 100}`, "app dead@30", "app dead@20"])];
     assert.deepEqual(chosen(pods, { minimumContainerTTLMs: 100 }), ["a/app@20"]);
+  });
+  test("a failed start does not push out the container that ran before it", () => {
+    assert.deepEqual(chosen([pod("a", ["app running@50", "app failed@40", "app dead@30", "app dead@20"])]), [
+      "a/app@20",
+    ]);
   });
   test("containers of one name in two pods, and two names in one, are counted apart", () => {
     const pods = [pod("a", ["app dead@2", "app dead@1", "log dead@1"]), pod("b", ["app dead@2"])];
