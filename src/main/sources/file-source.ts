@@ -1,5 +1,6 @@
 // Static pods of a file or folder (staticPodPath): inotify tells at once, a scan every fileCheckFrequency repairs what it
 // missed. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
+import { setMaxListeners } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
@@ -36,6 +37,8 @@ export class FileSource {
   private complaint: string | undefined;
 
   constructor(private readonly options: FileSourceOptions) {
+    // One listener per manifest that waits to be decoded, gone when it is.
+    setMaxListeners(0, this.abort.signal);
     this.folder = options.path;
     this.watch = new DirectoryWatch({
       clock: options.clock,
