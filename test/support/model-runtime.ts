@@ -45,6 +45,9 @@ export class ModelRuntime {
           }),
         );
         return;
+      // Sizes are not part of the model.
+      case "resize-containers":
+        return;
       case "stop-sandbox":
         this.sandbox(step.sandboxId).state = PodSandboxState.SANDBOX_NOTREADY;
         return;

@@ -41,7 +41,9 @@ export class ExecProbes {
     const cri = await (this.client ??= this.connect());
     const request = { containerId, cmd: command, timeout: BigInt(Math.ceil(timeoutMs / 1000)) };
     try {
-      const { exitCode, stdout, stderr } = await untilCalledOff(deadline, (signal) => cri.execSync(request, { signal }));
+      const { exitCode, stdout, stderr } = await untilCalledOff(deadline, (signal) =>
+        cri.execSync(request, { signal }),
+      );
       const output = boundedText(stdout, stderr);
       return exitCode === 0 ? success(output) : failure(output);
     } catch (error) {

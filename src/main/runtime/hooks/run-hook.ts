@@ -1,7 +1,8 @@
-// Runs one lifecycle hook to its end (section 24). What must hold: nothing of it goes on once it has settled; a failure of
-// the hook is a HookError with upstream's words, an abort is the signal's reason.
+// Runs one lifecycle hook to its end (section 24). What must hold: when it has settled nothing of it goes on but a command
+// that was let go of, and that ends with its container; a failure of the hook is a HookError with upstream's words, an abort is the signal's reason.
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { isCriError } from "../../../shared/cri/errors.js";
+import { letGoOnAbort } from "../../../shared/cri/let-go.js";
 import { quote } from "../../../shared/log/quote.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";
@@ -48,7 +49,9 @@ async function runCommand(
   signal: AbortSignal,
 ): Promise<{ error: string; output: string } | undefined> {
   try {
-    const { exitCode, stdout, stderr } = await runtime.cri.execSync({ containerId, cmd, timeout: 0n }, { signal });
+    const { exitCode, stdout, stderr } = await letGoOnAbort(runtime.clock, signal, (late) =>
+      runtime.cri.execSync({ containerId, cmd, timeout: 0n }, { signal: late }),
+    );
     if (exitCode === 0) return undefined;
     const output = Buffer.concat([stdout, stderr]).subarray(0, OUTPUT_LIMIT).toString("utf8");
     const complaint = Buffer.from(stderr).subarray(0, OUTPUT_LIMIT).toString("utf8");

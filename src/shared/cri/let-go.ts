@@ -1,0 +1,32 @@
+// Calls that must not be cancelled while the runtime is just beginning with them. A containerd that loses its client while
+// a command of ExecSync starts holds the container's shim for 30 s, and with it the stop that made the caller go.
+import type { Clock } from "../clock/clock.js";
+
+/** By then a command has long started; cancelling ends it. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Settles as `call` does, or rejects with the signal's reason as soon as that aborts. The call then goes on by itself, and
+ * is cancelled PATIENCE_MS later should it still be there.
+ */
+export function letGoOnAbort<T>(
+  clock: Pick<Clock, "after">,
+  signal: AbortSignal,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const late = new AbortController();
+  return new Promise((resolve, reject) => {
+    const ended = call(late.signal);
+    const onAbort = (): void => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+      const timer = clock.after(PATIENCE_MS, () => late.abort(signal.reason)).unref();
+      void ended.then(
+        () => timer.cancel(),
+        () => timer.cancel(),
+      );
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    ended.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
