@@ -44,9 +44,10 @@ export const KUBEADM_DROP_INS: readonly string[] = [
 
 /** What the agent keeps below its default directories; other programs' files there are left alone. */
 export const STATE: readonly string[] = [
-  ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "nodelet"].map(
-    (name) => `/var/lib/kubelet/${name}`,
-  ),
+  ...[
+    ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "nodelet"],
+    ...["image_manager", "allocated_pods_state", "actuated_pods_state"],
+  ].map((name) => `/var/lib/kubelet/${name}`),
   "/var/log/pods",
   "/var/log/containers",
 ];
