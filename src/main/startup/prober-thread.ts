@@ -10,6 +10,7 @@ import { RingConsumer } from "../../shared/queue/ring.js";
 import type { ProberPort } from "../probes/probe-manager.js";
 import { isThreadStopped } from "../threads/errors.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
+import { PodDeltas } from "./pod-deltas.js";
 import type { ThreadHouse } from "./thread-house.js";
 import type { ThreadOwner } from "./thread-owner.js";
 
@@ -28,13 +29,14 @@ export class ProberThread implements ProberPort {
   readonly thread: SupervisedThread<ProberControl>;
   private records: QueueReader<ProbeRecord> | undefined;
   private started = false;
-  /** The thread has the whole set: from here on it takes changes. */
-  private joined = false;
-  /** Changes go one after the other; what changes meanwhile is merged into the next. */
-  private waiting: { set: Map<string, ProbedPod>; gone: Set<string> } | undefined;
-  private sending = false;
+  private readonly deltas: PodDeltas<ProbedPod>;
 
   constructor(private readonly options: ProberThreadOptions) {
+    this.deltas = new PodDeltas(
+      (set, gone) => this.thread.call.applyPods({ set, gone }),
+      (error) =>
+        options.log.warn({ err: error }, "the prober thread did not take a change; it gets all probes when it is back"),
+    );
     this.thread = superviseThread<ProberControl, ProberInit>({
       ...options.house.common("prober"),
       entry: new URL("../../workers/prober/index.js", import.meta.url),
@@ -51,18 +53,12 @@ export class ProberThread implements ProberPort {
   setPod(pod: ProbedPod): void {
     if (!this.started && pod.probes.length === 0) return;
     this.start();
-    const waiting = this.change();
-    waiting.set.set(pod.uid, pod);
-    waiting.gone.delete(pod.uid);
-    void this.send();
+    this.deltas.change([[pod.uid, pod]], []);
   }
 
   podGone(uid: string): void {
     if (!this.started) return;
-    const waiting = this.change();
-    waiting.set.delete(uid);
-    waiting.gone.add(uid);
-    void this.send();
+    this.deltas.change([], [uid]);
   }
 
   /** For /metrics; nothing while no pod has probes. */
@@ -88,10 +84,6 @@ export class ProberThread implements ProberPort {
     });
   }
 
-  private change(): NonNullable<ProberThread["waiting"]> {
-    return (this.waiting ??= { set: new Map<string, ProbedPod>(), gone: new Set<string>() });
-  }
-
   private async join(thread: SupervisedThread<ProberControl>): Promise<void> {
     const { clock, log } = this.options;
     const [owner, { probeRecordCodec }] = await Promise.all([
@@ -110,36 +102,12 @@ export class ProberThread implements ProberPort {
       { clock },
     );
     this.records.start();
-    this.waiting = undefined;
-    await thread.call.setPods(owner.probedPods());
-    this.joined = true;
-    // What changed while the set was on its way.
-    void this.send();
+    await this.deltas.join(() => thread.call.setPods(owner.probedPods()));
   }
 
   private detach(): void {
-    this.joined = false;
+    this.deltas.leave();
     this.records?.stop();
     this.records = undefined;
-  }
-
-  /** A change that does not arrive is no loss: the thread is being restarted and gets the whole set. */
-  private async send(): Promise<void> {
-    if (this.sending) return;
-    this.sending = true;
-    try {
-      while (this.waiting !== undefined && this.joined) {
-        const { set, gone } = this.waiting;
-        this.waiting = undefined;
-        await this.thread.call.applyPods({ set: [...set.values()], gone: [...gone] });
-      }
-    } catch (error) {
-      this.options.log.warn(
-        { err: error },
-        "the prober thread did not take a change; it gets all probes when it is back",
-      );
-    } finally {
-      this.sending = false;
-    }
   }
 }

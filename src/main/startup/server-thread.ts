@@ -4,6 +4,7 @@ import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "..
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodDelta } from "../status/pod-statuses.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
+import { PodDeltas } from "./pod-deltas.js";
 import type { ThreadHouse } from "./thread-house.js";
 import type { ThreadOwner } from "./thread-owner.js";
 
@@ -18,16 +19,19 @@ export interface ServerThreadOptions {
 
 export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
-  /** Deltas go one after the other; what changes meanwhile is merged into the next. */
-  private waiting: { set: Map<string, Pod>; removed: Set<string> } | undefined;
-  private sending = false;
-  /** The thread has the whole set: from here on it takes deltas. */
-  private joined = false;
-
+  private readonly deltas: PodDeltas<Pod>;
   private configz: ConfigzBodies;
 
   constructor(private readonly options: ServerThreadOptions) {
     this.configz = options.init.configz;
+    this.deltas = new PodDeltas(
+      (set, removed) => this.thread.call.applyPods({ set, removed }),
+      (error) =>
+        options.log.warn(
+          { err: error },
+          "the server thread did not take a pod update; it gets all pods when it is back",
+        ),
+    );
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.house.common("server"),
       entry: new URL("../../workers/server/index.js", import.meta.url),
@@ -35,36 +39,26 @@ export class ServerThread {
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
-        this.waiting = undefined;
-        await thread.call.setPods(owner.pods());
-        this.joined = true;
-        // What changed while the set was on its way.
-        void this.send();
+        await this.deltas.join(() => thread.call.setPods(owner.pods()));
       },
       onExit: (exit) => {
-        this.joined = false;
+        this.deltas.leave();
         options.house.exited(exit);
       },
     });
   }
 
   publish(delta: PodDelta): void {
-    this.waiting ??= { set: new Map(), removed: new Set() };
-    for (const pod of delta.set) {
-      this.waiting.set.set(pod.metadata.uid, pod);
-      this.waiting.removed.delete(pod.metadata.uid);
-    }
-    for (const uid of delta.removed) {
-      this.waiting.set.delete(uid);
-      this.waiting.removed.add(uid);
-    }
-    void this.send();
+    this.deltas.change(
+      delta.set.map((pod) => [pod.metadata.uid, pod] as const),
+      delta.removed,
+    );
   }
 
   /** The configuration was changed in place. A thread that does not take it is given it at its next start. */
   setConfigz(bodies: ConfigzBodies): void {
     this.configz = bodies;
-    if (!this.joined) return;
+    if (!this.deltas.joined) return;
     this.thread.call.setConfigz(bodies).catch((error: unknown) => {
       this.options.log.warn({ err: error }, "the server thread did not take the changed configuration for /configz");
     });
@@ -72,25 +66,5 @@ export class ServerThread {
 
   stop(): Promise<void> {
     return this.thread.stop();
-  }
-
-  /** A delta that does not arrive is no loss: the thread is being restarted and gets the whole set. */
-  private async send(): Promise<void> {
-    if (this.sending) return;
-    this.sending = true;
-    try {
-      while (this.waiting !== undefined && this.joined) {
-        const { set, removed } = this.waiting;
-        this.waiting = undefined;
-        await this.thread.call.applyPods({ set: [...set.values()], removed: [...removed] });
-      }
-    } catch (error) {
-      this.options.log.warn(
-        { err: error },
-        "the server thread did not take a pod update; it gets all pods when it is back",
-      );
-    } finally {
-      this.sending = false;
-    }
   }
 }
