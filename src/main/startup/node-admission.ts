@@ -34,12 +34,15 @@ export interface NodeAdmissionParts {
   fail: (uid: string, failure: PodFailure) => Promise<void>;
 }
 
-export async function nodeAdmission(settings: NodeSettings, parts: NodeAdmissionParts): Promise<NodeAdmission> {
-  const { cri, events, registry, fail } = parts;
+/** What does not change while the agent runs. */
+export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy">;
+
+/** Looks at the machine; independent of everything else at the start. */
+export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
   const [allocatable, armorProblem] = await Promise.all([allocatableOf(settings), appArmorProblem()]);
   const [major = 0, minor = 0] = release().split(".").map(Number);
   const [os = "linux", arch = ""] = goPlatform().split("/");
-  const standing: Omit<AdmissionNode, "supplementalGroupsPolicy"> = {
+  return {
     name: settings.nodeName,
     labels: {
       ...settings.nodeLabels,
@@ -56,6 +59,10 @@ export async function nodeAdmission(settings: NodeSettings, parts: NodeAdmission
     appArmorProblem: armorProblem,
     podLevelResources: settings.podLevelResources,
   };
+}
+
+export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts): NodeAdmission {
+  const { cri, events, registry, fail } = parts;
   return new NodeAdmission({
     node: async (pod, signal) => ({ ...standing, supplementalGroupsPolicy: await strictGroups(cri, pod, signal) }),
     events,

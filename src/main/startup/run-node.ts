@@ -21,7 +21,7 @@ import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import { Timelines } from "../timeline/timelines.js";
 import { installFaultHook } from "./fault-hook.js";
 import { makeRuntime } from "./make-runtime.js";
-import { nodeAdmission } from "./node-admission.js";
+import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
 import type { NodeSettings } from "./node-settings.js";
@@ -59,16 +59,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     counters: eventMetrics(registry),
   });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const bare = await makeRuntime(settings, {
-    clock,
-    log,
-    registry,
-    metrics,
-    events,
-    trace: timelines,
-    tasks,
-    providers,
-  });
+  const [bare, facts] = await Promise.all([
+    makeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks, providers }),
+    admissionFacts(settings),
+  ]);
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
   const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
@@ -83,7 +77,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     onResult: (uid) => sync.onProbeResult(uid),
   });
-  const admission = await nodeAdmission(settings, {
+  const admission = nodeAdmission(facts, {
     cri: runtime.cri,
     events,
     registry,
