@@ -11,23 +11,32 @@ import { taintsHandler } from "./predicates/taints.js";
 import { pressureHandler } from "./pressure.js";
 import { sysctlHandler } from "./sysctls.js";
 
+/** What room on the node does not change. */
+const PLACEMENT: readonly AdmissionHandler[] = [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler];
+
 export const ADMISSION_HANDLERS: readonly AdmissionHandler[] = [
   pressureHandler,
   sysctlHandler,
   operatingSystemHandler,
   supplementalGroupsHandler,
   resourcesHandler,
-  nodeAffinityHandler,
-  nodeNameHandler,
-  nodePortsHandler,
-  taintsHandler,
+  ...PLACEMENT,
   appArmorHandler,
   podFeaturesHandler,
   shutdownHandler,
 ];
 
 export function firstRefusal(context: AdmissionContext): Refusal | undefined {
-  for (const handler of ADMISSION_HANDLERS) {
+  return refusalOf(ADMISSION_HANDLERS, context);
+}
+
+/** Room alone would not help a pod that does not belong on this node. */
+export function placementRefusal(context: AdmissionContext): Refusal | undefined {
+  return refusalOf(PLACEMENT, context);
+}
+
+function refusalOf(handlers: readonly AdmissionHandler[], context: AdmissionContext): Refusal | undefined {
+  for (const handler of handlers) {
     const refusal = handler(context);
     if (refusal !== undefined) return refusal;
   }

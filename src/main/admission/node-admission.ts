@@ -9,13 +9,10 @@ import { resourcesOf, withResources } from "../resources/allocation/pod-resource
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
-import { firstRefusal } from "./handlers.js";
+import { firstRefusal, placementRefusal } from "./handlers.js";
 import type { AdmissionContext, AdmissionNode, MissingResource, Refusal } from "./handler.js";
 import { choosePreempted } from "./preemption.js";
-import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity.js";
-import { nodePortsHandler } from "./predicates/node-ports.js";
 import { findShortages } from "./predicates/resources.js";
-import { taintsHandler } from "./predicates/taints.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 export const PREEMPTED: PodFailure = {
@@ -43,8 +40,9 @@ export class NodeAdmission implements Admission {
     const node = await this.deps.node(pod, signal);
     let refusal = firstRefusal(this.context(pod, node));
     if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(pod, node)) {
-      const { missing } = refusal;
-      refusal = otherRefusal(this.context(pod, node)) ?? (await this.makeRoom(pod, node, missing, signal));
+      const { missing, message } = refusal;
+      refusal =
+        placementRefusal(this.context(pod, node)) ?? (await this.makeRoom(pod, node, { missing, message }, signal));
     }
     if (refusal === undefined) {
       this.admitted.set(pod.metadata.uid, pod);
@@ -88,14 +86,14 @@ export class NodeAdmission implements Admission {
   private async makeRoom(
     pod: Pod,
     node: AdmissionNode,
-    missing: readonly MissingResource[],
+    shortage: { missing: readonly MissingResource[]; message: string },
     signal: AbortSignal,
   ): Promise<Refusal | undefined> {
     const { events, fail, log, counters } = this.deps;
-    const shortage = firstRefusal(this.context(pod, node))?.message ?? "";
+    const { missing } = shortage;
     const failed = (error: unknown): Refusal => ({
       reason: "UnexpectedAdmissionError",
-      message: `Unexpected error while attempting to recover from admission failure: preemption: ${errorText(error)}; ${shortage}`,
+      message: `Unexpected error while attempting to recover from admission failure: preemption: ${errorText(error)}; ${shortage.message}`,
     });
     let victims: Pod[];
     try {
@@ -125,13 +123,4 @@ export class NodeAdmission implements Admission {
 /** More than the node has: nobody's end would make room for it. */
 function isBeyond(pod: Pod, node: AdmissionNode): boolean {
   return findShortages({ pod, others: [], node }).length > 0;
-}
-
-/** Room alone would not help a pod that does not belong on this node. */
-function otherRefusal(context: AdmissionContext): Refusal | undefined {
-  for (const handler of [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler]) {
-    const refusal = handler(context);
-    if (refusal !== undefined) return refusal;
-  }
-  return undefined;
 }
