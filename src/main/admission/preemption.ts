@@ -1,13 +1,12 @@
 // Which pods must go so that a critical one fits. Pure. Best-effort pods go before burstable ones, those before
 // guaranteed ones; within a class the pod that comes nearest to what is still missing. What must hold: no pod is chosen
 // that the others chosen make unnecessary, and never a pod that matters as much as the new one.
-import type { Pod } from "../../shared/api/pod.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
 import { milliValue, value } from "../../shared/api/quantity.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { podRequests, sumOf } from "../resources/pod-requests.js";
 import { qosClass } from "../resources/qos.js";
-import { isStaticPod } from "../status/compute-pod-status.js";
 import type { MissingResource } from "./handler.js";
 
 /** Even without all that may go, room would be missing. */

@@ -2,14 +2,13 @@
 //   before a container has started only its startup probe runs, afterwards liveness and readiness;
 //   a verdict of startup, and a liveness Failure, holds until the container is another one;
 //   while the pod is being terminated only readiness runs, until its containers have stopped.
-import type { Container, Pod, Probe } from "../../shared/api/pod.js";
+import { isSidecar, type Container, type Pod, type Probe } from "../../shared/api/pod.js";
 import type { ProbeKind, ProbeSpec } from "../../shared/contracts/prober.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { podIPs } from "../status/pod-ips.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import { nanosToMs, newestOf } from "../sync/plan-context.js";
-import { isSidecar } from "../sync/restart.js";
 import type { ProbedPodState } from "./port.js";
 import { resolveAction } from "./resolve-action.js";
 

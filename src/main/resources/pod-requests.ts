@@ -1,5 +1,5 @@
 // Sums of a pod's requests and limits, with its overhead, and with what it sets for the pod as a whole.
-import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
+import type { Pod, ResourceList } from "../../shared/api/pod.js";
 import { aggregate } from "../../shared/api/aggregate-resources.js";
 import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 
@@ -11,10 +11,6 @@ export interface SumOptions {
   excludeOverhead?: boolean;
   /** Leaves pod-level resources (spec.resources) out. */
   skipPodLevel?: boolean;
-}
-
-export function isSidecar(container: Container): boolean {
-  return container.restartPolicy === "Always";
 }
 
 /** Is the resource one that pod-level resources may name? */

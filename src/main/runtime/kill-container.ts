@@ -12,11 +12,9 @@ import {
   podFromLabels,
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
+import { MIN_STOP_SECONDS } from "../sync/plan-context.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./unless-gone.js";
-
-/** After a hook that used the grace up the process still gets this long between its stop signal and SIGKILL. */
-const MIN_STOP_SECONDS = 2;
 
 /** What was already done towards stopping the containers of one pod. */
 export class Stopping {

@@ -1,6 +1,6 @@
 // The status of a pod, computed from its spec, what the runtime says, and what was reported before. Pure: computing twice
 // from the same input gives the same status, and feeding a status back in changes nothing.
-import type { Container, Pod } from "../../shared/api/pod.js";
+import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
@@ -116,12 +116,6 @@ export function rejectedPodStatus(reason: string, message: string, qosClass: QOS
 export function pastActiveDeadline(pod: Pod, startTime: string | null | undefined, now: number): boolean {
   const seconds = pod.spec.activeDeadlineSeconds;
   return seconds !== undefined && startTime != null && now - Date.parse(startTime) >= seconds * 1000;
-}
-
-/** A static pod: from a file or URL, not from the API server. */
-export function isStaticPod(pod: Pod): boolean {
-  const source = pod.metadata.annotations?.["kubernetes.io/config.source"];
-  return source !== undefined && source !== "api";
 }
 
 function group(

@@ -1,7 +1,6 @@
 // Pod conditions (section 2). The agent owns the types below and leaves every other one as it finds it.
-import type { Pod } from "../../shared/api/pod.js";
+import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
-import { isSidecar } from "../sync/restart.js";
 import { apiTime } from "./time.js";
 
 /** What a rule decides; times and generation are added when it joins the list. */

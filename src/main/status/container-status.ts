@@ -1,12 +1,12 @@
 // API statuses of a group of containers (init, regular or ephemeral), with everything carried over from what was known
 // before (section 4). A termination once seen must never be lost here.
-import type { Container, Pod } from "../../shared/api/pod.js";
+import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { RestartGates } from "../sync/restart.js";
-import { isSidecar, mayStart } from "../sync/restart.js";
+import { mayStart } from "../sync/restart.js";
 import { lostContainer, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "./phase.js";
 import type { ProbeResults } from "./probe-results.js";

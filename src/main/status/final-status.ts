@@ -1,7 +1,6 @@
 // The status of a pod after its end (section 1, tail): every container must show a termination, and the phase a verdict.
-import type { Pod } from "../../shared/api/pod.js";
+import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodStatus } from "../../shared/api/pod-status.js";
-import { isSidecar } from "../sync/restart.js";
 import { podConditions } from "./conditions.js";
 import { lostContainer, lostWhenTerminated } from "./container-state.js";
 import { isFinalPhase } from "./phase.js";

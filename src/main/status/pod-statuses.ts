@@ -1,7 +1,7 @@
 // The statuses of all pods of the node: computed when something of a pod changed, published in batches to the server
 // thread. What must hold: a published pod is the newest computed one; equal statuses are published once; an exit is
 // never published without the container's last words; the status a pod ended with is published before the pod goes.
-import type { Pod } from "../../shared/api/pod.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -12,7 +12,7 @@ import type { ConditionVerdict } from "./conditions.js";
 import type { StartError } from "./container-status.js";
 import type { RestartGates } from "../sync/restart.js";
 import type { RestartingAll } from "../sync/step.js";
-import { computePodStatus, isStaticPod, rejectedPodStatus, type PodFailure } from "./compute-pod-status.js";
+import { computePodStatus, rejectedPodStatus, type PodFailure } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import type { ProbeResults } from "./probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";

@@ -1,10 +1,10 @@
 // Init containers and sidecars: which one runs next. Pure rules of status-rules.md, section 8.4.
-import type { Container } from "../../shared/api/pod.js";
+import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { condemned } from "./condemned.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { newestIn, newestOf, startReason } from "./plan-context.js";
-import { isSidecar, restartsAfterProbeKill } from "./restart.js";
+import { restartsAfterProbeKill } from "./restart.js";
 
 /** done: app containers may start; waiting: not yet; failed: the pod is over. */
 export type InitProgress = "done" | "waiting" | "failed";

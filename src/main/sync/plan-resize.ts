@@ -1,6 +1,6 @@
 // Which running containers have other CPU and memory values than those allocated to them, and how they get them: in place,
 // or by a restart where their policy asks for one (sections 8.3 and 11).
-import type { Container } from "../../shared/api/pod.js";
+import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { changedResources } from "../resources/allocation/pod-resources.js";
 import { isPositive } from "../resources/pod-requests.js";
@@ -8,7 +8,6 @@ import { condemned } from "./condemned.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { newestIn, newestOf, type PlanInput } from "./plan-context.js";
 import { resizeChanges } from "./resize-changes.js";
-import { isSidecar } from "./restart.js";
 import type { ResizedContainer } from "./step.js";
 
 /** Plans what can be done in place. Containers that are being stopped get their values at the next start. */

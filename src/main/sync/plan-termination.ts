@@ -3,13 +3,11 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { isAlive, readySandboxes } from "./plan-context.js";
+import { isAlive, MIN_STOP_SECONDS, readySandboxes } from "./plan-context.js";
 import { preStopsAhead } from "./pre-stops-ahead.js";
 import type { Plan, Step } from "./step.js";
 import { nextToStop } from "./stop-order.js";
 
-/** The runtime gets at least this long between the stop signal and SIGKILL. */
-const MIN_STOP_SECONDS = 2;
 const DEFAULT_GRACE_SECONDS = 30;
 
 export interface StopInput {

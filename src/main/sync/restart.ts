@@ -14,11 +14,6 @@ export interface RestartGates {
 
 export const defaultRestartGates: RestartGates = { containerRestartRules: true, restartAllContainers: true };
 
-/** An init container with restartPolicy Always: started in init order, then kept running beside the regular ones. */
-export function isSidecar(container: Container): boolean {
-  return container.restartPolicy === "Always";
-}
-
 /** The first restart rule that matches the exit code, if the container has any (it needs a restartPolicy of its own). */
 export function matchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
   if (container.restartPolicy === undefined) return undefined;

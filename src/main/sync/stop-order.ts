@@ -1,7 +1,6 @@
 // In which order the containers of a pod stop: all others together, then sidecars one by one, the last of the spec first.
-import type { Pod } from "../../shared/api/pod.js";
+import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { isSidecar } from "./restart.js";
 
 /** Those of the running containers that stop now; the others when these have ended. */
 export function nextToStop(pod: Pod, running: readonly ContainerStatus[]): ContainerStatus[] {

@@ -1,11 +1,11 @@
 // Follows the lives of the node's pods: writes them into the timelines, and counts them under upstream's names.
-import type { Container, Pod } from "../../shared/api/pod.js";
+import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ContainerKind, PodMetrics, WorkerOperation } from "../../shared/metrics/pods.js";
-import { isSidecar } from "../resources/pod-requests.js";
+import { CONFIG_SEEN } from "../sources/merge.js";
 import type { PodWatch } from "../sync/pod-watch.js";
 import type { Timelines } from "./timelines.js";
 
@@ -109,6 +109,6 @@ function kindOf({ spec }: Pod, name: string): ContainerKind {
 
 /** When a source first showed the pod to this agent, milliseconds since the epoch. */
 function seenTime(pod: Pod): number | undefined {
-  const seen = Date.parse(pod.metadata.annotations?.["kubernetes.io/config.seen"] ?? "");
+  const seen = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN] ?? "");
   return Number.isNaN(seen) ? undefined : seen;
 }

@@ -1,6 +1,6 @@
 // What a pod's containers need together. Init containers run one after the other and before the others, sidecars stay:
 // the pod needs the larger of (regular + sidecars) and (each init container + sidecars started before it).
-import type { Container, PodSpec, ResourceList } from "./pod.js";
+import { isSidecar, type Container, type PodSpec, type ResourceList } from "./pod.js";
 import { addQuantities, maxQuantity, ZERO, type ExactQuantity } from "./quantity.js";
 
 /** Resource name to exact quantity. A name that is absent was not asked for by anyone. */
@@ -14,7 +14,7 @@ export function aggregate(
   const initPeak: Map<string, ExactQuantity> = new Map();
   for (const container of spec.initContainers ?? []) {
     const list = pick(container);
-    if (container.restartPolicy === "Always") {
+    if (isSidecar(container)) {
       addInto(sums, list);
       addInto(sidecars, list);
       raiseTo(initPeak, sidecars);

@@ -249,3 +249,14 @@ export function podDescription(pod: { metadata: Pick<ObjectMeta, "name" | "names
 export function podFullName(pod: { metadata: Pick<ObjectMeta, "name" | "namespace"> }): string {
   return `${pod.metadata.namespace}/${pod.metadata.name}`;
 }
+
+/** An init container with restartPolicy Always: started in init order, then kept running beside the regular ones. */
+export function isSidecar(container: Pick<Container, "restartPolicy">): boolean {
+  return container.restartPolicy === "Always";
+}
+
+/** A static pod: from a file or URL, not from the API server. */
+export function isStaticPod(pod: { metadata: Pick<ObjectMeta, "annotations"> }): boolean {
+  const source = pod.metadata.annotations?.["kubernetes.io/config.source"];
+  return source !== undefined && source !== "api";
+}

@@ -3,10 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Container, ContainerRestartRule, Pod, Probe, RestartPolicy } from "../../../src/shared/api/pod.js";
+import {
+  isSidecar,
+  type Container,
+  type ContainerRestartRule,
+  type Pod,
+  type Probe,
+  type RestartPolicy,
+} from "../../../src/shared/api/pod.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { isAlive, newestIn } from "../../../src/main/sync/plan-context.js";
-import { isSidecar } from "../../../src/main/sync/restart.js";
 import { RestartMemory } from "../../../src/main/sync/restart-memory.js";
 import type { Step } from "../../../src/main/sync/step.js";
 import { Pilot } from "../../support/pilot.js";

@@ -1,6 +1,5 @@
 // Host ports: one pod each per protocol and address; 0.0.0.0 takes them all.
-import type { Pod } from "../../../shared/api/pod.js";
-import { isSidecar } from "../../resources/pod-requests.js";
+import { isSidecar, type Pod } from "../../../shared/api/pod.js";
 import type { AdmissionHandler } from "../handler.js";
 
 interface HostPort {

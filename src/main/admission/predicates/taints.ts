@@ -1,5 +1,5 @@
 // NoExecute taints of the node. Static pods belong to the node: they run whatever it is tainted with.
-import { isStaticPod } from "../../status/compute-pod-status.js";
+import { isStaticPod } from "../../../shared/api/pod.js";
 import type { AdmissionHandler } from "../handler.js";
 import { tolerates } from "../tolerations.js";
 

@@ -1,5 +1,5 @@
 // Rules of probes and lifecycle hooks, and which containers may have them.
-import type { Container, LifecycleHandler, Pod, Probe } from "../../pod.js";
+import { isSidecar, type Container, type LifecycleHandler, type Pod, type Probe } from "../../pod.js";
 import type { IntOrString } from "../../meta.js";
 import { portName } from "../formats.js";
 import type { FieldPath, Report } from "../report.js";
@@ -11,7 +11,7 @@ const GRACE_DEFAULT = 30;
 
 export function checkProbes(pod: Pod, report: Report): void {
   for (const { container, kind, path } of containersOf(pod)) {
-    if (kind === "initContainers" && container.restartPolicy !== "Always") {
+    if (kind === "initContainers" && !isSidecar(container)) {
       refuseOnInit(container, path, report);
       continue;
     }
