@@ -13,7 +13,7 @@ export interface ObjectReference {
   fieldPath?: string;
 }
 
-export interface Event {
+export interface Event extends ApiObject {
   metadata: { name: string; namespace: string; annotations?: Record<string, string> };
   involvedObject: ObjectReference;
   reason: string;

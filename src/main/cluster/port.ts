@@ -1,0 +1,45 @@
+// What pods of this node get from the cluster, as the sync path sees it. Stand-alone there is none of it.
+// What must hold: nobody waits for the API server without a signal; what a pod refers to is read for that pod only
+// (NodeRestriction), and given up when the pod is gone.
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
+import type { Node } from "../../shared/api/node.js";
+import type { Pod } from "../../shared/api/pod.js";
+
+/** Config maps or secrets that pods refer to, by the strategy of configMapAndSecretChangeDetectionStrategy. */
+export interface ReferencedObjects<T> {
+  /** Rejects with ApiError (isNotFound), ApiConnectionError, or the signal's reason. */
+  get(namespace: string, name: string, signal: AbortSignal): Promise<T>;
+}
+
+/** A service account token for a pod; kept, and renewed in time, by its audience, lifetime and bound object. */
+export interface TokenRequest {
+  pod: Pod;
+  /** Absent: the API server's own audience. */
+  audience?: string;
+  /** Default 3607. */
+  expirationSeconds?: number;
+}
+export interface IssuedToken {
+  token: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+}
+
+export interface ClusterObjects {
+  client: ApiClient;
+  configMaps: ReferencedObjects<ConfigMap>;
+  secrets: ReferencedObjects<Secret>;
+  tokens: { get(request: TokenRequest, signal: AbortSignal): Promise<IssuedToken> };
+  /** All services of the cluster that the pod may see; waits for the first list. */
+  services(signal: AbortSignal): Promise<readonly Service[]>;
+  /** The class, or undefined when there is none of that name. */
+  runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined>;
+  /** This node's object as last seen; undefined before. */
+  node(): Node | undefined;
+  /** What the pod refers to is wanted from now on; idempotent, called again when the pod's definition changes. */
+  podWanted(pod: Pod): void;
+  podGone(uid: string): void;
+  /** Something that the pod's volumes are made of may have changed. @returns removes the listener */
+  onChange(listener: (uid: string) => void): () => void;
+}

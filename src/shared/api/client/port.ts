@@ -1,0 +1,111 @@
+// What the agent asks of an API server, whatever the connection behind it: one typed client for every kind of object.
+// What must hold: every call takes a signal and has a deadline of its own; every refusal of the server is an ApiError.
+import type { ObjectMeta } from "../meta.js";
+
+/** An object of the API as it travels: JSON, times as RFC 3339 strings. */
+export interface ApiObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata: Partial<ObjectMeta>;
+}
+
+/** Where objects of a kind live: /api/v1/… for the group "", /apis/<group>/<version>/… for others. */
+export interface ResourceKind<T extends ApiObject> {
+  group: string;
+  version: string;
+  /** Plural, lower case: "pods". */
+  resource: string;
+  kind: string;
+  namespaced: boolean;
+  /** Never set: keeps the type of the objects. */
+  readonly object?: T;
+}
+
+export interface ObjectRef {
+  /** Absent for kinds without namespaces. */
+  namespace?: string;
+  name: string;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Milliseconds; the client's own deadline (30 s) when absent. */
+  timeoutMs?: number;
+}
+
+export interface ListOptions extends CallOptions {
+  namespace?: string;
+  fieldSelector?: string;
+  labelSelector?: string;
+  /** "0": whatever the server has in its cache. */
+  resourceVersion?: string;
+  limit?: number;
+  continue?: string;
+}
+
+export interface ApiList<T> {
+  metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+  items: T[];
+}
+
+export type PatchType = "json" | "merge" | "strategic";
+
+export interface PatchOptions extends CallOptions {
+  /** "status", "resize", … */
+  subresource?: string;
+  type?: PatchType;
+}
+
+export interface DeleteOptions extends CallOptions {
+  gracePeriodSeconds?: number;
+  preconditions?: { uid?: string; resourceVersion?: string };
+}
+
+export type WatchEvent<T> =
+  | { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }
+  | { type: "BOOKMARK"; resourceVersion: string; initialEventsEnd: boolean };
+
+export interface WatchOptions {
+  namespace?: string;
+  fieldSelector?: string;
+  labelSelector?: string;
+  /** Events after this version; "" or absent: begins with what is there now. */
+  resourceVersion?: string;
+  /** The list comes as events, and a bookmark ends it (KEP-3157). */
+  sendInitialEvents?: boolean;
+  /** The server ends the watch after so many seconds. */
+  timeoutSeconds?: number;
+  signal: AbortSignal;
+}
+
+export interface ApiClient {
+  get<T extends ApiObject>(
+    kind: ResourceKind<T>,
+    ref: ObjectRef,
+    options?: CallOptions & { resourceVersion?: string },
+  ): Promise<T>;
+  list<T extends ApiObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ApiList<T>>;
+  create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options?: CallOptions): Promise<T>;
+  /** POST to a subresource: serviceaccounts/token, pods/eviction, … */
+  createSub<R>(
+    kind: ResourceKind<ApiObject>,
+    ref: ObjectRef,
+    subresource: string,
+    body: unknown,
+    options?: CallOptions,
+  ): Promise<R>;
+  update<T extends ApiObject>(
+    kind: ResourceKind<T>,
+    object: T,
+    options?: CallOptions & { subresource?: string },
+  ): Promise<T>;
+  /** Type "strategic" when none is given. */
+  patch<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, body: unknown, options?: PatchOptions): Promise<T>;
+  delete<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
+  /** Ends when the server ends it; throws an ApiError (isGone: list anew) or an ApiConnectionError. */
+  watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  /** Drops open connections, so that the next call makes new ones; calls under way fail. */
+  closeConnections(): void;
+  /** Ends everything; later calls are refused. */
+  close(): void;
+}

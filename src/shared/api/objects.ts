@@ -1,0 +1,131 @@
+// Objects of the API that pods refer to, as far as a node agent reads them.
+import type { ApiObject } from "./client/port.js";
+import type { IntOrString, Quantity, ResourceList } from "./meta.js";
+import type { Toleration } from "./pod.js";
+
+export type Namespace = ApiObject;
+
+export interface ServiceAccount extends ApiObject {
+  secrets?: { name?: string }[];
+  imagePullSecrets?: { name?: string }[];
+}
+
+export interface ConfigMap extends ApiObject {
+  data?: Record<string, string>;
+  /** Base64. */
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+
+export interface Secret extends ApiObject {
+  /** Base64. */
+  data?: Record<string, string>;
+  type?: string;
+  immutable?: boolean;
+}
+
+export interface ServicePort {
+  name?: string;
+  protocol?: string;
+  port: number;
+  targetPort?: IntOrString;
+}
+
+export interface Service extends ApiObject {
+  spec?: { clusterIP?: string; clusterIPs?: string[]; ports?: ServicePort[]; type?: string };
+}
+
+export interface RuntimeClass extends ApiObject {
+  handler: string;
+  overhead?: { podFixed?: ResourceList };
+  scheduling?: { nodeSelector?: Record<string, string>; tolerations?: Toleration[] };
+}
+
+export interface ClusterTrustBundle extends ApiObject {
+  spec: { signerName?: string; trustBundle: string };
+}
+
+export interface NodeSelectorTerm {
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
+  matchFields?: { key: string; operator: string; values?: string[] }[];
+}
+
+export interface SecretRef {
+  name?: string;
+  namespace?: string;
+}
+
+export interface CSIPersistentVolumeSource {
+  driver: string;
+  volumeHandle: string;
+  readOnly?: boolean;
+  fsType?: string;
+  volumeAttributes?: Record<string, string>;
+  nodeStageSecretRef?: SecretRef;
+  nodePublishSecretRef?: SecretRef;
+  nodeExpandSecretRef?: SecretRef;
+}
+
+export interface PersistentVolume extends ApiObject {
+  spec: {
+    capacity?: ResourceList;
+    accessModes?: string[];
+    mountOptions?: string[];
+    volumeMode?: "Filesystem" | "Block";
+    claimRef?: { namespace?: string; name?: string; uid?: string };
+    nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
+    hostPath?: { path: string; type?: string };
+    local?: { path: string; fsType?: string };
+    nfs?: { server: string; path: string; readOnly?: boolean };
+    csi?: CSIPersistentVolumeSource;
+    [source: string]: unknown;
+  };
+  status?: { phase?: string };
+}
+
+export interface PersistentVolumeClaim extends ApiObject {
+  spec?: {
+    volumeName?: string;
+    volumeMode?: "Filesystem" | "Block";
+    accessModes?: string[];
+    storageClassName?: string;
+    resources?: { requests?: ResourceList; limits?: ResourceList };
+  };
+  status?: {
+    phase?: "Pending" | "Bound" | "Lost";
+    capacity?: Record<string, Quantity>;
+    conditions?: { type: string; status: string; lastTransitionTime?: string; reason?: string; message?: string }[];
+    allocatedResources?: ResourceList;
+    allocatedResourceStatuses?: Record<string, string>;
+  };
+}
+
+export interface CSIDriver extends ApiObject {
+  spec: {
+    attachRequired?: boolean;
+    podInfoOnMount?: boolean;
+    volumeLifecycleModes?: ("Persistent" | "Ephemeral")[];
+    fsGroupPolicy?: "ReadWriteOnceWithFSType" | "File" | "None";
+    tokenRequests?: { audience: string; expirationSeconds?: number }[];
+    requiresRepublish?: boolean;
+    seLinuxMount?: boolean;
+    nodeAllocatableUpdatePeriodSeconds?: number;
+    serviceAccountTokenInSecrets?: boolean;
+  };
+}
+
+export interface CSINode extends ApiObject {
+  spec: {
+    drivers: { name: string; nodeID: string; topologyKeys?: string[]; allocatable?: { count?: number } }[];
+  };
+}
+
+export interface VolumeAttachment extends ApiObject {
+  spec: { attacher: string; nodeName: string; source: { persistentVolumeName?: string } };
+  status?: {
+    attached: boolean;
+    attachmentMetadata?: Record<string, string>;
+    attachError?: { message?: string; time?: string };
+    detachError?: { message?: string; time?: string };
+  };
+}
