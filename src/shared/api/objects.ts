@@ -129,3 +129,27 @@ export interface VolumeAttachment extends ApiObject {
     detachError?: { message?: string; time?: string };
   };
 }
+
+export interface CertificateSigningRequestCondition {
+  type: "Approved" | "Denied" | "Failed";
+  status: string;
+  reason?: string;
+  message?: string;
+}
+
+export interface CertificateSigningRequest extends ApiObject {
+  spec: {
+    /** PEM, in base64. */
+    request: string;
+    signerName: string;
+    usages: string[];
+    expirationSeconds?: number;
+    username?: string;
+    groups?: string[];
+  };
+  status?: {
+    conditions?: CertificateSigningRequestCondition[];
+    /** PEM, in base64. */
+    certificate?: string;
+  };
+}

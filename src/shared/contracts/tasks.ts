@@ -57,10 +57,66 @@ export type CompressLogResult =
   | { outcome: "gone" }
   | { outcome: "failed"; code: string; message: string };
 
+/** What a certificate is to say of its owner. */
+export interface CertificateSubject {
+  commonName: string;
+  organizations?: string[];
+  dnsNames?: string[];
+  ips?: string[];
+}
+
+/** A new key (EC P-256), and the request for a certificate of it (PKCS 10). */
+export interface MakeCertificateRequestJob {
+  subject: CertificateSubject;
+  /** PEM (PKCS 8) of a key made before; absent: a new one. */
+  key?: string;
+}
+export interface MakeCertificateRequestResult {
+  /** PEM (PKCS 8). */
+  key: string;
+  /** PEM. */
+  request: string;
+  /** SHA-256 of the public key, hexadecimal: the same key, the same request. */
+  keyDigest: string;
+}
+
+export interface MakeSelfSignedJob {
+  subject: CertificateSubject;
+  /** Milliseconds since the epoch. */
+  notBefore: number;
+  notAfter: number;
+}
+export interface MakeSelfSignedResult {
+  /** PEM, as the certificate. */
+  key: string;
+  certificate: string;
+}
+
+export interface DescribeCertificateJob {
+  /** PEM: certificates, the leaf first, and maybe its key. */
+  pem: string;
+}
+/** Undefined for what is no certificate. */
+export type DescribeCertificateResult = DescribedCertificate | undefined;
+export interface DescribedCertificate {
+  /** Milliseconds since the epoch. */
+  notBefore: number;
+  notAfter: number;
+  commonName: string;
+  organizations: string[];
+  dnsNames: string[];
+  ips: string[];
+  /** The PEM holds the certificate's key too. */
+  hasKey: boolean;
+}
+
 /** Every function of the pool: name → job and result. */
 export interface TaskFunctions {
   decodeManifest: { job: DecodeManifestJob; result: DecodeManifestResult };
   compressLog: { job: CompressLogJob; result: CompressLogResult };
+  makeCertificateRequest: { job: MakeCertificateRequestJob; result: MakeCertificateRequestResult };
+  makeSelfSigned: { job: MakeSelfSignedJob; result: MakeSelfSignedResult };
+  describeCertificate: { job: DescribeCertificateJob; result: DescribeCertificateResult };
   changeOwnership: { job: ChangeOwnershipJob; result: ChangeOwnershipResult };
 }
 export type TaskName = keyof TaskFunctions;

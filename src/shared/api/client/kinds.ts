@@ -3,6 +3,7 @@ import type { Event } from "../event.js";
 import type { Lease } from "../lease.js";
 import type { Node } from "../node.js";
 import type {
+  CertificateSigningRequest,
   ClusterTrustBundle,
   ConfigMap,
   CSIDriver,
@@ -61,5 +62,12 @@ export const CLUSTER_TRUST_BUNDLES = kind<ClusterTrustBundle>(
   "v1beta1",
   "clustertrustbundles",
   "ClusterTrustBundle",
+  false,
+);
+export const CERTIFICATE_SIGNING_REQUESTS = kind<CertificateSigningRequest>(
+  "certificates.k8s.io",
+  "v1",
+  "certificatesigningrequests",
+  "CertificateSigningRequest",
   false,
 );

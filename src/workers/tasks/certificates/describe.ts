@@ -1,0 +1,32 @@
+// What a certificate says of itself: its time and its names.
+import { X509Certificate } from "node:crypto";
+import type {
+  DescribeCertificateJob,
+  DescribeCertificateResult,
+  DescribedCertificate,
+} from "../../../shared/contracts/tasks.js";
+
+/** The leaf: the first certificate of the text. */
+export function describeCertificate({ pem }: DescribeCertificateJob): DescribeCertificateResult {
+  try {
+    return described(new X509Certificate(pem), pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function described(certificate: X509Certificate, pem: string): DescribedCertificate {
+  const subject = certificate.subject.split("\n");
+  const names = (certificate.subjectAltName ?? "").split(", ");
+  const of = (lines: readonly string[], prefix: string): string[] =>
+    lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  return {
+    notBefore: Date.parse(certificate.validFrom),
+    notAfter: Date.parse(certificate.validTo),
+    commonName: of(subject, "CN=")[0] ?? "",
+    organizations: of(subject, "O="),
+    dnsNames: of(names, "DNS:"),
+    ips: of(names, "IP Address:"),
+    hasKey: /-----BEGIN (EC |RSA )?PRIVATE KEY-----/.test(pem),
+  };
+}
