@@ -1,0 +1,167 @@
+// Keeps one certificate of the node fresh: asks for the first, and for the next one at 70 to 90 % of its life, or when
+// the names it must carry have changed.
+// What must hold: a certificate that works stays in use until a better one is there; a refusal is never asked again in a
+// hurry.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { CertificateStore } from "./certificate-store.js";
+import type { CertificateTasks } from "./certificate-tasks.js";
+
+export interface CertificateManagerDeps {
+  /** For the log: "client", "serving". */
+  what: string;
+  store: Pick<CertificateStore, "read" | "keep">;
+  tasks: CertificateTasks;
+  /** What the certificate must say; undefined while that is not known yet. */
+  subject: () => CertificateSubject | undefined;
+  /** Has the request signed. @returns PEM */
+  sign(request: string, signal: AbortSignal): Promise<string>;
+  /** A new certificate is in the store. `age`: seconds that the one before lived. */
+  onRotated(certificate: DescribedCertificate, age: number | undefined): void;
+  onFailed?(): void;
+  clock: Clock;
+  log: Logger;
+  /** 0 to 1. */
+  random?: () => number;
+}
+
+const FIRST_RETRY_MS = 2000;
+const LAST_RETRY_MS = 32_000;
+const RETRY_JITTER = 0.1;
+
+export class CertificateManager {
+  private readonly abort = new AbortController();
+  private running: Promise<void> | undefined;
+  private wake: AbortController | undefined;
+  private held: DescribedCertificate | undefined;
+  /** Milliseconds since the epoch. */
+  private rotateAt = 0;
+
+  constructor(private readonly deps: CertificateManagerDeps) {}
+
+  /** The certificate in use. */
+  get certificate(): DescribedCertificate | undefined {
+    return this.held;
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** The names may have changed: looks at once. */
+  poke(): void {
+    this.wake?.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort(new Error("the certificate manager was stopped"));
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { log, what, store, clock } = this.deps;
+    const { signal } = this.abort;
+    try {
+      this.hold(await store.read());
+      let retryMs = 0;
+      while (!signal.aborted) {
+        if (retryMs > 0) await clock.sleep(retryMs * (1 + RETRY_JITTER * this.random()), signal);
+        else await this.untilDue();
+        retryMs = (await this.rotate()) ? 0 : Math.min(Math.max(FIRST_RETRY_MS, retryMs * 2), LAST_RETRY_MS);
+      }
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error }, `the ${what} certificate is no longer renewed: ${text(error)}`);
+    }
+  }
+
+  private hold(certificate: DescribedCertificate | undefined): void {
+    this.held = certificate;
+    this.rotateAt = certificate === undefined ? 0 : rotationTime(certificate, this.random());
+  }
+
+  private async untilDue(): Promise<void> {
+    const { clock } = this.deps;
+    for (;;) {
+      const wanted = this.deps.subject();
+      const fits = wanted === undefined || (this.held !== undefined && serves(this.held, wanted));
+      const wait = fits ? this.rotateAt - clock.now() : 0;
+      if (wanted !== undefined && wait <= 0) return;
+      await this.rest(wanted === undefined ? LOOK_FOR_SUBJECT_MS : wait);
+    }
+  }
+
+  /** Until the time is up or somebody pokes. */
+  private async rest(ms: number): Promise<void> {
+    const { signal } = this.abort;
+    const wake = new AbortController();
+    this.wake = wake;
+    try {
+      await this.deps.clock.sleep(ms, AbortSignal.any([signal, wake.signal]));
+    } catch (error) {
+      if (!wake.signal.aborted || signal.aborted) throw error;
+    } finally {
+      this.wake = undefined;
+    }
+  }
+
+  private async rotate(): Promise<boolean> {
+    const { store, tasks, clock, log, what } = this.deps;
+    const { signal } = this.abort;
+    const subject = this.deps.subject();
+    if (subject === undefined) return true;
+    try {
+      const { key, request } = await tasks.request({ subject });
+      const certificate = await this.deps.sign(request, signal);
+      const described = await tasks.describe(certificate);
+      if (described === undefined) throw new Error("the cluster answered with something that is no certificate");
+      await store.keep(certificate, key);
+      const age = this.held === undefined ? undefined : (clock.now() - this.held.notBefore) / 1000;
+      this.hold({ ...described, hasKey: true });
+      log.info(
+        { notAfter: new Date(described.notAfter).toISOString() },
+        `a new ${what} certificate is in use, until ${new Date(described.notAfter).toISOString()}`,
+      );
+      this.deps.onRotated(described, age);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.deps.onFailed?.();
+      log.error({ err: error }, `no new ${what} certificate: ${text(error)}; trying again`);
+      return false;
+    }
+  }
+
+  private random(): number {
+    return this.deps.random === undefined ? Math.random() : this.deps.random();
+  }
+}
+
+/** While nobody knows what the certificate must say. */
+const LOOK_FOR_SUBJECT_MS = 60_000;
+
+/** 70 to 90 % of the certificate's life, milliseconds since the epoch. */
+export function rotationTime({ notBefore, notAfter }: DescribedCertificate, random: number): number {
+  return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random);
+}
+
+/** The certificate carries every name that is wanted. */
+export function serves(held: DescribedCertificate, subject: CertificateSubject): boolean {
+  const has = (have: readonly string[], want: readonly string[] = []): boolean =>
+    want.every((name) => have.includes(name));
+  return (
+    held.commonName === subject.commonName &&
+    has(held.organizations, subject.organizations) &&
+    has(held.dnsNames, subject.dnsNames) &&
+    has(held.ips.map(canonicalIP), subject.ips?.map(canonicalIP))
+  );
+}
+
+/** OpenSSL prints IPv6 addresses in capitals and without shortening. */
+function canonicalIP(ip: string): string {
+  return ip.includes(":") ? new URL(`http://[${ip}]`).hostname : ip;
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,56 @@
+// Where a kind of certificate is kept: <prefix>-<time>.pem holds certificate and key, <prefix>-current.pem links to the
+// newest. What must hold: whoever opens the link finds a certificate and its own key, at every moment.
+import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import { atomicWrite, errorCode } from "../../../shared/fs/atomic-write.js";
+import type { CertificateTasks } from "./certificate-tasks.js";
+
+export interface CertificateStoreDeps {
+  /** --cert-dir. */
+  directory: string;
+  /** "kubelet-client", "kubelet-server". */
+  prefix: string;
+  tasks: CertificateTasks;
+  clock: Clock;
+}
+
+export class CertificateStore {
+  constructor(private readonly deps: CertificateStoreDeps) {}
+
+  /** The path that always leads to the newest certificate and its key. */
+  get current(): string {
+    return join(this.deps.directory, `${this.deps.prefix}-current.pem`);
+  }
+
+  /** What is kept; undefined when there is none, or none that can be used. */
+  async read(): Promise<DescribedCertificate | undefined> {
+    const pem = await readIfThere(this.current);
+    if (pem === undefined) return undefined;
+    const described = await this.deps.tasks.describe(pem);
+    return described?.hasKey === true ? described : undefined;
+  }
+
+  /** @param certificate PEM, the leaf first; @param key PEM */
+  async keep(certificate: string, key: string): Promise<void> {
+    const { directory, prefix, clock } = this.deps;
+    const stamp = new Date(clock.now()).toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "-");
+    const name = `${prefix}-${stamp}.pem`;
+    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await atomicWrite(join(directory, name), `${certificate.trimEnd()}\n${key.trimEnd()}\n`, { mode: 0o600 });
+    const link = `${this.current}.new`;
+    await unlink(link).catch(() => undefined);
+    await symlink(name, link);
+    await rename(link, this.current);
+  }
+}
+
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

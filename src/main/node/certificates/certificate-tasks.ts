@@ -1,0 +1,28 @@
+// The work with keys and certificates that the tasks pool does.
+import type {
+  DescribedCertificate,
+  MakeCertificateRequestJob,
+  MakeCertificateRequestResult,
+  MakeSelfSignedJob,
+  MakeSelfSignedResult,
+} from "../../../shared/contracts/tasks.js";
+import type { TasksPool } from "../../threads/tasks-pool.js";
+
+export interface CertificateTasks {
+  request(job: MakeCertificateRequestJob): Promise<MakeCertificateRequestResult>;
+  selfSigned(job: MakeSelfSignedJob): Promise<MakeSelfSignedResult>;
+  /** Undefined for what is no certificate. */
+  describe(pem: string): Promise<DescribedCertificate | undefined>;
+}
+
+/** Loading the library and making a key takes a tenth of a second; the rest is for a busy machine. */
+const DEADLINE_MS = 30_000;
+
+export function certificateTasks(pool: Pick<TasksPool, "run">): CertificateTasks {
+  const options = { deadlineMs: DEADLINE_MS };
+  return {
+    request: (job) => pool.run("makeCertificateRequest", job, options),
+    selfSigned: (job) => pool.run("makeSelfSigned", job, options),
+    describe: (pem) => pool.run("describeCertificate", { pem }, options),
+  };
+}

@@ -1,0 +1,48 @@
+// The serving certificate of a node that nobody gives one: kubelet.crt and kubelet.key in --cert-dir, made once.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { readIfThere } from "./certificate-store.js";
+import type { CertificateTasks } from "./certificate-tasks.js";
+
+export interface SelfSignedDeps {
+  directory: string;
+  nodeName: string;
+  /** They, and the name, are what the certificate is for. */
+  nodeIPs: readonly string[];
+  tasks: CertificateTasks;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface CertificateFiles {
+  certFile: string;
+  keyFile: string;
+}
+
+const LIFE_MS = 365 * 24 * 3600_000;
+/** Clocks of clients may be slow. */
+const EARLIER_MS = 3600_000;
+
+/** Keeps a pair that is there and not expired; makes one otherwise. */
+export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<CertificateFiles> {
+  const { directory, nodeName, nodeIPs, tasks, clock, log } = deps;
+  const files = { certFile: join(directory, "kubelet.crt"), keyFile: join(directory, "kubelet.key") };
+  const [certificate, key] = await Promise.all([readIfThere(files.certFile), readIfThere(files.keyFile)]);
+  if (certificate !== undefined && key !== undefined) {
+    const described = await tasks.describe(certificate);
+    if (described !== undefined && described.notAfter > clock.now()) return files;
+    log.warn(`the serving certificate ${files.certFile} is expired or no certificate: a new one is made in its place`);
+  }
+  const now = clock.now();
+  const made = await tasks.selfSigned({
+    subject: { commonName: `${nodeName}@${Math.floor(now / 1000)}`, dnsNames: [nodeName], ips: [...nodeIPs] },
+    notBefore: now - EARLIER_MS,
+    notAfter: now + LIFE_MS,
+  });
+  await atomicWrite(files.keyFile, made.key, { mode: 0o600 });
+  await atomicWrite(files.certFile, made.certificate, { mode: 0o644 });
+  log.info(`made a self-signed serving certificate, ${files.certFile}`);
+  return files;
+}
