@@ -1,0 +1,86 @@
+// Answers' bodies: unpacked, with a limit, as text or as the Status that explains a refusal.
+import type { Readable } from "node:stream";
+import { ApiError } from "../errors.js";
+import type { WireResponse } from "../connection/wire.js";
+
+/** Of one object or Status; etcd holds 1.5 MiB by default, and lists come as a stream. */
+const BODY_LIMIT = 32 * 1024 * 1024;
+
+/** An answer that can't be what was asked for. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+}
+
+/** The body as sent, unpacked when it is gzip. To be read or destroyed. */
+export async function bodyOf({ headers, body }: WireResponse): Promise<Readable> {
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding === "identity") return body;
+  if (encoding !== "gzip") {
+    body.on("error", () => undefined).destroy();
+    throw new BodyError(`the answer is packed with ${String(encoding)}, which was not asked for`);
+  }
+  const { createGunzip } = await import("node:zlib");
+  const unpacked = createGunzip();
+  body.on("error", (error) => unpacked.destroy(error));
+  unpacked.on("close", () => body.destroy());
+  return body.pipe(unpacked);
+}
+
+/** All of the body; rejects as Node does, or with BodyError. */
+export async function readAll(response: WireResponse): Promise<Buffer> {
+  const blocks: Buffer[] = [];
+  let size = 0;
+  for await (const block of await bodyOf(response)) {
+    size += (block as Buffer).length;
+    if (size > BODY_LIMIT) throw new BodyError(`the answer is longer than ${BODY_LIMIT / 1024 / 1024} MiB`);
+    blocks.push(block as Buffer);
+  }
+  return blocks.length === 1 && blocks[0] !== undefined ? blocks[0] : Buffer.concat(blocks);
+}
+
+/** Rejects with BodyError when the body is no JSON: it may have been cut. */
+export async function readJson(response: WireResponse): Promise<unknown> {
+  const bytes = await readAll(response);
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch (error) {
+    const why = `the answer (${bytes.length} bytes, status ${response.status}) is no whole JSON`;
+    throw new BodyError(why, { cause: error });
+  }
+}
+
+interface StatusLike {
+  kind?: unknown;
+  code?: unknown;
+  reason?: unknown;
+  message?: unknown;
+  details?: unknown;
+}
+
+/** What the server says when it refuses, with its own words where it has any. */
+export async function refusalOf(response: WireResponse): Promise<ApiError> {
+  const text = (await readAll(response)).toString("utf8");
+  try {
+    const status = JSON.parse(text) as unknown;
+    if (isStatus(status)) return statusError(status, response.status);
+  } catch {
+    // A proxy's page, or plain text.
+  }
+  const said = text.trim().slice(0, 1024);
+  return new ApiError(response.status, "", said === "" ? `the server answered ${response.status}` : said);
+}
+
+export function isStatus(value: unknown): value is StatusLike {
+  return typeof value === "object" && value !== null && (value as StatusLike).kind === "Status";
+}
+
+/** @param httpStatus when the Status itself has none */
+export function statusError(status: StatusLike, httpStatus: number): ApiError {
+  const { code, reason, message, details } = status;
+  return new ApiError(
+    typeof code === "number" && code !== 0 ? code : httpStatus,
+    typeof reason === "string" ? reason : "",
+    typeof message === "string" && message !== "" ? message : `the server answered ${httpStatus}`,
+    typeof details === "object" && details !== null ? details : {},
+  );
+}

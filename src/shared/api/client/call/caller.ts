@@ -1,0 +1,135 @@
+// One call from start to end: its turn, its deadline, its retries, and its failure in words.
+// What is tried again is what client-go tries again: any answer of 429 or 5xx that says when (Retry-After), and reads whose
+// connection broke.
+import type { Clock } from "../../../clock/clock.js";
+import type { ClientConfig } from "../config.js";
+import type { ApiConnectionError } from "../errors.js";
+import { isApiError } from "../errors.js";
+import type { ClientLog } from "../credentials/identity.js";
+import { isCredentialError } from "../credentials/errors.js";
+import { Scope } from "../connection/scope.js";
+import { connectionError } from "../connection/trouble.js";
+import { reasonOf, type Wire, type WireRequest, type WireResponse } from "../connection/wire.js";
+import { errorCode } from "../../../fs/atomic-write.js";
+import { refusalOf } from "./body.js";
+import type { RateLimit } from "./rate-limit.js";
+
+const RETRIES = 10;
+/** client-go's wait before a read whose connection broke is sent again. */
+const BROKEN_WAIT_MS = 1000;
+const BROKEN = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_HTTP2_STREAM_ERROR"]);
+/** A longer wait than this is told to the log. */
+const LONG_WAIT_MS = 1000;
+
+export interface Call {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the server's URL, with the query. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: Buffer;
+  timeoutMs: number;
+}
+
+/** Takes an answer of 2xx. */
+export type Read<T> = (response: WireResponse) => T | Promise<T>;
+
+export interface CallerOptions {
+  config: Pick<ClientConfig, "server" | "origin">;
+  wire: Wire;
+  limit: RateLimit;
+  clock: Clock;
+  log: ClientLog;
+  userAgent: string;
+}
+
+export class Caller {
+  private readonly basePath: string;
+
+  constructor(private readonly options: CallerOptions) {
+    this.basePath = new URL(options.config.server).pathname.replace(/\/+$/, "");
+  }
+
+  /** Rejects with ApiError, ApiConnectionError, CredentialError, or the signal's reason. */
+  async run<T>(call: Call, signal: AbortSignal | undefined, read: Read<T>): Promise<T> {
+    const scope = new Scope(signal);
+    try {
+      return await this.within(call, scope, read);
+    } catch (error) {
+      throw this.explained(call, scope, error);
+    } finally {
+      scope.dispose();
+    }
+  }
+
+  /** As `run`, in the caller's scope: the answer may outlive the call. Rejects with anything. */
+  async within<T>(call: Call, scope: Scope, read: Read<T>): Promise<T> {
+    const late = (): Error => this.trouble(call, `no answer within ${call.timeoutMs} ms`);
+    scope.limit(this.options.clock, call.timeoutMs, late);
+    await this.turn(call, scope.signal);
+    return await this.attempts(call, scope, read);
+  }
+
+  /** Any failure of the call, in this client's words. */
+  explained(call: Call, scope: Scope, error: unknown): Error {
+    if (scope.signal.aborted) return reasonOf(scope.signal);
+    if (isApiError(error) || isCredentialError(error) || error instanceof TypeError) return error;
+    return this.trouble(call, error);
+  }
+
+  trouble({ method, path }: Call, cause: unknown): ApiConnectionError {
+    const { server, origin } = this.options.config;
+    return connectionError(`${method} ${path.split("?", 1)[0] ?? path}`, server, origin, cause);
+  }
+
+  private async turn(call: Call, signal: AbortSignal): Promise<void> {
+    const waitedMs = await this.options.limit.take(signal);
+    if (waitedMs < LONG_WAIT_MS) return;
+    const fields = { duration: `${Math.round(waitedMs)}ms`, verb: call.method, URL: this.url(call) };
+    this.options.log.info(fields, "Waited before sending request: client-side throttling");
+  }
+
+  private async attempts<T>(call: Call, scope: Scope, read: Read<T>): Promise<T> {
+    for (let left = RETRIES; ; left--) {
+      const outcome = await this.attempt(call, scope, read, left > 0);
+      if ("value" in outcome) return outcome.value;
+      await this.options.clock.sleep(outcome.retryAfterMs, scope.signal);
+    }
+  }
+
+  private async attempt<T>(
+    call: Call,
+    scope: Scope,
+    read: Read<T>,
+    mayRetry: boolean,
+  ): Promise<{ value: T } | { retryAfterMs: number }> {
+    try {
+      const response = await this.options.wire.send(this.request(call), scope.signal);
+      if (response.status >= 200 && response.status < 300) return { value: await read(response) };
+      const retryAfterMs = mayRetry ? retryAfter(response) : undefined;
+      if (retryAfterMs === undefined) throw await refusalOf(response);
+      response.body.on("error", () => undefined).destroy();
+      return { retryAfterMs };
+    } catch (error) {
+      const isBroken = call.method === "GET" && BROKEN.has(errorCode(error) ?? "");
+      if (!mayRetry || !isBroken || scope.signal.aborted) throw error;
+      return { retryAfterMs: BROKEN_WAIT_MS };
+    }
+  }
+
+  private request(call: Call): WireRequest {
+    const { method, path, headers, body } = call;
+    const own = { accept: "application/json", "user-agent": this.options.userAgent };
+    return { method, path: this.basePath + path, headers: { ...own, ...headers }, body };
+  }
+
+  private url({ path }: Call): string {
+    return `${new URL(this.options.config.server).origin}${this.basePath}${path}`;
+  }
+}
+
+/** Milliseconds; undefined when the answer does not ask for another try. */
+function retryAfter({ status, headers }: WireResponse): number | undefined {
+  if (status !== 429 && (status < 500 || status > 599)) return undefined;
+  const seconds = headers["retry-after"];
+  return typeof seconds === "string" && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+}

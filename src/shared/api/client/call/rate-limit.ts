@@ -1,0 +1,92 @@
+// client-go's client-side throttling: a bucket of tokens, refilled at `qps`, holding `burst`. Who comes first goes first.
+import type { Clock, Timer } from "../../../clock/clock.js";
+
+/** client-go's own defaults, which 0 stands for. */
+const DEFAULT_QPS = 5;
+const DEFAULT_BURST = 10;
+
+interface Waiter {
+  go(): void;
+}
+
+export class RateLimit {
+  private readonly qps: number;
+  private readonly burst: number;
+  private tokens: number;
+  private filledAt: number;
+  private readonly queue: Waiter[] = [];
+  private timer: Timer | undefined;
+
+  /** `qps` 0: the default; below 0: no limit. */
+  constructor(
+    qps: number,
+    burst: number,
+    private readonly clock: Clock,
+  ) {
+    this.qps = qps === 0 ? DEFAULT_QPS : qps;
+    this.burst = burst <= 0 ? DEFAULT_BURST : burst;
+    this.tokens = this.burst;
+    this.filledAt = clock.monotonic();
+  }
+
+  /** @returns milliseconds waited. Rejects with the signal's reason. */
+  async take(signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    if (this.qps < 0) return 0;
+    this.refill();
+    if (this.queue.length === 0 && this.tokens >= 1) {
+      this.tokens -= 1;
+      return 0;
+    }
+    const since = this.clock.monotonic();
+    await this.inTurn(signal);
+    return this.clock.monotonic() - since;
+  }
+
+  private inTurn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.queue.splice(this.queue.indexOf(waiter), 1);
+        this.schedule();
+        reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+      };
+      const waiter: Waiter = {
+        go: () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve();
+        },
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.queue.push(waiter);
+      this.schedule();
+    });
+  }
+
+  private refill(): void {
+    const now = this.clock.monotonic();
+    this.tokens = Math.min(this.burst, this.tokens + ((now - this.filledAt) * this.qps) / 1000);
+    this.filledAt = now;
+  }
+
+  /** One timer, for the first in the queue. */
+  private schedule(): void {
+    if (this.queue.length === 0) {
+      this.timer?.cancel();
+      this.timer = undefined;
+    } else {
+      this.timer ??= this.clock.after(Math.max(1, ((1 - this.tokens) * 1000) / this.qps), () => this.serve());
+    }
+  }
+
+  private serve(): void {
+    this.timer = undefined;
+    this.refill();
+    while (this.tokens >= 1) {
+      const next = this.queue.shift();
+      if (next === undefined) break;
+      this.tokens -= 1;
+      next.go();
+    }
+    this.schedule();
+  }
+}

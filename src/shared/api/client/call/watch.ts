@@ -1,0 +1,52 @@
+// A watch: one JSON object per line, as long as the server keeps it open.
+import type { Readable } from "node:stream";
+import { LineCutter } from "../decode/lines.js";
+import type { ApiObject, WatchEvent } from "../port.js";
+import { BodyError, isStatus, statusError } from "./body.js";
+
+interface Line {
+  type: string;
+  object: ApiObject;
+}
+
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+
+/** Ends with the body. Throws ApiError for the server's ERROR events, BodyError for what is no watch event. */
+export async function* watchEvents<T extends ApiObject>(body: Readable): AsyncGenerator<WatchEvent<T>> {
+  const lines = new LineCutter();
+  for await (const block of body) {
+    for (const line of lines.push(block as Buffer)) yield watchEvent<T>(line);
+  }
+  // What stands behind the last newline was cut off, and comes again with the next watch.
+}
+
+function watchEvent<T extends ApiObject>(bytes: Buffer): WatchEvent<T> {
+  const { type, object } = parsed(bytes);
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object: object as T };
+    case "BOOKMARK": {
+      const { resourceVersion = "", annotations } = object.metadata;
+      return { type, resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
+    }
+    case "ERROR":
+      if (isStatus(object)) throw statusError(object, 500);
+      throw new BodyError("the watch ended with an ERROR event without a Status");
+    default:
+      throw new BodyError(`the watch has an event of the unknown type "${type}"`);
+  }
+}
+
+function parsed(bytes: Buffer): Line {
+  let line: unknown;
+  try {
+    line = JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw new BodyError("the watch has a line that is no JSON", { cause: error });
+  }
+  const { type, object } = (line ?? {}) as Partial<Line>;
+  if (typeof type !== "string" || typeof object !== "object") throw new BodyError("the watch has a line without event");
+  return { type, object };
+}

@@ -1,0 +1,233 @@
+// The typed client over a transport: kinds and options become paths, queries and bodies.
+import type { Clock } from "../../clock/clock.js";
+import type { ClientConfig } from "./config.js";
+import { Credentials } from "./credentials/credentials.js";
+import type { ClientLog } from "./credentials/identity.js";
+import { Transport } from "./connection/transport.js";
+import { readAll, readJson } from "./call/body.js";
+import { Caller, type Call } from "./call/caller.js";
+import { collectionPath, objectPath, withQuery } from "./call/paths.js";
+import { RateLimit } from "./call/rate-limit.js";
+import { Scope } from "./connection/scope.js";
+import { watchEvents } from "./call/watch.js";
+import type {
+  ApiClient,
+  ApiList,
+  ApiObject,
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  ObjectRef,
+  PatchOptions,
+  PatchType,
+  ResourceKind,
+  WatchEvent,
+  WatchOptions,
+} from "./port.js";
+
+export const USER_AGENT = "kubelet/v1.36.0 (linux/amd64) kubernetes/nodelet";
+const DEADLINE_MS = 30_000;
+/** A server that does not end a watch when it should is no longer listened to. */
+const WATCH_GRACE_MS = 15_000;
+const JSON_TYPE = "application/json";
+const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+};
+
+/** What one user of the API server may do to it. */
+export interface ClientLimits {
+  /** Requests per second; 0: client-go's 5; below 0: no limit. A watch counts once. */
+  qps?: number;
+  /** 0: client-go's 10. */
+  burst?: number;
+  /** Of each call that names none; default 30,000. */
+  timeoutMs?: number;
+  userAgent?: string;
+}
+
+export interface ClientOptions extends ClientLimits {
+  config: ClientConfig;
+  clock: Clock;
+  log: ClientLog;
+}
+
+/** An ApiClient with connections of its own. */
+export interface ConnectedClient extends ApiClient {
+  /** Another client with limits of its own over the same connections. It ends with this one; its close() does nothing. */
+  sharing(limits: ClientLimits): ApiClient;
+  /** Reads credential files again, now; connections made with an old certificate end. Rejects with CredentialError. */
+  reload(): Promise<void>;
+}
+
+/** Connects at the first call, not here. */
+export function createApiClient(options: ClientOptions): ConnectedClient {
+  const { config, clock, log } = options;
+  const transport = new Transport(config, new Credentials(config, log), clock, log);
+  return new HttpApiClient({ config, clock, log, transport }, options, true);
+}
+
+interface Shared {
+  config: ClientConfig;
+  clock: Clock;
+  log: ClientLog;
+  transport: Transport;
+}
+
+class HttpApiClient implements ConnectedClient {
+  private readonly caller: Caller;
+  private readonly deadlineMs: number;
+
+  constructor(
+    private readonly shared: Shared,
+    limits: ClientLimits,
+    private readonly isOwner: boolean,
+  ) {
+    const { config, clock, log, transport } = shared;
+    const limit = new RateLimit(limits.qps ?? 0, limits.burst ?? 0, clock);
+    const userAgent = limits.userAgent ?? USER_AGENT;
+    this.caller = new Caller({ config, wire: transport, limit, clock, log, userAgent });
+    this.deadlineMs = limits.timeoutMs ?? DEADLINE_MS;
+  }
+
+  sharing(limits: ClientLimits): ApiClient {
+    return new HttpApiClient(this.shared, limits, false);
+  }
+
+  get<T extends ApiObject>(
+    kind: ResourceKind<T>,
+    ref: ObjectRef,
+    options: CallOptions & { resourceVersion?: string } = {},
+  ): Promise<T> {
+    const path = withQuery(objectPath(kind, ref), { resourceVersion: options.resourceVersion });
+    return this.json<T>("GET", path, undefined, options);
+  }
+
+  async list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<ApiList<T>> {
+    const { namespace, fieldSelector, labelSelector, resourceVersion, limit } = options;
+    const query = { fieldSelector, labelSelector, resourceVersion, limit, continue: options.continue };
+    const path = withQuery(collectionPath(kind, namespace), query);
+    const packed = this.shared.config.disableCompression === true ? {} : { "accept-encoding": "gzip" };
+    // Go writes an empty list as null.
+    type Answer = Omit<ApiList<T>, "items"> & { items?: T[] | null };
+    const { metadata, items } = await this.json<Answer>("GET", path, undefined, options, packed);
+    return { metadata, items: items ?? [] };
+  }
+
+  create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options: CallOptions = {}): Promise<T> {
+    return this.json<T>("POST", collectionPath(kind, object.metadata.namespace), typed(kind, object), options);
+  }
+
+  createSub<R>(
+    kind: ResourceKind<ApiObject>,
+    ref: ObjectRef,
+    subresource: string,
+    body: unknown,
+    options: CallOptions = {},
+  ): Promise<R> {
+    return this.json<R>("POST", objectPath(kind, ref, subresource), body, options);
+  }
+
+  update<T extends ApiObject>(
+    kind: ResourceKind<T>,
+    object: T,
+    options: CallOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    const { name = "", namespace } = object.metadata;
+    const ref = namespace === undefined ? { name } : { name, namespace };
+    return this.json<T>("PUT", objectPath(kind, ref, options.subresource), typed(kind, object), options);
+  }
+
+  patch<T extends ApiObject>(
+    kind: ResourceKind<T>,
+    ref: ObjectRef,
+    body: unknown,
+    options: PatchOptions = {},
+  ): Promise<T> {
+    const headers = { "content-type": PATCH_TYPES[options.type ?? "strategic"] };
+    return this.json<T>("PATCH", objectPath(kind, ref, options.subresource), body, options, headers);
+  }
+
+  async delete<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    const { gracePeriodSeconds, preconditions } = options;
+    const body = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds, preconditions };
+    const call = this.call("DELETE", objectPath(kind, ref), body, options);
+    await this.caller.run(call, options.signal, async (response) => {
+      await readAll(response);
+    });
+  }
+
+  async *watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    const { namespace, signal, timeoutSeconds } = options;
+    const path = withQuery(collectionPath(kind, namespace), watchQuery(options));
+    const call = this.call("GET", path, undefined, {});
+    const scope = new Scope(signal);
+    try {
+      const body = await this.caller.within(call, scope, (response) => response.body);
+      scope.unlimited();
+      if (timeoutSeconds !== undefined) {
+        const late = (): Error => this.caller.trouble(call, `the watch did not end after its ${timeoutSeconds} s`);
+        scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
+      }
+      yield* watchEvents<T>(body);
+    } catch (error) {
+      throw this.caller.explained(call, scope, error);
+    } finally {
+      scope.abort(new Error("the watch is over"));
+      scope.dispose();
+    }
+  }
+
+  reload(): Promise<void> {
+    return this.shared.transport.reload();
+  }
+  closeConnections(): void {
+    this.shared.transport.closeConnections();
+  }
+  close(): void {
+    if (this.isOwner) this.shared.transport.close();
+  }
+
+  private json<R>(
+    method: Call["method"],
+    path: string,
+    body: unknown,
+    options: CallOptions,
+    headers?: Record<string, string>,
+  ): Promise<R> {
+    const call = this.call(method, path, body, options, headers);
+    return this.caller.run(call, options.signal, async (response) => (await readJson(response)) as R);
+  }
+
+  private call(
+    method: Call["method"],
+    path: string,
+    body: unknown,
+    { timeoutMs = this.deadlineMs }: CallOptions,
+    headers: Record<string, string> = {},
+  ): Call {
+    const call: Call = { method, path, headers, timeoutMs };
+    if (body === undefined) return call;
+    return { ...call, headers: { "content-type": JSON_TYPE, ...headers }, body: Buffer.from(JSON.stringify(body)) };
+  }
+}
+
+function watchQuery(options: WatchOptions): Record<string, string | number | boolean | undefined> {
+  const { fieldSelector, labelSelector, resourceVersion, timeoutSeconds, sendInitialEvents } = options;
+  return {
+    watch: true,
+    allowWatchBookmarks: true,
+    fieldSelector,
+    labelSelector,
+    resourceVersion,
+    timeoutSeconds,
+    sendInitialEvents,
+    resourceVersionMatch: sendInitialEvents === true ? "NotOlderThan" : undefined,
+  };
+}
+
+/** The server wants to be told what it is given. */
+function typed<T extends ApiObject>({ group, version, kind }: ResourceKind<T>, object: T): T {
+  return { ...object, apiVersion: group === "" ? version : `${group}/${version}`, kind };
+}

@@ -1,0 +1,107 @@
+// The connections of one client made with one set of certificates: HTTP/2 where the server has it, else HTTP/1.1.
+// What must hold: however many calls wait, one connection is being made at a time; a call never waits for a connection
+// longer than it wants to wait itself.
+import type { Clock, Timer } from "../../../clock/clock.js";
+import { ApiConnectionError } from "../errors.js";
+import { dial, type Dialed, type Target } from "./dial.js";
+import type { Http1Sockets } from "./http1-sockets.js";
+import type { Http2Session } from "./http2-session.js";
+import { unlessAborted } from "./scope.js";
+import { isNotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+
+/** A server that leaves every connection at once does not get asked for ever. */
+const TRIES = 4;
+
+export class Channel implements Wire {
+  private readonly sessions = new Set<Http2Session>();
+  private http1: Http1Sockets | undefined;
+  private opening: Promise<void> | undefined;
+  private readonly end = new AbortController();
+  private lastCall: Timer | undefined;
+
+  constructor(
+    private readonly target: Target,
+    private readonly clock: Clock,
+  ) {}
+
+  async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+    for (let left = TRIES; ; left--) {
+      const wire = await this.wire(signal);
+      try {
+        return await wire.send(request, signal);
+      } catch (error) {
+        if (left <= 1 || signal.aborted || !isNotProcessedError(error)) throw error;
+      }
+    }
+  }
+
+  /** No more requests come; those under way have `graceMs`. */
+  retire(graceMs: number, onEnd: () => void): void {
+    for (const session of this.sessions) session.retire();
+    this.http1?.retire();
+    this.lastCall = this.clock.after(graceMs, () => {
+      this.destroy(new ApiConnectionError("the connection was given up for one with new credentials"));
+      onEnd();
+    });
+  }
+
+  /** Ends all connections, and what is under way on them. */
+  destroy(error: Error): void {
+    this.lastCall?.cancel();
+    this.end.abort(error);
+    for (const session of this.sessions) session.destroy(error);
+    this.http1?.destroy(error);
+  }
+
+  private async wire(signal: AbortSignal): Promise<Wire> {
+    for (let left = TRIES; left > 0; left--) {
+      if (this.end.signal.aborted) throw reasonOf(this.end.signal);
+      for (const session of this.sessions) if (session.isUsable) return session;
+      if (this.http1 !== undefined) return this.http1;
+      this.opening ??= this.open().finally(() => (this.opening = undefined));
+      await unlessAborted(this.opening, signal);
+    }
+    throw new Error("the server leaves every connection as soon as it is made");
+  }
+
+  private async open(): Promise<void> {
+    if (this.target.context === undefined) {
+      await this.useHttp1(undefined);
+      return;
+    }
+    const dialed = await dial(this.target, ["h2", "http/1.1"], this.clock, this.end.signal);
+    if (dialed.protocol === "h2") await this.useHttp2(dialed);
+    else await this.useHttp1(dialed);
+  }
+
+  private async useHttp2({ socket }: Dialed): Promise<void> {
+    const { Http2Session } = await whileHeld(socket, import("./http2-session.js"));
+    const session = new Http2Session(socket, this.target.server.origin, this.clock, () => {
+      this.sessions.delete(session);
+    });
+    this.sessions.add(session);
+  }
+
+  private async useHttp1(dialed: Dialed | undefined): Promise<void> {
+    const loading = import("./http1-sockets.js");
+    const { Http1Sockets } = dialed === undefined ? await loading : await whileHeld(dialed.socket, loading);
+    const again = async () => (await dial(this.target, ["http/1.1"], this.clock, this.end.signal)).socket;
+    const sockets = new Http1Sockets(this.target.server, again, () => {
+      // The next connection asks anew whether there is HTTP/2.
+      if (this.http1 === sockets) this.http1 = undefined;
+    });
+    if (dialed !== undefined) sockets.adopt(dialed.socket);
+    this.http1 = sockets;
+  }
+}
+
+/** Waits, while the socket has somebody who listens to its errors. */
+async function whileHeld<T>(socket: Dialed["socket"], promise: Promise<T>): Promise<T> {
+  const hold = (): void => undefined;
+  socket.on("error", hold);
+  try {
+    return await promise;
+  } finally {
+    socket.off("error", hold);
+  }
+}

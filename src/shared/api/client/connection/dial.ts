@@ -1,0 +1,114 @@
+// A connection to the API server: TCP, the proxy's CONNECT, TLS; which HTTP to speak over it is agreed upon by ALPN.
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import type { Clock } from "../../../clock/clock.js";
+import { bareHost, portOf } from "./proxy.js";
+import { Scope } from "./scope.js";
+import { reasonOf } from "./wire.js";
+
+export type Protocol = "h2" | "http/1.1";
+
+export interface Target {
+  server: URL;
+  proxy: URL | undefined;
+  /** Undefined: plain http://. */
+  context: SecureContext | undefined;
+  tlsServerName: string | undefined;
+  insecure: boolean;
+}
+
+export interface Dialed {
+  socket: Socket | TLSSocket;
+  protocol: Protocol;
+}
+
+/** client-go's: 30 s to connect, 10 s for TLS. */
+const DIAL_MS = 30_000;
+const KEEP_ALIVE_MS = 30_000;
+
+/** The connection was not made in time. */
+export class DialTimeoutError extends Error {
+  override readonly name = "DialTimeoutError";
+}
+
+/** Rejects as Node does, with DialTimeoutError, or with the signal's reason. */
+export async function dial(
+  target: Target,
+  offer: readonly Protocol[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Dialed> {
+  const scope = new Scope(signal);
+  scope.limit(clock, DIAL_MS, () => new DialTimeoutError(`no connection within ${DIAL_MS / 1000} s`));
+  try {
+    const tcp = await openTcp(target, scope.signal);
+    if (target.context === undefined) return { socket: tcp, protocol: "http/1.1" };
+    return await openTls(tcp, target, target.context, offer, scope.signal);
+  } finally {
+    scope.dispose();
+  }
+}
+
+async function openTcp({ server, proxy }: Target, signal: AbortSignal): Promise<Socket> {
+  // Loaded before there is a socket: one that nobody listens to must not fail meanwhile.
+  const tunnel = proxy === undefined ? undefined : await import("./connect-through.js");
+  const first = proxy ?? server;
+  const socket = connectTcp({ host: bareHost(first), port: portOf(first), noDelay: true });
+  socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  await opened(socket, "connect", signal);
+  if (proxy === undefined || tunnel === undefined) return socket;
+  if (proxy.protocol !== "https:") return await tunnel.connectThrough(socket, proxy, server, signal);
+  const name = bareHost(proxy);
+  const tls = connectTls({ socket, host: name, ...(isIP(name) === 0 ? { servername: name } : {}) });
+  await opened(tls, "secureConnect", signal);
+  return await tunnel.connectThrough(tls, proxy, server, signal);
+}
+
+async function openTls(
+  tcp: Socket,
+  target: Target,
+  context: SecureContext,
+  offer: readonly Protocol[],
+  signal: AbortSignal,
+): Promise<Dialed> {
+  const host = bareHost(target.server);
+  const name = target.tlsServerName ?? host;
+  const socket = connectTls({
+    socket: tcp,
+    // What the certificate must be for; an address is checked without SNI.
+    host: name,
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    secureContext: context,
+    rejectUnauthorized: !target.insecure,
+    ALPNProtocols: [...offer],
+  });
+  await opened(socket, "secureConnect", signal);
+  return { socket, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
+}
+
+/** Waits for the socket's event; destroys it on failure. */
+export function opened(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      socket.off(event, onOpen);
+      socket.off("error", onError);
+      socket.off("close", onClose);
+      signal.removeEventListener("abort", onAbort);
+      act();
+    };
+    const onOpen = (): void => settle(resolve);
+    const onError = (error: Error): void => settle(() => fail(error));
+    const onClose = (): void => settle(() => fail(new Error("the connection was closed before it was ready")));
+    const onAbort = (): void => settle(() => fail(reasonOf(signal)));
+    const fail = (error: Error): void => {
+      socket.on("error", () => undefined);
+      socket.destroy();
+      reject(error);
+    };
+    socket.once(event, onOpen);
+    socket.once("error", onError);
+    socket.once("close", onClose);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}

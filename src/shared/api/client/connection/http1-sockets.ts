@@ -1,0 +1,109 @@
+// Keep-alive HTTP/1.1, for servers (or what stands before them) without HTTP/2, and for plain http://.
+import { Agent, request as httpRequest } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
+import { NotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+
+type OnSocket = (error: Error | null, socket?: Duplex) => void;
+
+/** An agent whose connections come from elsewhere. */
+class DialingAgent extends Agent {
+  constructor(private readonly dial: () => Promise<Socket>) {
+    super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" });
+  }
+  override createConnection(_options: unknown, onSocket: OnSocket): undefined {
+    this.dial().then(
+      (socket) => onSocket(null, socket),
+      (error: unknown) => onSocket(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+  destroyIdle(): void {
+    for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+}
+
+/** How a server ends a connection that it had kept. */
+const STALE = new Set(["ECONNRESET", "EPIPE"]);
+
+export class Http1Sockets implements Wire {
+  private readonly agent: DialingAgent;
+  private readonly sockets = new Set<Socket>();
+  private spare: Socket | undefined;
+  private closed: Error | undefined;
+
+  constructor(
+    private readonly server: URL,
+    private readonly dial: () => Promise<Socket>,
+    /** The last connection is gone. */
+    private readonly onGone: () => void,
+  ) {
+    this.agent = new DialingAgent(() => this.next());
+  }
+
+  /** A connection that is there already. */
+  adopt(socket: Socket): void {
+    this.keep(socket);
+    this.spare = socket;
+  }
+
+  send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+    return new Promise((resolve, reject) => {
+      const { method, path, headers, body } = request;
+      const { agent } = this;
+      const length = body === undefined ? {} : { "content-length": String(body.length) };
+      const ask = httpRequest({ method, path, agent, headers: { host: this.server.host, ...headers, ...length } });
+      const onAbort = (): void => {
+        ask.destroy(reasonOf(signal));
+      };
+      const done = (): void => signal.removeEventListener("abort", onAbort);
+      ask.on("response", (answer) => {
+        answer.once("close", done);
+        // Kept for good: who reads the body hears of errors, who let go of it does not care.
+        answer.on("error", () => undefined);
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer });
+      });
+      ask.on("error", (error) => {
+        done();
+        // The server had ended the connection before it saw the request; only what changes nothing may be sent again.
+        const isStale = ask.reusedSocket && method === "GET" && "code" in error && STALE.has(String(error.code));
+        reject(isStale ? new NotProcessedError(error.message, { cause: error }) : error);
+      });
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      ask.end(body);
+    });
+  }
+
+  /** Ends idle connections now; those in use end with what they are used for. */
+  retire(): void {
+    this.agent.destroyIdle();
+    // A socket that is given back is not kept.
+    this.agent.maxFreeSockets = 0;
+  }
+
+  destroy(error: Error): void {
+    this.closed = error;
+    for (const socket of this.sockets) socket.destroy(error);
+    this.agent.destroy();
+  }
+
+  private async next(): Promise<Socket> {
+    if (this.closed !== undefined) throw this.closed;
+    const { spare } = this;
+    this.spare = undefined;
+    if (spare !== undefined && !spare.destroyed) return spare;
+    const socket = await this.dial();
+    this.keep(socket);
+    return socket;
+  }
+
+  private keep(socket: Socket): void {
+    this.sockets.add(socket);
+    // Beside the agent's own: a connection that fails while nobody uses it.
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      this.sockets.delete(socket);
+      if (this.sockets.size === 0) this.onGone();
+    });
+  }
+}

@@ -1,0 +1,135 @@
+// One HTTP/2 connection: all calls and watches side by side.
+// What must hold: a connection whose server went silent is given up (PING, client-go's times), and one that the server is
+// leaving (GOAWAY) takes no more requests.
+import { connect, constants } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
+import type { Socket } from "node:net";
+import type { Clock, Timer } from "../../../clock/clock.js";
+import { errorCode } from "../../../fs/atomic-write.js";
+import { NotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+
+const PING_AFTER_MS = 30_000;
+const PING_ANSWER_MS = 15_000;
+/** One stream may have this much unread; together they may have far more, so that none can stop the others. */
+const STREAM_WINDOW = 1024 * 1024;
+const SESSION_WINDOW = 1024 * 1024 * 1024;
+/** MiB; Node refuses new streams beyond it, 10 by default. */
+const SESSION_MEMORY = 256;
+/** Until the server has said how many it allows. */
+const STREAMS_AT_FIRST = 100;
+
+const GONE = new Set(["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_OUT_OF_STREAMS"]);
+
+/** The server no longer answers on this connection. */
+export class SilentServerError extends Error {
+  override readonly name = "SilentServerError";
+}
+
+export class Http2Session implements Wire {
+  private readonly session: ClientHttp2Session;
+  private readonly pings: Timer;
+  private waiting: Timer | undefined;
+  private streams = 0;
+  private going = false;
+  private failure: Error | undefined;
+
+  constructor(
+    private readonly socket: Socket,
+    origin: string,
+    private readonly clock: Clock,
+    onGone: () => void,
+  ) {
+    const session = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+      maxSessionMemory: SESSION_MEMORY,
+    });
+    this.session = session;
+    session.setLocalWindowSize(SESSION_WINDOW);
+    session.on("error", (error: Error) => (this.failure ??= error));
+    session.on("goaway", () => (this.going = true));
+    session.on("close", () => {
+      this.going = true;
+      this.pings.cancel();
+      this.waiting?.cancel();
+      onGone();
+    });
+    this.pings = clock.every(PING_AFTER_MS, () => this.ping());
+  }
+
+  get isUsable(): boolean {
+    const { session } = this;
+    if (this.going || session.closed || session.destroyed) return false;
+    return this.streams < Math.max(1, session.remoteSettings.maxConcurrentStreams ?? STREAMS_AT_FIRST);
+  }
+
+  send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+    return new Promise((resolve, reject) => {
+      const { method, path, headers, body } = request;
+      const stream = this.begin({ ...headers, ":method": method, ":path": path }, body === undefined);
+      this.streams += 1;
+      let failure: Error | undefined;
+      const onAbort = (): void => {
+        failure = reasonOf(signal);
+        stream.close(constants.NGHTTP2_CANCEL);
+        stream.destroy(failure);
+      };
+      stream.on("response", (given) => {
+        const { ":status": status = 0, ...rest } = given;
+        resolve({ status, headers: rest, body: stream });
+      });
+      // Kept for good: errors after the answer has begun are told by reading the body, too.
+      stream.on("error", (error: Error) => (failure ??= error));
+      stream.on("close", () => {
+        this.streams -= 1;
+        signal.removeEventListener("abort", onAbort);
+        // Does nothing once there was a response.
+        reject(this.whyClosed(stream, failure));
+      });
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      else if (body !== undefined) stream.end(body);
+    });
+  }
+
+  /** Takes no more requests and ends with the last stream. */
+  retire(): void {
+    this.going = true;
+    if (!this.session.destroyed) this.session.close();
+  }
+
+  destroy(error: Error): void {
+    this.going = true;
+    this.failure ??= error;
+    this.session.destroy(error);
+    this.socket.destroy();
+  }
+
+  private begin(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
+    try {
+      return this.session.request(headers, { endStream });
+    } catch (error) {
+      // The connection went away since it was chosen.
+      if (GONE.has(errorCode(error) ?? "")) throw new NotProcessedError("the connection is closed", { cause: error });
+      throw error;
+    }
+  }
+
+  private whyClosed(stream: ClientHttp2Stream, failure: Error | undefined): Error {
+    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
+      return new NotProcessedError("the server refused the request before looking at it");
+    }
+    return failure ?? this.failure ?? new Error("the connection was closed before there was an answer");
+  }
+
+  private ping(): void {
+    if (this.waiting !== undefined || this.session.destroyed) return;
+    this.waiting = this.clock.after(PING_ANSWER_MS, () => {
+      this.destroy(new SilentServerError(`no answer to a PING within ${PING_ANSWER_MS / 1000} s`));
+    });
+    this.session.ping(() => {
+      this.waiting?.cancel();
+      this.waiting = undefined;
+    });
+  }
+}

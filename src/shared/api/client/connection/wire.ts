@@ -1,0 +1,34 @@
+// One HTTP exchange, whatever the protocol below.
+import type { Readable } from "node:stream";
+
+export interface WireRequest {
+  method: string;
+  /** With the query. */
+  path: string;
+  /** Lower case names. */
+  headers: Record<string, string | string[]>;
+  body: Buffer | undefined;
+}
+
+export interface WireResponse {
+  status: number;
+  /** Lower case names. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** To be read to its end, or destroyed. Errors are as Node gives them. */
+  body: Readable;
+}
+
+/** Where requests can be sent. Rejects as Node does, or with the signal's reason. */
+export interface Wire {
+  send(request: WireRequest, signal: AbortSignal): Promise<WireResponse>;
+}
+
+/** The connection ended before the request was looked at: it may be sent again, whatever it asks. */
+export class NotProcessedError extends Error {
+  override readonly name = "NotProcessedError";
+}
+export const isNotProcessedError = (error: unknown): error is NotProcessedError => error instanceof NotProcessedError;
+
+export function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
+}

@@ -1,0 +1,93 @@
+// All that a client proves itself with. Files are looked at when asked (the transport does once a minute) and after a 401; a
+// plugin runs when its credentials end or are refused. Between looks nothing is read.
+import type { ClientConfig } from "../config.js";
+import type { ClientLog, TlsIdentity } from "./identity.js";
+import { SourceText } from "./source-text.js";
+import { TlsIdentities } from "./tls-identity.js";
+
+export interface Proof {
+  /** Undefined for http://. */
+  tls: TlsIdentity | undefined;
+  /** Lower case names. */
+  headers: Readonly<Record<string, string | string[]>>;
+}
+
+export class Credentials {
+  private readonly tls: TlsIdentities | undefined;
+  private readonly tokenFile: SourceText | undefined;
+  private readonly fixed: Readonly<Record<string, string | string[]>>;
+  private proof: Promise<Proof> | undefined;
+
+  constructor(
+    private readonly config: ClientConfig,
+    private readonly log: ClientLog,
+  ) {
+    if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, log);
+    if (config.tokenFile !== undefined) this.tokenFile = new SourceText({ file: config.tokenFile }, "token file");
+    this.fixed = fixedHeaders(config);
+  }
+
+  /** Rejects with CredentialError. */
+  async current(): Promise<Proof> {
+    return await (this.proof ?? this.look());
+  }
+
+  /** Reads all files again, now. Rejects with CredentialError. */
+  async reload(): Promise<void> {
+    await this.look();
+  }
+
+  /** The server refused this proof. @returns whether there is another one to try */
+  async refused(proof: Proof): Promise<boolean> {
+    const current = await this.proof;
+    if (current !== undefined && current !== proof) return true;
+    const next = await this.look();
+    return next.tls !== proof.tls || next.headers["authorization"] !== proof.headers["authorization"];
+  }
+
+  private look(): Promise<Proof> {
+    const looking = this.read();
+    this.proof = looking;
+    // A failure is told to who asked, and not kept.
+    looking.catch(() => {
+      if (this.proof === looking) this.proof = undefined;
+    });
+    return looking;
+  }
+
+  private async read(): Promise<Proof> {
+    const tls = await this.tls?.current(undefined);
+    const token = await this.token();
+    const headers = token === undefined ? this.fixed : { ...this.fixed, authorization: `Bearer ${token}` };
+    return { tls, headers };
+  }
+
+  private async token(): Promise<string | undefined> {
+    if (this.tokenFile === undefined) return this.config.token;
+    try {
+      const token = (await this.tokenFile.read()).trim();
+      if (token !== "") return token;
+      this.log.warn({ file: this.config.tokenFile }, "The token file is empty");
+    } catch (error) {
+      if (this.config.token === undefined) throw error;
+    }
+    return this.config.token;
+  }
+}
+
+function fixedHeaders({ basic, impersonate }: ClientConfig): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  if (basic !== undefined) {
+    const pair = Buffer.from(`${basic.username}:${basic.password}`, "utf8").toString("base64");
+    headers["authorization"] = `Basic ${pair}`;
+  }
+  if (impersonate !== undefined) {
+    headers["impersonate-user"] = impersonate.user;
+    if (impersonate.uid !== undefined) headers["impersonate-uid"] = impersonate.uid;
+    if (impersonate.groups.length > 0) headers["impersonate-group"] = impersonate.groups;
+    for (const [key, values] of Object.entries(impersonate.extra)) {
+      headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
+    }
+  }
+  return headers;
+}

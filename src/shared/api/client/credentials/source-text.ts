@@ -1,0 +1,34 @@
+// The text of a Source, read again only when its file changed: a rename over it, a symbolic link turned, a write in place.
+import { readFile, stat } from "node:fs/promises";
+import type { Source } from "../config.js";
+import { CredentialError } from "./errors.js";
+
+export class SourceText {
+  private text: string | undefined;
+  private seen = "";
+
+  constructor(
+    private readonly source: Source,
+    /** What it holds, for messages: "client certificate". */
+    private readonly what: string,
+  ) {}
+
+  /** Rejects with CredentialError. */
+  async read(): Promise<string> {
+    if ("data" in this.source) return this.source.data;
+    const { file } = this.source;
+    try {
+      // The stamp is taken first: a change between the two is seen next time.
+      const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
+      const stamp = `${dev} ${ino} ${size} ${mtimeNs}`;
+      if (this.text === undefined || stamp !== this.seen) {
+        this.text = await readFile(file, "latin1");
+        this.seen = stamp;
+      }
+      return this.text;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new CredentialError(`the ${this.what} ${file} can't be read: ${why}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// The certificates of connections: CA, client certificate and key, as files or data, or from a plugin.
+// What must hold: material that does not fit together (a rotation half done) never replaces material that does.
+import { createSecureContext } from "node:tls";
+import type { ClientConfig } from "../config.js";
+import { CredentialError } from "./errors.js";
+import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
+import { SourceText } from "./source-text.js";
+
+/** A client certificate and its key, PEM. */
+export interface KeyPair {
+  cert: string;
+  key: string;
+}
+
+export class TlsIdentities {
+  private readonly ca: SourceText | undefined;
+  private readonly cert: SourceText | undefined;
+  private readonly key: SourceText | undefined;
+  private identity: TlsIdentity | undefined;
+  private complaint = "";
+
+  constructor(
+    config: ClientConfig,
+    private readonly log: ClientLog,
+  ) {
+    const { certificateAuthority, clientCertificate } = config;
+    if (certificateAuthority !== undefined) this.ca = new SourceText(certificateAuthority, "certificate authority");
+    if (clientCertificate !== undefined) {
+      this.cert = new SourceText(clientCertificate.certificate, "client certificate");
+      this.key = new SourceText(clientCertificate.key, "client key");
+    }
+  }
+
+  /** The last one while nothing changed. Rejects with CredentialError only while there has been none. */
+  async current(ofPlugin: KeyPair | undefined): Promise<TlsIdentity> {
+    try {
+      const material: TlsMaterial = {
+        ca: await this.ca?.read(),
+        cert: ofPlugin?.cert ?? (await this.cert?.read()),
+        key: ofPlugin?.key ?? (await this.key?.read()),
+      };
+      const last = this.identity;
+      if (last !== undefined && isSame(last, material)) return last;
+      this.identity = { ...material, context: contextOf(material) };
+      this.complaint = "";
+      return this.identity;
+    } catch (error) {
+      if (this.identity === undefined || !(error instanceof CredentialError)) throw error;
+      if (this.complaint !== error.message) {
+        this.complaint = error.message;
+        this.log.warn({ err: error }, "New client credentials can't be used; going on with the ones before");
+      }
+      return this.identity;
+    }
+  }
+}
+
+function isSame(one: TlsMaterial, other: TlsMaterial): boolean {
+  return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
+}
+
+function contextOf({ ca, cert, key }: TlsMaterial) {
+  try {
+    return createSecureContext({
+      minVersion: "TLSv1.2",
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CredentialError(`client certificate, key or certificate authority are not usable together: ${why}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,22 @@
+// What can be wrong with a kubeconfig.
+
+/** The file can't be used; the message names file, line and field, never a value that may be secret. */
+export class KubeconfigError extends Error {
+  override readonly name = "KubeconfigError";
+  readonly code = "KUBECONFIG";
+  constructor(
+    readonly file: string,
+    /** "users[0].user.exec.command"; "" for the file as a whole. */
+    readonly field: string,
+    /** 1 for the first; undefined when there is no place for it. */
+    readonly line: number | undefined,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `kubeconfig ${file}${line === undefined ? "" : `:${line}`}: ${field === "" ? "" : `${field}: `}${problem}`,
+      options,
+    );
+  }
+}
+export const isKubeconfigError = (error: unknown): error is KubeconfigError => error instanceof KubeconfigError;

@@ -1,0 +1,25 @@
+// Reads a kubeconfig file. The yaml package is loaded here and only here.
+import { readFile, stat } from "node:fs/promises";
+import type { ClientConfig } from "../config.js";
+import { KubeconfigError } from "./errors.js";
+import { readClientConfig } from "./read.js";
+import { KubeconfigDocument } from "./tree.js";
+
+/** Far above what names one cluster and one user; a larger one is somebody's mistake. */
+const SIZE_LIMIT = 4 * 1024 * 1024;
+
+/** The cluster and user of the file's current context. Rejects with KubeconfigError. */
+export async function loadClientConfig(path: string): Promise<ClientConfig> {
+  return readClientConfig({ file: path, root: await KubeconfigDocument.parse(path, await readText(path)) });
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size <= SIZE_LIMIT) return await readFile(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new KubeconfigError(path, "", undefined, `can't be read: ${why}`, { cause: error });
+  }
+  throw new KubeconfigError(path, "", undefined, `is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);
+}

@@ -1,0 +1,49 @@
+// What tests of the client share: a log that is kept, a configuration for a test server, pods.
+import { systemClock, type Clock } from "../../../../src/shared/clock/clock.js";
+import { createApiClient, type ClientLimits, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
+import type { ClientConfig } from "../../../../src/shared/api/client/config.js";
+import type { ClientLog } from "../../../../src/shared/api/client/credentials/identity.js";
+import { startApiServer, type ServerOptions, type TestApiServer } from "../../../support/api-server.js";
+
+export interface KeptLog {
+  log: ClientLog;
+  lines: string[];
+}
+
+export function keptLog(): KeptLog {
+  const lines: string[] = [];
+  const keep = (fields: unknown, message?: unknown): void => {
+    const { err } = fields as { err?: unknown };
+    lines.push([String(message ?? fields), err instanceof Error ? err.message : ""].join(" ").trim());
+  };
+  return { log: { info: keep, warn: keep, error: keep }, lines };
+}
+
+export interface Rig {
+  server: TestApiServer;
+  client: ConnectedClient;
+  lines: string[];
+}
+
+export interface RigOptions extends Partial<ServerOptions> {
+  config?: Partial<ClientConfig>;
+  limits?: ClientLimits;
+  clock?: Clock;
+}
+
+/** A server and its client. Both end when the rig is disposed of. */
+export async function startRig(options: RigOptions): Promise<Rig & AsyncDisposable> {
+  const server = await startApiServer({ protocol: "http", answer: () => undefined, ...options });
+  const { log, lines } = keptLog();
+  const config: ClientConfig = { origin: "test.kubeconfig", server: server.url, ...options.config };
+  const client = createApiClient({ config, clock: options.clock ?? systemClock, log, qps: -1, ...options.limits });
+  return {
+    server,
+    client,
+    lines,
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      await server.close();
+    },
+  };
+}
