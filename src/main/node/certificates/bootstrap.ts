@@ -1,0 +1,148 @@
+// A new node's way into its cluster: with the bootstrap kubeconfig it asks for a client certificate of its own, waits
+// until that is signed, and writes the kubeconfig that it lives with from then on.
+// What must hold: pods from files run meanwhile; a restart goes on with the same key and the same request.
+import { mkdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ClientConfig, Source } from "../../../shared/api/client/config.js";
+import { isKubeconfigError } from "../../../shared/api/client/kubeconfig/errors.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { readIfThere, type CertificateStore } from "./certificate-store.js";
+import type { CertificateTasks } from "./certificate-tasks.js";
+import { isCertificateRequestError, requestCertificate } from "./request-certificate.js";
+
+export interface BootstrapDeps {
+  kubeconfig: string;
+  /** "": there is none. */
+  bootstrapKubeconfig: string;
+  certDir: string;
+  nodeName: string;
+  store: Pick<CertificateStore, "keep" | "current">;
+  tasks: CertificateTasks;
+  load: (path: string) => Promise<ClientConfig>;
+  connect: (config: ClientConfig) => ApiClient;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+const SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 30_000;
+
+/**
+ * The configuration to live with. Returns when there is one, however long that takes. Rejects with KubeconfigError, or
+ * with the signal's reason.
+ */
+export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
+  const { kubeconfig, bootstrapKubeconfig, load, log, clock, signal } = deps;
+  const usable = await usableConfig(deps);
+  if (usable !== undefined) return usable;
+  const config = await load(bootstrapKubeconfig);
+  log.info(`asking ${config.server} for a client certificate, with ${bootstrapKubeconfig}`);
+  const client = deps.connect(config);
+  try {
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+      try {
+        await ask(client, deps);
+        break;
+      } catch (error) {
+        signal.throwIfAborted();
+        // The verdict on a request is for its key: the next one is of another.
+        if (isCertificateRequestError(error)) await unlink(keyFile(deps)).catch(() => undefined);
+        const what = error instanceof Error ? error.message : String(error);
+        log.error({ err: error }, `no client certificate for this node: ${what}; trying again`);
+        await clock.sleep(waitMs, signal);
+      }
+    }
+  } finally {
+    client.close();
+  }
+  await mkdir(dirname(kubeconfig), { recursive: true, mode: 0o755 });
+  await atomicWrite(kubeconfig, kubeconfigText(config, deps.store.current), { mode: 0o600 });
+  await unlink(keyFile(deps)).catch(() => undefined);
+  log.info(`this node has its client certificate; wrote ${kubeconfig}`);
+  return await load(kubeconfig);
+}
+
+/** What --kubeconfig says, unless there is no such file, or its certificate has expired and another can be asked for. */
+async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefined> {
+  const { kubeconfig, bootstrapKubeconfig, load, tasks, clock, log } = deps;
+  const canAsk = bootstrapKubeconfig !== "";
+  if (canAsk && (await readIfThere(kubeconfig)) === undefined) return undefined;
+  let config: ClientConfig;
+  try {
+    config = await load(kubeconfig);
+  } catch (error) {
+    if (!canAsk || !isKubeconfigError(error)) throw error;
+    log.warn(`${error.message}: it is made anew with ${bootstrapKubeconfig}`);
+    return undefined;
+  }
+  if (!canAsk || config.clientCertificate === undefined) return config;
+  const pem = await textOf(config.clientCertificate.certificate);
+  const described = pem === undefined ? undefined : await tasks.describe(pem);
+  if (described !== undefined && described.notAfter > clock.now()) return config;
+  log.warn(`the client certificate of ${kubeconfig} is gone or has expired: asking for another`);
+  return undefined;
+}
+
+async function textOf(source: Source): Promise<string | undefined> {
+  return "data" in source ? source.data : await readIfThere(source.file);
+}
+
+async function ask(client: ApiClient, deps: BootstrapDeps): Promise<void> {
+  const { tasks, nodeName, store, clock, signal } = deps;
+  const subject = { commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] };
+  const kept = await readIfThere(keyFile(deps));
+  const { key, request, keyDigest } = await tasks.request({ subject, ...(kept === undefined ? {} : { key: kept }) });
+  if (kept === undefined) await atomicWrite(keyFile(deps), key, { mode: 0o600 });
+  const wanted = {
+    name: `node-csr-${keyDigest.slice(0, 43)}`,
+    request,
+    signerName: SIGNER,
+    usages: ["digital signature", "client auth"],
+  };
+  await store.keep(await requestCertificate(wanted, { client, clock, signal }), key);
+}
+
+/** The key of a request under way. */
+function keyFile({ certDir }: BootstrapDeps): string {
+  return join(certDir, "kubelet-client.key.tmp");
+}
+
+/** Names are upstream's. A JSON string is a YAML string. */
+function kubeconfigText(config: ClientConfig, certificate: string): string {
+  const { server, tlsServerName, proxyUrl, certificateAuthority: ca } = config;
+  const line = (name: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`    ${name}: ${JSON.stringify(value)}`];
+  return [
+    "apiVersion: v1",
+    "kind: Config",
+    "clusters:",
+    "- name: default-cluster",
+    "  cluster:",
+    ...line("server", server),
+    ...line("tls-server-name", tlsServerName),
+    ...line("proxy-url", proxyUrl),
+    ...(config.insecureSkipTlsVerify === true ? ["    insecure-skip-tls-verify: true"] : []),
+    ...(ca === undefined
+      ? []
+      : "file" in ca
+        ? line("certificate-authority", ca.file)
+        : line("certificate-authority-data", Buffer.from(ca.data).toString("base64"))),
+    "users:",
+    "- name: default-auth",
+    "  user:",
+    ...line("client-certificate", certificate),
+    ...line("client-key", certificate),
+    "contexts:",
+    "- name: default-context",
+    "  context:",
+    "    cluster: default-cluster",
+    "    user: default-auth",
+    "current-context: default-context",
+    "",
+  ].join("\n");
+}
