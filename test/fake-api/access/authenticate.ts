@@ -1,0 +1,60 @@
+// Who is asking: client certificate, then bearer token, then nobody in particular. Credentials that are wrong are 401,
+// not anonymous.
+import type { TLSSocket } from "node:tls";
+import { unauthorized } from "../errors.js";
+import { fieldsAt, textAt } from "../object.js";
+import { resourceNamed } from "../resources.js";
+import type { User, World } from "../world.js";
+import { API_AUDIENCE } from "./service-account-tokens.js";
+
+const AUTHENTICATED = "system:authenticated";
+const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
+
+export function authenticate(world: World, socket: TLSSocket, authorization: string | undefined): User {
+  const certificate = socket.getPeerCertificate();
+  // Without a certificate there is an empty object.
+  if (Object.keys(certificate).length > 0) {
+    if (!socket.authorized) throw unauthorized();
+    const { CN: name, O: groups } = certificate.subject as { CN?: string; O?: string | string[] };
+    if (name !== undefined) return { name, groups: [...[groups ?? []].flat(), AUTHENTICATED] };
+  }
+  if (authorization === undefined) return ANONYMOUS;
+  const token = /^Bearer (.+)$/i.exec(authorization)?.[1]?.trim();
+  const user = token === undefined ? undefined : userOfToken(world, token, [API_AUDIENCE])?.user;
+  if (user === undefined) throw unauthorized();
+  return user;
+}
+
+/** Whose token it is, when it is for one of the audiences. */
+export function userOfToken(
+  world: World,
+  token: string,
+  audiences: readonly string[],
+): { user: User; audiences: string[] } | undefined {
+  const fixed = world.settings.tokens.get(token);
+  if (fixed !== undefined) {
+    const groups = [...new Set([...fixed.groups, AUTHENTICATED])];
+    return { user: { ...fixed, groups }, audiences: [API_AUDIENCE].filter((one) => audiences.includes(one)) };
+  }
+  if (/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(token)) return bootstrapUser(world, token);
+  const verdict = token.split(".").length === 3 ? world.tokens.verify(token) : undefined;
+  if (verdict === undefined) return undefined;
+  const shared = verdict.audiences.filter((one) => audiences.includes(one));
+  return shared.length === 0 ? undefined : { user: verdict.user, audiences: shared };
+}
+
+/** Bootstrap tokens are secrets of kube-system. */
+function bootstrapUser(world: World, token: string): { user: User; audiences: string[] } | undefined {
+  const [id = "", wanted = ""] = token.split(".");
+  const secret = world.store.get(resourceNamed("secrets"), `kube-system/bootstrap-token-${id}`);
+  if (secret?.["type"] !== "bootstrap.kubernetes.io/token") return undefined;
+  const read = (key: string): string => Buffer.from(textAt(fieldsAt(secret, "data"), key) ?? "", "base64").toString();
+  if (read("token-secret") !== wanted || read("usage-bootstrap-authentication") !== "true") return undefined;
+  const expiration = read("expiration");
+  if (expiration !== "" && Date.parse(expiration) <= world.clock.now()) return undefined;
+  const more = read("auth-extra-groups")
+    .split(",")
+    .filter((group) => group !== "");
+  const groups = ["system:bootstrappers", ...more, AUTHENTICATED];
+  return { user: { name: `system:bootstrap:${id}`, groups }, audiences: [API_AUDIENCE] };
+}

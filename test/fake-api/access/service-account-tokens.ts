@@ -1,0 +1,130 @@
+// Service account tokens: real RS256 JWTs, bound to pods where asked, checked against what they are bound to.
+import {
+  createHash,
+  createPublicKey,
+  createSign,
+  createVerify,
+  generateKeyPairSync,
+  randomUUID,
+  type KeyObject,
+} from "node:crypto";
+import type { Clock } from "../../../src/shared/clock/clock.js";
+import { fieldsAt, isFields, textAt, type ApiObject, type Fields } from "../object.js";
+import { resourceNamed } from "../resources.js";
+import { keyOf, type Store } from "../storage/store.js";
+import type { User } from "../world.js";
+
+export const ISSUER = "https://kubernetes.default.svc.cluster.local";
+/** The audience that the API server itself is. */
+export const API_AUDIENCE = ISSUER;
+
+const CLAIM = "kubernetes.io";
+
+export interface TokenWish {
+  account: ApiObject;
+  audiences: readonly string[];
+  /** Seconds. */
+  expiration: number;
+  /** What the token lives and dies with. */
+  pod?: ApiObject;
+  secret?: ApiObject;
+  node?: ApiObject;
+}
+
+export interface TokenVerdict {
+  user: User;
+  audiences: string[];
+}
+
+export class TokenIssuer {
+  readonly #key: KeyObject;
+  readonly #keyId: string;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly store: Store,
+  ) {
+    this.#key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    const der = createPublicKey(this.#key).export({ type: "spki", format: "der" });
+    this.#keyId = createHash("sha256").update(der).digest("base64url");
+  }
+
+  issue({ account, audiences, expiration, pod, secret, node }: TokenWish): string {
+    const now = Math.floor(this.clock.now() / 1000);
+    const reference = (object: ApiObject | undefined): Fields | undefined =>
+      object && { name: object.metadata.name, uid: object.metadata.uid };
+    return this.#sign({
+      aud: [...audiences],
+      exp: now + expiration,
+      iat: now,
+      iss: ISSUER,
+      jti: randomUUID(),
+      [CLAIM]: {
+        namespace: account.metadata.namespace,
+        node: reference(node),
+        pod: reference(pod),
+        secret: reference(secret),
+        serviceaccount: reference(account),
+      },
+      nbf: now,
+      sub: `system:serviceaccount:${account.metadata.namespace ?? ""}:${account.metadata.name}`,
+    });
+  }
+
+  /** Whose token it is; undefined for one that is not ours, changed, expired, or bound to what is gone. */
+  verify(token: string): TokenVerdict | undefined {
+    const claims = this.#claimsOf(token);
+    if (claims === undefined) return undefined;
+    const bound = fieldsAt(claims, CLAIM);
+    const namespace = textAt(bound, "namespace") ?? "";
+    const account = fieldsAt(bound, "serviceaccount");
+    if (!this.#lives("ServiceAccount", namespace, account)) return undefined;
+    for (const [kind, field] of [
+      ["Pod", "pod"],
+      ["Secret", "secret"],
+    ] as const) {
+      if (isFields(bound[field]) && !this.#lives(kind, namespace, bound[field])) return undefined;
+    }
+    const pod = fieldsAt(bound, "pod");
+    const extra: Record<string, string[]> = {};
+    const add = (key: string, value: unknown): void => {
+      if (typeof value === "string") extra[`authentication.kubernetes.io/${key}`] = [value];
+    };
+    add("credential-id", `JTI=${textAt(claims, "jti") ?? ""}`);
+    add("pod-name", pod["name"]);
+    add("pod-uid", pod["uid"]);
+    add("node-name", fieldsAt(bound, "node")["name"]);
+    add("node-uid", fieldsAt(bound, "node")["uid"]);
+    const { aud } = claims;
+    return {
+      user: {
+        name: String(claims["sub"]),
+        uid: textAt(account, "uid") ?? "",
+        groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+        extra,
+      },
+      audiences: Array.isArray(aud) ? aud.map(String) : [],
+    };
+  }
+
+  #sign(claims: Fields): string {
+    const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const body = `${part({ alg: "RS256", kid: this.#keyId })}.${part(claims)}`;
+    return `${body}.${createSign("RSA-SHA256").update(body).sign(this.#key, "base64url")}`;
+  }
+
+  #claimsOf(token: string): Fields | undefined {
+    const [head = "", body = "", signature = ""] = token.split(".");
+    const isOurs = createVerify("RSA-SHA256").update(`${head}.${body}`).verify(this.#key, signature, "base64url");
+    if (!isOurs) return undefined;
+    const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
+    if (!isFields(claims)) return undefined;
+    const now = this.clock.now() / 1000;
+    return Number(claims["exp"]) > now && Number(claims["nbf"]) <= now + 1 ? claims : undefined;
+  }
+
+  #lives(kind: string, namespace: string, { name, uid }: Fields): boolean {
+    const object = this.store.get(resourceNamed(kind), keyOf(namespace, String(name)));
+    return object?.metadata.uid === uid;
+  }
+}

@@ -1,0 +1,173 @@
+// Every refusal is an ApiError, sent as a Status object. Reasons, details and the words are the server's contract:
+// clients tell causes apart by them.
+import type { Fields } from "./object.js";
+import type { Resource } from "./resources.js";
+
+export interface Cause {
+  reason?: string;
+  message: string;
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: Cause[];
+  retryAfterSeconds?: number;
+}
+
+export class ApiError extends Error {
+  constructor(
+    readonly code: number,
+    readonly reason: string,
+    message: string,
+    readonly details?: StatusDetails,
+    /** More of metadata: the continue token of an expired list. */
+    readonly listMeta: Fields = {},
+  ) {
+    super(message);
+  }
+
+  toStatus(): Fields {
+    return {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: this.listMeta,
+      status: "Failure",
+      message: this.message,
+      ...(this.reason === "" ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+type Of = Pick<Resource, "group" | "resource" | "kind">;
+
+const groupResource = ({ group, resource }: Of): string => (group === "" ? resource : `${resource}.${group}`);
+
+/** `kind` in details is the resource's name: the server's own habit. */
+function details({ group, resource }: Of, name: string): StatusDetails {
+  return { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind: resource };
+}
+
+export function notFound(of: Of, name: string): ApiError {
+  return new ApiError(404, "NotFound", `${groupResource(of)} "${name}" not found`, details(of, name));
+}
+
+export function alreadyExists(of: Of, name: string): ApiError {
+  return new ApiError(409, "AlreadyExists", `${groupResource(of)} "${name}" already exists`, details(of, name));
+}
+
+export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(of: Of, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${groupResource(of)} "${name}": ${why}`;
+  return new ApiError(409, "Conflict", message, details(of, name));
+}
+
+/** A refused precondition of a delete: named by kind, as the server has it. */
+export function preconditionConflict(of: Of, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${of.kind} "${name}": ${why}`;
+  return new ApiError(409, "Conflict", message, { ...details(of, name), kind: of.kind });
+}
+
+export function forbidden(of: Of, name: string, why: string): ApiError {
+  const what = name === "" ? `${groupResource(of)} is` : `${groupResource(of)} "${name}" is`;
+  return new ApiError(403, "Forbidden", `${what} forbidden: ${why}`, details(of, name));
+}
+
+/** One broken rule about one field. */
+export class FieldError {
+  private constructor(
+    readonly reason: string,
+    readonly field: string,
+    readonly text: string,
+  ) {}
+
+  static required(field: string, detail = ""): FieldError {
+    return new FieldError("FieldValueRequired", field, `Required value${detail === "" ? "" : `: ${detail}`}`);
+  }
+  static invalid(field: string, value: unknown, detail: string): FieldError {
+    return new FieldError("FieldValueInvalid", field, `Invalid value: ${JSON.stringify(value)}: ${detail}`);
+  }
+  static forbidden(field: string, detail: string): FieldError {
+    return new FieldError("FieldValueForbidden", field, `Forbidden: ${detail}`);
+  }
+  static duplicate(field: string, value: unknown): FieldError {
+    return new FieldError("FieldValueDuplicate", field, `Duplicate value: ${JSON.stringify(value)}`);
+  }
+  static notFound(field: string, value: unknown): FieldError {
+    return new FieldError("FieldValueNotFound", field, `Not found: ${JSON.stringify(value)}`);
+  }
+  static unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+    const known = supported.map((one) => `"${one}"`).join(", ");
+    const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`;
+    return new FieldError("FieldValueNotSupported", field, text);
+  }
+}
+
+export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: readonly FieldError[]): ApiError {
+  const lines = errors.map(({ field, text }) => `${field}: ${text}`);
+  const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
+  const told = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
+  return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${told}`, {
+    ...(name === "" ? {} : { name }),
+    ...(of.group === "" ? {} : { group: of.group }),
+    kind: of.kind,
+    causes: errors.map(({ reason, field, text }) => ({ reason, message: text, field })),
+  });
+}
+
+export function badRequest(message: string): ApiError {
+  return new ApiError(400, "BadRequest", message);
+}
+
+export function unauthorized(): ApiError {
+  return new ApiError(401, "Unauthorized", "Unauthorized");
+}
+
+export function methodNotAllowed(): ApiError {
+  return new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+}
+
+export function noSuchResource(): ApiError {
+  return new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): ApiError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  return new ApiError(415, "UnsupportedMediaType", message);
+}
+
+export function notAcceptable(accepted: readonly string[]): ApiError {
+  const message = `only the following media types are accepted: ${accepted.join(", ")}`;
+  return new ApiError(406, "NotAcceptable", message);
+}
+
+export function tooLarge(): ApiError {
+  const message = "Request entity too large: limit is 3145728";
+  return new ApiError(413, "RequestEntityTooLarge", message, {});
+}
+
+export function expired(message: string, listMeta: Fields = {}): ApiError {
+  return new ApiError(410, "Expired", message, undefined, listMeta);
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
+}
+
+/** The client knows a later version than there is. */
+export function tooLargeVersion(wanted: number, current: number): ApiError {
+  return new ApiError(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+}
+
+export function internalError(message: string): ApiError {
+  return new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
+}

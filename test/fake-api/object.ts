@@ -1,0 +1,96 @@
+// Objects as the API server keeps them: trees of JSON, with typed metadata. Stored objects are frozen: who changes one
+// works on a copy, so that a watch never sees a half-made change.
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../src/shared/clock/clock.js";
+import type { OwnerReference } from "../../src/shared/api/meta.js";
+
+export type Fields = Record<string, unknown>;
+
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  [field: string]: unknown;
+}
+
+export interface ApiObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec?: Fields;
+  status?: Fields;
+  [field: string]: unknown;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The map at a field; an empty one when there is none. */
+export function fieldsAt(from: Fields | undefined, field: string): Fields {
+  const value = from?.[field];
+  return isFields(value) ? value : {};
+}
+
+/** The map at a field, put there when there is none. */
+export function ensureFields(from: Fields, field: string): Fields {
+  const value = from[field];
+  if (isFields(value)) return value;
+  const made: Fields = {};
+  from[field] = made;
+  return made;
+}
+
+/** The maps of a list at a field; none when there is no list. */
+export function listAt(from: Fields | undefined, field: string): Fields[] {
+  const value = from?.[field];
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}
+
+export function textAt(from: Fields | undefined, field: string): string | undefined {
+  const value = from?.[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function setDefault(target: Fields, field: string, value: unknown): void {
+  if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = value;
+}
+
+export function removeField(target: Fields, field: string): void {
+  Reflect.deleteProperty(target, field);
+}
+
+export function copyOf<T>(value: T): T {
+  return structuredClone(value);
+}
+
+export function isSame(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+export function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) freeze(inner);
+  }
+  return value;
+}
+
+/** RFC 3339 in whole seconds, the unit of metadata. */
+export function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+export function nowText(clock: Clock): string {
+  return timeText(clock.now());
+}

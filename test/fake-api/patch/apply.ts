@@ -1,0 +1,27 @@
+// A patch by its media type. Server-side apply is not offered: 415.
+import { badRequest, unsupportedMediaType } from "../errors.js";
+import { isFields, type ApiObject, type Fields } from "../object.js";
+import { applyJsonPatch } from "./json-patch.js";
+import { applyMergePatch } from "./merge-patch.js";
+import { applyStrategicMerge } from "./strategic-merge.js";
+
+export const PATCH_TYPES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+];
+
+export function patchFor(mediaType: string, patch: unknown): (object: ApiObject) => ApiObject {
+  if (!PATCH_TYPES.includes(mediaType)) throw unsupportedMediaType(PATCH_TYPES);
+  return (object) => {
+    if (mediaType === PATCH_TYPES[0]) return asObject(applyJsonPatch(object, patch));
+    if (!isFields(patch)) throw badRequest("the patch is not a JSON object");
+    if (mediaType === PATCH_TYPES[1]) return asObject(applyMergePatch(object, patch));
+    return asObject(applyStrategicMerge(object.kind, object, patch));
+  };
+}
+
+function asObject(fields: Fields): ApiObject {
+  if (!isFields(fields["metadata"])) throw badRequest("the patch removes metadata");
+  return fields as unknown as ApiObject;
+}

@@ -1,0 +1,106 @@
+// RFC 6902. What can't be applied is 422, as the server has it; what is no patch is 400.
+import { ApiError, badRequest } from "../errors.js";
+import { isFields, isSame, type Fields } from "../object.js";
+
+interface Operation {
+  op: string;
+  path: string;
+  from?: string;
+  value?: unknown;
+}
+
+export function applyJsonPatch(document: Fields, patch: unknown): Fields {
+  if (!Array.isArray(patch)) throw badRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  // A holder, so that the root is a child as all the others are.
+  const holder: Fields = { root: document };
+  for (const operation of patch as Operation[]) apply(holder, operation);
+  const { root } = holder;
+  if (!isFields(root)) throw cannot("the document is no object any more");
+  return root;
+}
+
+function apply(holder: Fields, { op, path, from, value }: Operation): void {
+  switch (op) {
+    case "add":
+      add(holder, path, structuredClone(value));
+      return;
+    case "remove":
+      remove(holder, path);
+      return;
+    case "replace":
+      read(holder, path);
+      remove(holder, path);
+      add(holder, path, structuredClone(value));
+      return;
+    case "move": {
+      const moved = read(holder, from ?? "");
+      remove(holder, from ?? "");
+      add(holder, path, moved);
+      return;
+    }
+    case "copy":
+      add(holder, path, structuredClone(read(holder, from ?? "")));
+      return;
+    case "test":
+      if (!isSame(read(holder, path) ?? null, value ?? null)) throw cannot(`testing value ${path} failed: test failed`);
+      return;
+    default:
+      throw badRequest(`Unexpected kind: ${op}`);
+  }
+}
+
+function cannot(why: string): ApiError {
+  const message = `the server rejected our request due to an error in our request`;
+  return new ApiError(422, "Invalid", message, { causes: [{ message: why }] });
+}
+
+function split(path: string): string[] {
+  return `/root${path}`
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function parentOf(holder: Fields, path: string): { parent: Fields | unknown[]; last: string } {
+  const parts = split(path);
+  const last = parts.pop() ?? "";
+  let parent: unknown = holder;
+  for (const part of parts) parent = childOf(parent, part, path);
+  if (!isFields(parent) && !Array.isArray(parent)) throw missing(path);
+  return { parent, last };
+}
+
+function childOf(parent: unknown, part: string, path: string): unknown {
+  if (Array.isArray(parent)) return parent[indexOf(parent, part, path)];
+  if (isFields(parent) && Object.hasOwn(parent, part)) return parent[part];
+  throw missing(path);
+}
+
+function missing(path: string): ApiError {
+  return cannot(`doc is missing path: ${path}: missing value`);
+}
+
+function indexOf(list: readonly unknown[], part: string, path: string, limit = list.length - 1): number {
+  const index = Number(part);
+  if (!/^\d+$/.test(part) || index > limit) throw cannot(`path ${path} has an invalid index`);
+  return index;
+}
+
+function read(holder: Fields, path: string): unknown {
+  const { parent, last } = parentOf(holder, path);
+  return childOf(parent, last, path);
+}
+
+function add(holder: Fields, path: string, value: unknown): void {
+  const { parent, last } = parentOf(holder, path);
+  if (!Array.isArray(parent)) parent[last] = value;
+  else if (last === "-") parent.push(value);
+  else parent.splice(indexOf(parent, last, path, parent.length), 0, value);
+}
+
+function remove(holder: Fields, path: string): void {
+  const { parent, last } = parentOf(holder, path);
+  if (Array.isArray(parent)) parent.splice(indexOf(parent, last, path), 1);
+  else if (!Object.hasOwn(parent, last)) throw cannot(`unable to remove nonexistent key: ${last}: missing value`);
+  else Reflect.deleteProperty(parent, last);
+}

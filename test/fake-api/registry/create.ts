@@ -1,0 +1,77 @@
+// Create: the order of a real server's (defaults, admission, what the resource prepares, validation, storage), so that
+// of two broken rules the same one is told.
+import { randomUUID } from "node:crypto";
+import { admitCreate } from "../admission/chain.js";
+import { alreadyExists, ApiError, badRequest, invalid } from "../errors.js";
+import { copyOf, nowText, type ApiObject } from "../object.js";
+import { apiVersionOf, type Resource } from "../resources.js";
+import { keyOf } from "../storage/store.js";
+import { fillName, nameErrors } from "../strategies/names.js";
+import { strategyOf } from "../strategies/table.js";
+import type { Target, WriteContext } from "./request.js";
+
+export function createObject(target: Target, body: ApiObject, context: WriteContext): ApiObject {
+  const { resource, namespace } = target;
+  const { world, user, dryRun } = context;
+  const object = checkedBody(resource, copyOf(body));
+  const { metadata } = object;
+  if (target.name !== "" && metadata.name === "") metadata.name = target.name;
+  checkNamespace(resource, namespace, object);
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== "" && metadata.resourceVersion !== "0") {
+    throw new ApiError(500, "", "resourceVersion should not be set on objects to be created");
+  }
+  const strategy = strategyOf(resource);
+  strategy.defaults?.(object);
+  fillName(metadata);
+  admitCreate(target, object, context);
+
+  for (const field of ["resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"]) {
+    Reflect.deleteProperty(metadata, field);
+  }
+  delete metadata["managedFields"];
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = nowText(world.clock);
+  if (resource.generation) metadata.generation = 1;
+  else delete metadata.generation;
+  if (resource.status && resource.resource !== "nodes") object.status = {};
+  strategy.prepareCreate?.(object, world, user);
+
+  const errors = [...nameErrors(resource, metadata), ...(strategy.validate?.(object) ?? [])];
+  if (errors.length > 0) throw invalid(resource, metadata.name, errors);
+  if (world.store.get(resource, keyOf(namespace, metadata.name)) !== undefined) {
+    throw alreadyExists(resource, metadata.name);
+  }
+  if (dryRun) return object;
+  const stored = world.store.put(resource, object);
+  strategy.created?.(stored, world);
+  return stored;
+}
+
+/** A body whose kind, where it says one, is that of the path. */
+export function checkedBody(resource: Resource, body: ApiObject): ApiObject {
+  const { kind, apiVersion, metadata, ...rest } = body as Partial<ApiObject>;
+  const expected = apiVersionOf(resource);
+  if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
+    const told = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
+    throw badRequest(told);
+  }
+  if (kind !== undefined && kind !== "" && kind !== resource.kind) {
+    throw badRequest(`${kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`);
+  }
+  const filled = { ...metadata, name: metadata?.name ?? "" };
+  // Clients in Go write null there.
+  const isNull = (value: unknown): boolean => value === null;
+  if (isNull(filled.creationTimestamp)) delete filled.creationTimestamp;
+  return { kind: resource.kind, apiVersion: expected, metadata: filled, ...rest };
+}
+
+export function checkNamespace(resource: Resource, namespace: string, { metadata }: ApiObject): void {
+  if (!resource.namespaced) {
+    if ((metadata.namespace ?? "") === "") delete metadata.namespace;
+    return;
+  }
+  if ((metadata.namespace ?? "") === "") metadata.namespace = namespace;
+  if (metadata.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+}

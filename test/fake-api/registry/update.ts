@@ -1,0 +1,126 @@
+// Update and patch: optimistic concurrency, what a subresource may change, generations, and the end of objects whose
+// last finalizer goes. A change that changes nothing writes nothing.
+import { admitUpdate } from "../admission/chain.js";
+import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../errors.js";
+import { copyOf, isSame, removeField, type ApiObject } from "../object.js";
+import type { Resource } from "../resources.js";
+import { keyOf } from "../storage/store.js";
+import { strategyOf } from "../strategies/table.js";
+import { checkedBody, checkNamespace, createObject } from "./create.js";
+import { removeObject } from "./delete.js";
+import type { Target, WriteContext } from "./request.js";
+
+export interface Updated {
+  object: ApiObject;
+  created: boolean;
+}
+
+const SERVER_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
+
+/** `change` gets a copy of what is stored and gives what shall be. */
+export function updateObject(
+  target: Target,
+  subresource: string,
+  change: (old: ApiObject) => ApiObject,
+  context: WriteContext,
+): ApiObject {
+  const { resource, namespace, name } = target;
+  const { world, dryRun } = context;
+  const old = world.store.get(resource, keyOf(namespace, name));
+  if (old === undefined) throw notFound(resource, name);
+  const wanted = checkedBody(resource, change(copyOf(old)));
+  checkNamespace(resource, namespace, wanted);
+  checkIdentity(resource, wanted, old, name);
+  const next = merged(resource, wanted, old, subresource);
+  const strategy = strategyOf(resource);
+  strategy.defaults?.(next);
+  admitUpdate(target, subresource, next, old, context);
+  strategy.prepareUpdate?.(next, old, subresource);
+  if (resource.generation && subresource !== "status" && !isSame(specOf(next), specOf(old))) {
+    next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+  const errors = strategy.validateUpdate?.(next, old, subresource) ?? [];
+  if (subresource !== "status") errors.push(...(strategy.validate?.(next) ?? []));
+  errors.push(...finalizerErrors(next, old));
+  if (errors.length > 0) throw invalid(resource, name, errors);
+
+  if (isSame(next, old)) return old;
+  if (dryRun) return next;
+  const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = next.metadata;
+  const isOver = deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
+  if (isOver && (old.metadata.finalizers ?? []).length > 0) return removeObject(target, next, context);
+  const stored = world.store.put(resource, next);
+  strategy.updated?.(stored, world);
+  return world.store.get(resource, keyOf(namespace, name)) ?? stored;
+}
+
+/** PUT: the whole object; makes it where the resource allows that. */
+export function replaceObject(target: Target, subresource: string, body: ApiObject, context: WriteContext): Updated {
+  const { resource, namespace, name } = target;
+  if (context.world.store.get(resource, keyOf(namespace, name)) === undefined && subresource === "") {
+    if (resource.createOnUpdate) return { object: createObject(target, body, context), created: true };
+  }
+  const change = (): ApiObject => {
+    const copy = copyOf(body);
+    if (!resource.unconditional && (copy.metadata.resourceVersion ?? "") === "") {
+      const error = FieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update");
+      throw invalid(resource, name, [error]);
+    }
+    return copy;
+  };
+  return { object: updateObject(target, subresource, change, context), created: false };
+}
+
+function checkIdentity(resource: Resource, wanted: ApiObject, old: ApiObject, name: string): void {
+  const { metadata } = wanted;
+  if (metadata.name === "") throw badRequest("the name of the object must be specified");
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+  if (metadata.uid !== undefined && metadata.uid !== "" && metadata.uid !== old.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid ?? ""}`;
+    throw conflict(resource, name, why);
+  }
+  const version = metadata.resourceVersion ?? "";
+  if (version !== "" && version !== "0" && version !== old.metadata.resourceVersion) {
+    throw conflict(resource, name, MODIFIED);
+  }
+}
+
+/** What the caller may write of the object, on top of what is stored. */
+function merged(resource: Resource, wanted: ApiObject, old: ApiObject, subresource: string): ApiObject {
+  const isStatus = subresource === "status";
+  const next: ApiObject = isStatus ? { ...copyOf(old), metadata: wanted.metadata } : wanted;
+  if (resource.status) {
+    const status = isStatus || subresource === "approval" ? wanted.status : copyOf(old.status);
+    if (status === undefined) removeField(next, "status");
+    else next.status = status;
+  }
+  for (const field of SERVER_FIELDS) {
+    if (old.metadata[field] === undefined) removeField(next.metadata, field);
+    else next.metadata[field] = old.metadata[field];
+  }
+  next.metadata.resourceVersion = old.metadata.resourceVersion ?? "";
+  removeField(next.metadata, "managedFields");
+  for (const list of ["finalizers", "ownerReferences"] as const) {
+    if (next.metadata[list]?.length === 0) removeField(next.metadata, list);
+  }
+  for (const map of ["labels", "annotations"] as const) {
+    const held = next.metadata[map];
+    if (held !== undefined && Object.keys(held).length === 0) removeField(next.metadata, map);
+  }
+  return next;
+}
+
+/** All that is neither metadata nor status. */
+function specOf(object: ApiObject): unknown {
+  return { ...object, metadata: undefined, status: undefined };
+}
+
+function finalizerErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  if (old.metadata.deletionTimestamp === undefined) return [];
+  const added = (next.metadata.finalizers ?? []).filter((one) => !(old.metadata.finalizers ?? []).includes(one));
+  if (added.length === 0) return [];
+  const text = `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
+  return [FieldError.forbidden("metadata.finalizers", text)];
+}

@@ -1,0 +1,128 @@
+// The resources that are served, and what differs between them. Anything else is 404, as on a server without it.
+
+export interface Resource {
+  /** "" for the core group. */
+  group: string;
+  version: string;
+  /** Plural, as in paths. */
+  resource: string;
+  kind: string;
+  singular: string;
+  shortNames: readonly string[];
+  namespaced: boolean;
+  /** There is a status subresource; the main resource leaves status alone. */
+  status: boolean;
+  subresources: readonly string[];
+  /** PUT makes what is not there. */
+  createOnUpdate: boolean;
+  /** PUT without a resourceVersion overwrites. */
+  unconditional: boolean;
+  /** metadata.generation counts changes of the spec. */
+  generation: boolean;
+  /** `resource` or `resource.group`: unique. */
+  key: string;
+}
+
+type Options = Partial<
+  Pick<Resource, "shortNames" | "status" | "subresources" | "createOnUpdate" | "unconditional" | "generation">
+>;
+
+function row(group: string, version: string, kind: string, resource: string, namespaced: boolean, more: Options = {}) {
+  const made: Resource = {
+    group,
+    version,
+    kind,
+    resource,
+    namespaced,
+    singular: kind.toLowerCase(),
+    shortNames: [],
+    status: false,
+    subresources: [],
+    createOnUpdate: false,
+    unconditional: true,
+    generation: false,
+    key: group === "" ? resource : `${resource}.${group}`,
+    ...more,
+  };
+  return made;
+}
+
+const POD_SUBRESOURCES = ["binding", "eviction", "ephemeralcontainers", "resize"];
+
+export const RESOURCES: readonly Resource[] = [
+  row("", "v1", "Pod", "pods", true, {
+    shortNames: ["po"],
+    status: true,
+    subresources: POD_SUBRESOURCES,
+    generation: true,
+  }),
+  row("", "v1", "Node", "nodes", false, { shortNames: ["no"], status: true }),
+  row("", "v1", "Namespace", "namespaces", false, { shortNames: ["ns"], status: true, subresources: ["finalize"] }),
+  row("", "v1", "Service", "services", true, { shortNames: ["svc"], status: true }),
+  row("", "v1", "Endpoints", "endpoints", true, { shortNames: ["ep"], createOnUpdate: true }),
+  row("", "v1", "ConfigMap", "configmaps", true, { shortNames: ["cm"] }),
+  row("", "v1", "Secret", "secrets", true),
+  row("", "v1", "ServiceAccount", "serviceaccounts", true, { shortNames: ["sa"], subresources: ["token"] }),
+  row("", "v1", "Event", "events", true, { shortNames: ["ev"], createOnUpdate: true }),
+  row("", "v1", "PersistentVolume", "persistentvolumes", false, { shortNames: ["pv"], status: true }),
+  row("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, { shortNames: ["pvc"], status: true }),
+  row("", "v1", "LimitRange", "limitranges", true, { shortNames: ["limits"] }),
+  row("coordination.k8s.io", "v1", "Lease", "leases", true, { createOnUpdate: true, unconditional: false }),
+  row("events.k8s.io", "v1", "Event", "events", true, { shortNames: ["ev"], createOnUpdate: true }),
+  row("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", false, {
+    shortNames: ["csr"],
+    status: true,
+    subresources: ["approval"],
+  }),
+  row("certificates.k8s.io", "v1beta1", "ClusterTrustBundle", "clustertrustbundles", false, { unconditional: false }),
+  row("certificates.k8s.io", "v1beta1", "PodCertificateRequest", "podcertificaterequests", true, {
+    status: true,
+    unconditional: false,
+  }),
+  row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false, { unconditional: false }),
+  row("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false, { shortNames: ["pc"], generation: true }),
+  row("storage.k8s.io", "v1", "CSINode", "csinodes", false, { unconditional: false }),
+  row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false, { unconditional: false }),
+  row("storage.k8s.io", "v1", "StorageClass", "storageclasses", false, { shortNames: ["sc"] }),
+  row("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", false, { status: true, unconditional: false }),
+  row("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", true, {
+    shortNames: ["pdb"],
+    status: true,
+    generation: true,
+    unconditional: false,
+  }),
+  row("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", true, { generation: true }),
+  row("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", true, { status: true }),
+  row("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", false),
+];
+
+/** Virtual resources: a POST is answered, nothing is kept. */
+export const REVIEWS: readonly Resource[] = [
+  row("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", false),
+  row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false),
+  row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false),
+  row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false),
+];
+
+const BY_PATH = new Map([...RESOURCES, ...REVIEWS].map((one) => [`${one.group}/${one.version}/${one.resource}`, one]));
+
+export function resourceAt(group: string, version: string, resource: string): Resource | undefined {
+  return BY_PATH.get(`${group}/${version}/${resource}`);
+}
+
+/** By `resource.group`, or by `resource` alone: the core group's first. Throws for what is not served. */
+export function resourceNamed(name: string): Resource {
+  const found =
+    RESOURCES.find(({ key }) => key === name) ??
+    RESOURCES.find(({ resource, kind }) => [resource, kind].includes(name));
+  if (found === undefined) throw new Error(`the fake API server does not serve "${name}"`);
+  return found;
+}
+
+export function apiVersionOf({ group, version }: Pick<Resource, "group" | "version">): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+export function isServedGroup(group: string, version: string): boolean {
+  return [...RESOURCES, ...REVIEWS].some((one) => one.group === group && one.version === version);
+}

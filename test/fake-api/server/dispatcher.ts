@@ -1,0 +1,203 @@
+// One request from its first byte to its answer: log, faults, who, whether, what. Every refusal is a Status.
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { TLSSocket } from "node:tls";
+import { authenticate } from "../access/authenticate.js";
+import { authorize, refusalText } from "../access/authorize.js";
+import type { ApiCall, CallLog } from "../call-log.js";
+import { ApiError, forbidden, internalError, noSuchResource } from "../errors.js";
+import type { Faults } from "../faults.js";
+import { isServedGroup } from "../resources.js";
+import type { User, World } from "../world.js";
+import type { Watches, WatchSink } from "../verbs/watch.js";
+import { mediaType, parseBody, readText, type ApiRequest } from "./body.js";
+import { document } from "./discovery.js";
+import { namespaceOf, perform, type Call } from "./operations.js";
+import { checkAccept, dropConnection, sendJson, sendText, type ApiResponse } from "./reply.js";
+import { requestInfo, type RequestInfo } from "./request-info.js";
+
+/** A client this far behind loses its watch. */
+const SLOW_WATCH_BYTES = 64 * 1024 * 1024;
+
+export class Dispatcher {
+  constructor(
+    private readonly world: World,
+    private readonly calls: CallLog,
+    private readonly faults: Faults,
+    private readonly watches: Watches,
+  ) {}
+
+  async handle(request: ApiRequest, response: ApiResponse, socket: TLSSocket): Promise<void> {
+    const [path = "/", search = ""] = (request.url ?? "/").split("?", 2);
+    const query = new URLSearchParams(search);
+    const info = requestInfo(request.method ?? "GET", path, query);
+    const entry = this.#logged(info, request);
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    const began = this.world.clock.monotonic();
+    try {
+      const dropsAfter = await this.#faultsBefore(entry, gone.signal);
+      const text = await readText(request);
+      const user = authenticate(this.world, socket, request.headers.authorization);
+      entry.user = user.name;
+      await this.#serve(request, response, { info, query, user, text, entry, dropsAfter });
+    } catch (error) {
+      if (error instanceof Dropped) dropConnection(request);
+      else await this.#refuse(request, response, error, entry);
+    } finally {
+      entry.durationMs = this.world.clock.monotonic() - began;
+    }
+  }
+
+  async #serve(
+    request: ApiRequest,
+    response: ApiResponse,
+    { info, query, user, text, entry, dropsAfter }: Served,
+  ): Promise<void> {
+    if (info.group !== "" && info.isResource && !isServedGroup(info.group, info.version)) {
+      entry.code = 404;
+      sendText(response, 404, "404 page not found\n");
+      return;
+    }
+    this.#authorize(info, query, user);
+    if (!info.isResource) {
+      const found = document(info.path);
+      entry.code = found === undefined ? 404 : 200;
+      if (found === undefined) sendText(response, 404, "404 page not found\n");
+      else if (typeof found === "string") sendText(response, 200, found);
+      else await sendJson(request, response, 200, JSON.stringify(found));
+      return;
+    }
+    checkAccept(request);
+    if (info.verb === "watch") {
+      entry.code = 200;
+      await this.#watch(info, query, response, request);
+      return;
+    }
+    const type = mediaType(request);
+    const call: Call = { world: this.world, user, info, query, mediaType: type, body: parseBody(text, type) };
+    const answer = await perform(call);
+    if (dropsAfter) throw new Dropped();
+    entry.code = answer.code;
+    await sendJson(request, response, answer.code, answer.text);
+  }
+
+  #authorize(info: RequestInfo, query: URLSearchParams, user: User): void {
+    const attributes = { ...info, fieldSelector: query.get("fieldSelector") ?? "" };
+    const { allowed, reason } = authorize(this.world, user, attributes);
+    if (allowed) return;
+    const why = refusalText(user, attributes, reason);
+    const of = { group: info.group, resource: info.resource, kind: "" };
+    if (info.isResource) throw forbidden(of, info.name, why);
+    throw new ApiError(403, "Forbidden", `forbidden: ${why}`, {});
+  }
+
+  async #watch(info: RequestInfo, query: URLSearchParams, response: ApiResponse, request: ApiRequest): Promise<void> {
+    const resource = info.served;
+    if (resource === undefined) throw noSuchResource();
+    if (info.name !== "" && !query.has("fieldSelector")) query.set("fieldSelector", `metadata.name=${info.name}`);
+    await this.watches.serve(this.world, resource, namespaceOf({ info }, resource), query, sinkOf(request, response));
+  }
+
+  #logged({ verb, resource, subresource, namespace, name }: RequestInfo, request: ApiRequest): ApiCall {
+    const entry: ApiCall = {
+      verb,
+      resource,
+      subresource,
+      namespace,
+      name,
+      path: request.url ?? "/",
+      userAgent: request.headers["user-agent"] ?? "",
+      user: "",
+      at: this.world.clock.now(),
+      code: 0,
+      durationMs: 0,
+    };
+    this.calls.add(entry);
+    return entry;
+  }
+
+  /** Gives whether the answer is to be lost. */
+  async #faultsBefore(entry: ApiCall, gone: AbortSignal): Promise<boolean> {
+    for (const action of this.faults.take(entry)) {
+      switch (action.kind) {
+        case "delay":
+          await this.world.clock.sleep(action.ms, gone).catch(() => undefined);
+          break;
+        case "hang":
+          if (!action.over.aborted && !gone.aborted) {
+            await Promise.race([once(action.over, "abort"), once(gone, "abort")]);
+          }
+          break;
+        case "fail": {
+          const { code, message, reason = "", retryAfter } = action.failure;
+          const details = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
+          throw new ApiError(code, reason === "" ? reasonOf(code) : reason, message ?? `fault: ${code}`, details);
+        }
+        case "drop":
+          if (action.when === "before") throw new Dropped();
+          return true;
+      }
+    }
+    return false;
+  }
+
+  async #refuse(request: ApiRequest, response: ApiResponse, error: unknown, entry: ApiCall): Promise<void> {
+    const told = error instanceof ApiError ? error : internalError(textOf(error));
+    entry.code = told.code;
+    const retryAfter = told.details?.retryAfterSeconds;
+    const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+    await sendJson(request, response, told.code, JSON.stringify(told.toStatus()), headers);
+  }
+}
+
+interface Served {
+  info: RequestInfo;
+  query: URLSearchParams;
+  user: User;
+  text: string;
+  entry: ApiCall;
+  dropsAfter: boolean;
+}
+
+/** The connection is to be broken instead of an answer. */
+class Dropped extends Error {}
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function reasonOf(code: number): string {
+  return REASONS[code] ?? "";
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function sinkOf(request: ApiRequest, response: ApiResponse): WatchSink {
+  const out = response as ServerResponse;
+  return {
+    open: () => {
+      out.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+      out.flushHeaders();
+    },
+    write: (line) => {
+      out.write(line);
+      if (out.writableLength > SLOW_WATCH_BYTES) dropConnection(request);
+    },
+    end: (how) => {
+      if (how === "drop") dropConnection(request);
+      else out.end();
+    },
+    onClose: (fn) => void out.once("close", fn),
+  };
+}

@@ -1,0 +1,90 @@
+// HTTPS on a port, HTTP/2 and HTTP/1.1 as the client wishes. It owns its connections: stop() breaks them as a crash
+// does, and the same port can be listened on again.
+import { once } from "node:events";
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { CertificatePair } from "../certificates/authority.js";
+import type { ApiRequest } from "./body.js";
+import type { ApiResponse } from "./reply.js";
+
+export type Handler = (request: ApiRequest, response: ApiResponse, socket: TLSSocket) => void;
+
+export class Listener {
+  #server: Http2SecureServer | undefined;
+  readonly #sockets = new Set<Socket>();
+  #port: number;
+
+  constructor(
+    private readonly host: string,
+    port: number,
+    private readonly clientCa: string,
+    private serving: CertificatePair,
+    private readonly handler: Handler,
+  ) {
+    this.#port = port;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  async start(): Promise<void> {
+    if (this.#server !== undefined)
+      throw new Error(`the fake API server listens already on ${this.host}:${this.#port}`);
+    const server = createSecureServer({
+      allowHTTP1: true,
+      ...this.serving,
+      ca: this.clientCa,
+      requestCert: true,
+      rejectUnauthorized: false,
+    });
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+    // Broken connections are the clients' business, and the faults'.
+    server.on("secureConnection", (socket: TLSSocket) => void socket.on("error", () => undefined));
+    server.on("sessionError", () => undefined);
+    server.on("tlsClientError", () => undefined);
+    server.on("request", (request, response) => {
+      request.on("error", () => undefined);
+      response.on("error", () => undefined);
+      const socket = tlsSocketOf(request);
+      if (socket !== undefined) this.handler(request, response, socket);
+    });
+    server.listen(this.#port, this.host);
+    await once(server, "listening");
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = once(server, "close");
+    server.close();
+    this.dropConnections();
+    await closed;
+  }
+
+  dropConnections(): void {
+    for (const socket of [...this.#sockets]) socket.destroy();
+  }
+
+  /** For new connections; those that are open keep what they have. */
+  present(serving: CertificatePair): void {
+    this.serving = serving;
+    this.#server?.setSecureContext({ ...serving, ca: this.clientCa });
+  }
+}
+
+function tlsSocketOf(request: ApiRequest | Http2ServerRequest): TLSSocket | undefined {
+  if (request.httpVersionMajor < 2) return request.socket as TLSSocket;
+  return (request as Http2ServerRequest).stream.session?.socket as TLSSocket | undefined;
+}

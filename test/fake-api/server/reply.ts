@@ -1,0 +1,59 @@
+// Sends answers: JSON (compressed when it is large and the client takes it) or text.
+import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import { notAcceptable } from "../errors.js";
+import type { ApiRequest } from "./body.js";
+
+export type ApiResponse = ServerResponse | Http2ServerResponse;
+
+const COMPRESS_FROM = 128 * 1024;
+const OFFERED = ["application/json"];
+const compress = promisify<Buffer, { level: number }, Buffer>(gzip);
+
+/** Refuses a client that takes no JSON. */
+export function checkAccept(request: ApiRequest): void {
+  const accept = request.headers.accept ?? "*/*";
+  const takesJson = accept.split(",").some((part) => {
+    const [type = "", ...parameters] = part.split(";").map((word) => word.trim());
+    const isPlain = !parameters.some((parameter) => parameter.startsWith("as="));
+    return isPlain && ["*/*", "application/*", "application/json"].includes(type);
+  });
+  if (!takesJson) throw notAcceptable(OFFERED);
+}
+
+export async function sendJson(
+  request: ApiRequest,
+  response: ApiResponse,
+  code: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  let body = Buffer.from(text);
+  const takesGzip = (request.headers["accept-encoding"] ?? "").includes("gzip");
+  const isLarge = body.length > COMPRESS_FROM && takesGzip;
+  if (isLarge) body = Buffer.from(await compress(body, { level: constants.Z_BEST_SPEED }));
+  send(response, code, body, {
+    "content-type": "application/json",
+    ...(isLarge ? { "content-encoding": "gzip", vary: "Accept-Encoding" } : {}),
+    ...headers,
+  });
+}
+
+export function sendText(response: ApiResponse, code: number, text: string): void {
+  send(response, code, Buffer.from(text), { "content-type": "text/plain; charset=utf-8" });
+}
+
+function send(response: ApiResponse, code: number, body: Buffer, headers: Record<string, string>): void {
+  if (response.writableEnded || response.destroyed) return;
+  const all = { "cache-control": "no-cache, private", "content-length": String(body.length), ...headers };
+  (response as ServerResponse).writeHead(code, all);
+  (response as ServerResponse).end(body);
+}
+
+/** Breaks the connection under an answer. */
+export function dropConnection(request: ApiRequest): void {
+  if ("stream" in request) request.stream.session?.destroy();
+  else request.socket.destroy();
+}

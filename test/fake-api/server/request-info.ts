@@ -1,0 +1,82 @@
+// From method and path to verb and resource: the server's own reading, which authorization, faults and the call log
+// go by.
+import { resourceAt, type Resource } from "../resources.js";
+
+export interface RequestInfo {
+  /** get, list, watch, create, update, patch, delete, deletecollection; the method in lower case for other paths. */
+  verb: string;
+  path: string;
+  isResource: boolean;
+  group: string;
+  version: string;
+  /** Plural as in the path; "" for other paths. */
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+  /** Undefined for what is not served. */
+  served: Resource | undefined;
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+
+export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const info: RequestInfo = {
+    verb: method.toLowerCase(),
+    path,
+    isResource: false,
+    group: "",
+    version: "",
+    resource: "",
+    subresource: "",
+    namespace: "",
+    name: "",
+    served: undefined,
+  };
+  const parts = path
+    .split("/")
+    .filter((part) => part !== "")
+    .map(decoded);
+  const [root, ...rest] = parts;
+  if (root !== "api" && root !== "apis") return info;
+  if (root === "apis") info.group = rest.shift() ?? "";
+  info.version = rest.shift() ?? "";
+  if (rest.length === 0) return info;
+  info.isResource = true;
+  info.verb = VERBS[method] ?? method.toLowerCase();
+  if (rest[0] === "namespaces" && rest.length >= 3 && !["status", "finalize"].includes(rest[2] ?? "")) {
+    info.namespace = rest[1] ?? "";
+    rest.splice(0, 2);
+  } else if (rest[0] === "namespaces" && rest.length >= 2) info.namespace = rest[1] ?? "";
+  [info.resource = "", info.name = ""] = rest;
+  info.subresource = rest.slice(2).join("/");
+  info.served = resourceAt(info.group, info.version, info.resource);
+  readCollectionVerb(info, method, query);
+  return info;
+}
+
+function readCollectionVerb(info: RequestInfo, method: string, query: URLSearchParams): void {
+  const isWatch = method === "GET" && ["1", "true"].includes(query.get("watch") ?? "") && info.subresource === "";
+  if (isWatch) info.verb = "watch";
+  else if (info.name === "" && info.verb === "get") info.verb = "list";
+  else if (info.name === "" && info.verb === "delete") info.verb = "deletecollection";
+  if (info.name !== "" || !["list", "watch", "deletecollection"].includes(info.verb)) return;
+  // A selector for one name is authorized as if that one was asked for.
+  const named = /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get("fieldSelector") ?? "")?.[1];
+  if (named !== undefined) info.name = named;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

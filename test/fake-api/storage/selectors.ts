@@ -1,0 +1,116 @@
+// Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server does.
+import { badRequest } from "../errors.js";
+import { apiVersionOf, type Resource } from "../resources.js";
+import { isFields, type ApiObject } from "../object.js";
+
+export type Filter = (object: ApiObject) => boolean;
+
+const POD_FIELDS = [
+  "spec.nodeName",
+  "spec.restartPolicy",
+  "spec.schedulerName",
+  "spec.serviceAccountName",
+  "spec.hostNetwork",
+  "status.phase",
+  "status.podIP",
+  "status.nominatedNodeName",
+];
+const EVENT_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  pods: POD_FIELDS,
+  nodes: ["spec.unschedulable"],
+  namespaces: ["status.phase"],
+  secrets: ["type"],
+  events: [...EVENT_FIELDS.map((field) => `involvedObject.${field}`), "reason", "reportingComponent", "source", "type"],
+  "certificatesigningrequests.certificates.k8s.io": ["spec.signerName"],
+  "clustertrustbundles.certificates.k8s.io": ["spec.signerName"],
+  "podcertificaterequests.certificates.k8s.io": ["spec.signerName", "spec.nodeName"],
+  "resourceslices.resource.k8s.io": ["spec.nodeName", "spec.driver"],
+};
+
+/** Both selectors of a query as one test; undefined when there are none. */
+export function filterOf(resource: Resource, query: URLSearchParams): Filter | undefined {
+  const labels = query.get("labelSelector") ?? "";
+  const fields = query.get("fieldSelector") ?? "";
+  const tests = [...labelTests(labels), ...fieldTests(resource, fields, labels)];
+  return tests.length === 0 ? undefined : (object) => tests.every((holds) => holds(object));
+}
+
+export interface FieldTerm {
+  field: string;
+  value: string;
+  equal: boolean;
+}
+
+export function parseFieldSelector(selector: string): FieldTerm[] {
+  return selector
+    .split(",")
+    .filter((part) => part !== "")
+    .map((part) => {
+      const match = /^([^=!]+)(!=|==?)(.*)$/.exec(part);
+      if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${part}'`);
+      const [, field = "", operator, value = ""] = match;
+      return { field: field.trim(), value: value.trim(), equal: operator !== "!=" };
+    });
+}
+
+function fieldTests(resource: Resource, selector: string, labels: string): Filter[] {
+  const known = ["metadata.name", ...(resource.namespaced ? ["metadata.namespace"] : [])];
+  known.push(...(FIELDS[resource.key] ?? []));
+  return parseFieldSelector(selector).map(({ field, value, equal }) => {
+    if (!known.includes(field)) throw unknownField(resource, labels, selector, field);
+    return (object) => (fieldText(object, field) === value) === equal;
+  });
+}
+
+function unknownField(resource: Resource, labels: string, fields: string, field: string): Error {
+  const of = `${apiVersionOf(resource)}, Resource=${resource.resource}`;
+  const prefix = resource.group === "" ? "/" : "";
+  return badRequest(
+    `Unable to find "${prefix}${of}" that match label selector "${labels}", field selector "${fields}": ` +
+      `field label not supported: ${field}`,
+  );
+}
+
+function fieldText(object: ApiObject, path: string): string {
+  let value: unknown = path === "source" ? object["source"] : object;
+  if (path === "source") value = isFields(value) ? value["component"] : "";
+  else for (const part of path.split(".")) value = isFields(value) ? value[part] : undefined;
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return path === "spec.unschedulable" || path === "spec.hostNetwork" ? "false" : "";
+}
+
+/** Terms are split at commas outside of parentheses. */
+function labelTests(selector: string): Filter[] {
+  return selector
+    .split(/,(?![^()]*\))/)
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map((part) => labelTest(part, selector));
+}
+
+function labelTest(term: string, selector: string): Filter {
+  const labelsOf = (object: ApiObject): Record<string, string> => object.metadata.labels ?? {};
+  const set = /^([\w./-]+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(term);
+  if (set !== null) {
+    const [, key = "", operator, list = ""] = set;
+    const values = list.split(",").map((value) => value.trim());
+    return (object) => {
+      const value = labelsOf(object)[key];
+      return operator === "in" ? value !== undefined && values.includes(value) : !values.includes(value ?? "\0");
+    };
+  }
+  const equality = /^([\w./-]+)\s*(!=|==?)\s*([\w.-]*)$/.exec(term);
+  if (equality !== null) {
+    const [, key = "", operator, value = ""] = equality;
+    return (object) => (labelsOf(object)[key] === value) === (operator !== "!=");
+  }
+  const presence = /^(!?)\s*([\w./-]+)$/.exec(term);
+  if (presence === null) {
+    throw badRequest(`unable to parse requirement: found '${term}' in label selector "${selector}"`);
+  }
+  const [, not, key = ""] = presence;
+  return (object) => (labelsOf(object)[key] !== undefined) === (not === "");
+}

@@ -1,0 +1,60 @@
+// Defaults of containers and their probes, as every client finds them filled in.
+import { ensureFields, fieldsAt, isFields, listAt, setDefault, textAt, type Fields } from "../object.js";
+
+/** Kinds of containers of a pod spec, by field. */
+export const CONTAINER_LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
+
+export function defaultContainer(container: Fields, isEphemeral: boolean): void {
+  const image = textAt(container, "image") ?? "";
+  setDefault(container, "imagePullPolicy", isLatest(image) ? "Always" : "IfNotPresent");
+  setDefault(container, "terminationMessagePath", "/dev/termination-log");
+  setDefault(container, "terminationMessagePolicy", "File");
+  if (!isEphemeral) setDefault(container, "resources", {});
+  const resources = container["resources"];
+  if (isFields(resources)) requestsFromLimits(resources);
+  for (const port of listAt(container, "ports")) setDefault(port, "protocol", "TCP");
+  for (const variable of listAt(container, "env")) {
+    const fieldRef = fieldsAt(fieldsAt(variable, "valueFrom"), "fieldRef");
+    if (textAt(fieldRef, "fieldPath") !== undefined) setDefault(fieldRef, "apiVersion", "v1");
+    const resourceRef = fieldsAt(fieldsAt(variable, "valueFrom"), "resourceFieldRef");
+    if (textAt(resourceRef, "resource") !== undefined) setDefault(resourceRef, "divisor", "0");
+  }
+  for (const name of ["livenessProbe", "readinessProbe", "startupProbe"]) {
+    const probe = container[name];
+    if (isFields(probe)) defaultProbe(probe);
+  }
+  const lifecycle = fieldsAt(container, "lifecycle");
+  for (const name of ["postStart", "preStop"]) defaultHttpGet(fieldsAt(lifecycle, name));
+  const securityContext = container["securityContext"];
+  if (isFields(securityContext) && textAt(securityContext, "procMount") === undefined)
+    delete securityContext["procMount"];
+}
+
+export function requestsFromLimits(resources: Fields): void {
+  if (!isFields(resources["limits"])) return;
+  const requests = ensureFields(resources, "requests");
+  for (const [name, amount] of Object.entries(resources["limits"])) setDefault(requests, name, amount);
+}
+
+function defaultProbe(probe: Fields): void {
+  setDefault(probe, "timeoutSeconds", 1);
+  setDefault(probe, "periodSeconds", 10);
+  setDefault(probe, "successThreshold", 1);
+  setDefault(probe, "failureThreshold", 3);
+  defaultHttpGet(probe);
+  if (isFields(probe["grpc"])) probe["grpc"]["service"] ??= "";
+}
+
+function defaultHttpGet(handler: Fields): void {
+  const httpGet = handler["httpGet"];
+  if (!isFields(httpGet)) return;
+  setDefault(httpGet, "path", "/");
+  setDefault(httpGet, "scheme", "HTTP");
+}
+
+/** No tag, or the tag "latest"; a digest is never latest. */
+function isLatest(image: string): boolean {
+  if (image.includes("@")) return false;
+  const tag = /:([\w.-]+)$/.exec(image.slice(image.lastIndexOf("/") + 1))?.[1];
+  return tag === undefined || tag === "latest";
+}

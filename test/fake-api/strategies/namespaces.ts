@@ -1,0 +1,35 @@
+// Namespaces, and what the controllers of a control plane put into a new one: its default service account and the CA.
+import { ensureFields, type ApiObject } from "../object.js";
+import { resourceNamed } from "../resources.js";
+import { keyOf } from "../storage/store.js";
+import type { World } from "../world.js";
+import { newObject } from "./new-object.js";
+import type { Strategy } from "./strategy.js";
+
+export const FINALIZER = "kubernetes";
+
+export const namespaceStrategy: Strategy = {
+  defaults(namespace) {
+    namespace.metadata.labels = {
+      ...namespace.metadata.labels,
+      "kubernetes.io/metadata.name": namespace.metadata.name,
+    };
+  },
+  prepareCreate(namespace) {
+    ensureFields(namespace, "spec")["finalizers"] = [FINALIZER];
+    namespace.status = { phase: "Active" };
+  },
+  created: furnish,
+};
+
+function furnish(namespace: ApiObject, world: World): void {
+  const { name } = namespace.metadata;
+  put(world, "ServiceAccount", name, "default", {});
+  put(world, "ConfigMap", name, "kube-root-ca.crt", { data: { "ca.crt": world.authority.ca } });
+}
+
+function put(world: World, kind: string, namespace: string, name: string, fields: Record<string, unknown>): void {
+  const resource = resourceNamed(kind);
+  if (world.store.get(resource, keyOf(namespace, name)) !== undefined) return;
+  world.store.put(resource, newObject(resource, world.clock, { metadata: { name, namespace }, ...fields }));
+}

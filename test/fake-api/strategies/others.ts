@@ -1,0 +1,152 @@
+// What else is filled in or checked when an object is written: one strategy per resource.
+import { FieldError } from "../errors.js";
+import { ensureFields, fieldsAt, isFields, isSame, setDefault, textAt, type ApiObject } from "../object.js";
+import type { Strategy } from "./strategy.js";
+import { canonicalAmounts } from "./quantities.js";
+
+export const nodeStrategy: Strategy = {
+  defaults(node) {
+    canonicalAmounts(fieldsAt(node, "status")["capacity"]);
+    canonicalAmounts(fieldsAt(node, "status")["allocatable"]);
+    ensureFields(node, "spec");
+  },
+  validateUpdate: (next, old) => [...cidrErrors(next, old), ...providerErrors(next, old)],
+};
+
+function cidrErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const before = textAt(old.spec, "podCIDR");
+  if (before === undefined || before === textAt(next.spec, "podCIDR")) return [];
+  return [FieldError.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid')];
+}
+
+function providerErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const before = textAt(old.spec, "providerID");
+  if (before === undefined || before === textAt(next.spec, "providerID")) return [];
+  return [FieldError.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')];
+}
+
+export const leaseStrategy: Strategy = {
+  validate(lease) {
+    const seconds = lease.spec?.["leaseDurationSeconds"];
+    if (typeof seconds !== "number" || seconds > 0) return [];
+    return [FieldError.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")];
+  },
+};
+
+/** An event belongs into its object's namespace; the new kind may change its series only. */
+export const eventStrategy: Strategy = {
+  validate(event) {
+    const { namespace } = event.metadata;
+    const involved = textAt(fieldsAt(event, "involvedObject"), "namespace");
+    const expected = involved ?? "default";
+    if (event.apiVersion !== "v1" || !isFields(event["involvedObject"]) || expected === namespace) return [];
+    const detail = "does not match event.namespace";
+    return [FieldError.invalid("involvedObject.namespace", involved ?? "", detail)];
+  },
+};
+
+function immutableData(field: string, kinds: readonly string[]): NonNullable<Strategy["validateUpdate"]> {
+  return (next, old) => {
+    if (old["immutable"] !== true) return [];
+    const text = "field is immutable when `immutable` is set";
+    if (next["immutable"] !== true) return [FieldError.forbidden("immutable", text)];
+    return kinds
+      .filter((kind) => !isSame(next[kind], old[kind]))
+      .map((kind) => FieldError.forbidden(kind || field, text));
+  };
+}
+
+export const configMapStrategy: Strategy = { validateUpdate: immutableData("data", ["data", "binaryData"]) };
+
+export const secretStrategy: Strategy = {
+  defaults(secret) {
+    setDefault(secret, "type", "Opaque");
+    const written = secret["stringData"];
+    if (!isFields(written)) return;
+    const data = ensureFields(secret, "data");
+    for (const [key, value] of Object.entries(written)) data[key] = Buffer.from(String(value)).toString("base64");
+    delete secret["stringData"];
+  },
+  validateUpdate(next, old) {
+    if (next["type"] !== old["type"]) return [FieldError.invalid("type", next["type"], "field is immutable")];
+    return immutableData("data", ["data"])(next, old, "");
+  },
+};
+
+export const serviceStrategy: Strategy = {
+  defaults(service) {
+    const spec = ensureFields(service, "spec");
+    setDefault(spec, "type", "ClusterIP");
+    setDefault(spec, "sessionAffinity", "None");
+    for (const port of Array.isArray(spec["ports"]) ? spec["ports"].filter(isFields) : []) {
+      setDefault(port, "protocol", "TCP");
+      setDefault(port, "targetPort", port["port"]);
+    }
+  },
+  prepareCreate(service, world) {
+    const spec = ensureFields(service, "spec");
+    setDefault(spec, "internalTrafficPolicy", "Cluster");
+    setDefault(spec, "ipFamilies", ["IPv4"]);
+    setDefault(spec, "ipFamilyPolicy", "SingleStack");
+    // Addresses of 10.96.0.0/16, none twice: they follow the revision.
+    const next = world.store.revision + 10;
+    if (spec["type"] !== "ExternalName") setDefault(spec, "clusterIP", `10.96.${(next >> 8) & 255}.${next & 255}`);
+    setDefault(spec, "clusterIPs", [spec["clusterIP"]]);
+    service.status = { loadBalancer: {} };
+  },
+};
+
+export const claimStrategy: Strategy = {
+  defaults(claim) {
+    const spec = ensureFields(claim, "spec");
+    setDefault(spec, "volumeMode", "Filesystem");
+  },
+  prepareCreate(claim) {
+    claim.metadata.finalizers ??= ["kubernetes.io/pvc-protection"];
+    claim.status = { phase: "Pending" };
+  },
+};
+
+export const volumeStrategy: Strategy = {
+  defaults(volume) {
+    const spec = ensureFields(volume, "spec");
+    setDefault(spec, "persistentVolumeReclaimPolicy", "Retain");
+    setDefault(spec, "volumeMode", "Filesystem");
+    const hostPath = spec["hostPath"];
+    if (isFields(hostPath)) hostPath["type"] ??= "";
+  },
+  prepareCreate(volume) {
+    volume.metadata.finalizers ??= ["kubernetes.io/pv-protection"];
+    volume.status = { phase: "Pending" };
+  },
+};
+
+export const csiDriverStrategy: Strategy = {
+  defaults(driver) {
+    const spec = ensureFields(driver, "spec");
+    for (const [field, value] of Object.entries({
+      attachRequired: true,
+      podInfoOnMount: false,
+      storageCapacity: false,
+      fsGroupPolicy: "ReadWriteOnceWithFSType",
+      volumeLifecycleModes: ["Persistent"],
+      requiresRepublish: false,
+      seLinuxMount: false,
+    })) {
+      setDefault(spec, field, value);
+    }
+  },
+};
+
+export const storageClassStrategy: Strategy = {
+  defaults(storageClass) {
+    setDefault(storageClass, "reclaimPolicy", "Delete");
+    setDefault(storageClass, "volumeBindingMode", "Immediate");
+  },
+};
+
+export const priorityClassStrategy: Strategy = {
+  defaults(priorityClass) {
+    setDefault(priorityClass, "preemptionPolicy", "PreemptLowerPriority");
+  },
+};

@@ -1,0 +1,136 @@
+// The rules of pods that a node agent or its tests can run into. The real server has many more for what users write.
+import { FieldError } from "../errors.js";
+import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import { CONTAINER_LISTS } from "./containers.js";
+import { isQuantity, nanosOf } from "./quantities.js";
+
+const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const MAY_CHANGE =
+  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+  "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+export function podErrors(pod: ApiObject): FieldError[] {
+  const spec = pod.spec ?? {};
+  const errors: FieldError[] = [];
+  if (listAt(spec, "containers").length === 0) errors.push(FieldError.required("spec.containers"));
+  const volumes = new Set(listAt(spec, "volumes").map((volume) => textAt(volume, "name")));
+  const names = new Set<string>();
+  for (const list of CONTAINER_LISTS) {
+    for (const [index, container] of listAt(spec, list).entries()) {
+      errors.push(...containerErrors(container, `spec.${list}[${index}]`, names, volumes));
+    }
+  }
+  const policy = textAt(spec, "restartPolicy") ?? "";
+  if (!RESTART_POLICIES.includes(policy)) {
+    errors.push(FieldError.unsupported("spec.restartPolicy", policy, RESTART_POLICIES));
+  }
+  return errors;
+}
+
+function containerErrors(
+  container: Fields,
+  path: string,
+  names: Set<string>,
+  volumes: ReadonlySet<string | undefined>,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const name = textAt(container, "name");
+  if (name === undefined) errors.push(FieldError.required(`${path}.name`));
+  else if (!LABEL.test(name)) errors.push(FieldError.invalid(`${path}.name`, name, "a lowercase RFC 1123 label"));
+  else if (names.has(name)) errors.push(FieldError.duplicate(`${path}.name`, name));
+  if (name !== undefined) names.add(name);
+  if (textAt(container, "image") === undefined) errors.push(FieldError.required(`${path}.image`));
+  for (const [at, mount] of listAt(container, "volumeMounts").entries()) {
+    const volume = textAt(mount, "name");
+    if (!volumes.has(volume)) errors.push(FieldError.notFound(`${path}.volumeMounts[${at}].name`, volume));
+    if (textAt(mount, "mountPath") === undefined)
+      errors.push(FieldError.required(`${path}.volumeMounts[${at}].mountPath`));
+  }
+  errors.push(...resourceErrors(fieldsAt(container, "resources"), `${path}.resources`));
+  return errors;
+}
+
+function resourceErrors(resources: Fields, path: string): FieldError[] {
+  const limits = fieldsAt(resources, "limits");
+  return Object.entries(fieldsAt(resources, "requests")).flatMap(([name, request]) => {
+    const limit = limits[name];
+    if (!isQuantity(request) || !isQuantity(limit) || nanosOf(request) <= nanosOf(limit)) return [];
+    return [FieldError.invalid(`${path}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`)];
+  });
+}
+
+/** What may change of a pod's spec: images, deadlines downwards, more tolerations. */
+export function podUpdateErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const [wanted, before] = [structuredClone(next.spec ?? {}), structuredClone(old.spec ?? {})];
+  const errors: FieldError[] = [];
+  if (listAt(wanted, "containers").length !== listAt(before, "containers").length) {
+    return [FieldError.forbidden("spec.containers", "pod updates may not add or remove containers")];
+  }
+  for (const list of ["containers", "initContainers"]) {
+    for (const [index, container] of listAt(wanted, list).entries()) {
+      if (textAt(container, "image") === undefined) errors.push(FieldError.required(`spec.${list}[${index}].image`));
+      const previous = listAt(before, list)[index];
+      if (previous !== undefined) previous["image"] = container["image"];
+    }
+  }
+  errors.push(...deadlineErrors(wanted, before));
+  before["activeDeadlineSeconds"] = wanted["activeDeadlineSeconds"];
+  if (before["terminationGracePeriodSeconds"] !== wanted["terminationGracePeriodSeconds"]) {
+    const wasNegative = Number(before["terminationGracePeriodSeconds"] ?? 0) < 0;
+    if (wasNegative && wanted["terminationGracePeriodSeconds"] === 1) before["terminationGracePeriodSeconds"] = 1;
+  }
+  const tolerations = listAt(wanted, "tolerations");
+  const kept = listAt(before, "tolerations").every((one) =>
+    tolerations.some((other) => isSame(strip(one), strip(other))),
+  );
+  if (!kept)
+    errors.push(
+      FieldError.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"),
+    );
+  before["tolerations"] = wanted["tolerations"];
+  if (!isSame(withoutUndefined(wanted), withoutUndefined(before)))
+    errors.push(FieldError.forbidden("spec", MAY_CHANGE));
+  return errors;
+}
+
+function strip(toleration: Fields): Fields {
+  return { ...toleration, tolerationSeconds: 0 };
+}
+
+function withoutUndefined(spec: Fields): unknown {
+  return JSON.parse(JSON.stringify(spec));
+}
+
+function deadlineErrors(wanted: Fields, before: Fields): FieldError[] {
+  const [next, old] = [wanted["activeDeadlineSeconds"], before["activeDeadlineSeconds"]];
+  if (next === undefined) {
+    const text = "must not update from a positive integer to nil value";
+    return old === undefined ? [] : [FieldError.invalid("spec.activeDeadlineSeconds", null, text)];
+  }
+  if (typeof old !== "number" || Number(next) <= old) return [];
+  return [FieldError.invalid("spec.activeDeadlineSeconds", next, "must be less than or equal to previous value")];
+}
+
+/** A container that ended for good does not run again in the status either. */
+export function podStatusErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const policy = textAt(next.spec, "restartPolicy");
+  if (policy === "Always") return [];
+  const wanted = listAt(next.status, "containerStatuses");
+  return listAt(old.status, "containerStatuses").flatMap((before, index) => {
+    const terminated = fieldsAt(before, "state")["terminated"] as Fields | undefined;
+    if (terminated === undefined) return [];
+    if (policy === "OnFailure" && terminated["exitCode"] !== 0) return [];
+    const rules = listAt(next.spec, "containers").find(({ name }) => name === before["name"]);
+    if (rules?.["restartPolicy"] !== undefined) return [];
+    const after = wanted.find(({ name }) => name === before["name"]);
+    if (after === undefined || fieldsAt(after, "state")["terminated"] !== undefined) return [];
+    return [
+      FieldError.forbidden(
+        `status.containerStatuses[${index}].state`,
+        "may not be transitioned to non-terminated state",
+      ),
+    ];
+  });
+}

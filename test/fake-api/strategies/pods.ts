@@ -1,0 +1,62 @@
+// Pods: defaults, what a new one's status says, and which parts each subresource may change.
+import type { FieldError } from "../errors.js";
+import { copyOf, ensureFields, fieldsAt, isFields, listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import { CONTAINER_LISTS } from "./containers.js";
+import { defaultPod } from "./pod-defaults.js";
+import { podErrors, podStatusErrors, podUpdateErrors } from "./pod-validation.js";
+import { qosClass } from "./qos.js";
+import type { Strategy, Subresource } from "./strategy.js";
+
+export const podStrategy: Strategy = {
+  defaults: defaultPod,
+
+  prepareCreate(pod) {
+    pod.metadata.generation = 1;
+    pod.status = { phase: "Pending", qosClass: qosClass(pod.spec ?? {}) };
+  },
+
+  validate: podErrors,
+
+  prepareUpdate(next, old, subresource) {
+    if (subresource === "status") {
+      next.metadata.ownerReferences = copyOf(old.metadata.ownerReferences) ?? [];
+      if (next.metadata.ownerReferences.length === 0) delete next.metadata.ownerReferences;
+      const status = ensureFields(next, "status");
+      status["qosClass"] ??= fieldsAt(old, "status")["qosClass"];
+      samePodIps(status);
+    } else next.spec = allowedSpec(next, old, subresource);
+  },
+
+  validateUpdate(next, old, subresource): FieldError[] {
+    if (subresource === "status") return podStatusErrors(next, old);
+    if (subresource === "") return podUpdateErrors(next, old);
+    return [];
+  },
+};
+
+/** The resize subresource changes resources only, the ephemeral one adds containers only. */
+function allowedSpec(next: ApiObject, old: ApiObject, subresource: Subresource): Fields {
+  const wanted = next.spec ?? {};
+  if (subresource === "") return wanted;
+  const spec = copyOf(old.spec ?? {});
+  if (subresource === "ephemeralcontainers") spec["ephemeralContainers"] = wanted["ephemeralContainers"];
+  if (subresource === "resize") {
+    if (isFields(wanted["resources"])) spec["resources"] = wanted["resources"];
+    for (const list of CONTAINER_LISTS) {
+      for (const container of listAt(spec, list)) {
+        const change = listAt(wanted, list).find(({ name }) => name === container["name"]);
+        if (change === undefined) continue;
+        container["resources"] = change["resources"] ?? {};
+        if (change["resizePolicy"] !== undefined) container["resizePolicy"] = change["resizePolicy"];
+      }
+    }
+  }
+  return spec;
+}
+
+/** podIP is the first of podIPs, whichever of them was written. */
+function samePodIps(status: Fields): void {
+  const first = textAt(listAt(status, "podIPs")[0], "ip");
+  if (first !== undefined) status["podIP"] = first;
+  else if (textAt(status, "podIP") !== undefined) status["podIPs"] = [{ ip: status["podIP"] }];
+}

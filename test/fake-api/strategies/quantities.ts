@@ -1,0 +1,30 @@
+// Quantities are stored in the one canonical form, so that "0.5" is read back as "500m".
+import { parseQuantity, printQuantity } from "../../../src/shared/api/quantity.js";
+import type { Quantity } from "../../../src/shared/api/meta.js";
+import { isFields, type Fields } from "../object.js";
+
+export function isQuantity(value: unknown): value is Quantity {
+  return typeof value === "string" || typeof value === "number";
+}
+
+export function nanosOf(quantity: Quantity): bigint {
+  return parseQuantity(quantity).nanos;
+}
+
+/** Rewrites the amounts of a resource list in place; what is no quantity is left for validation. */
+export function canonicalAmounts(list: unknown): void {
+  if (!isFields(list)) return;
+  for (const [name, amount] of Object.entries(list)) {
+    if (!isQuantity(amount)) continue;
+    try {
+      list[name] = printQuantity(parseQuantity(amount));
+    } catch {
+      // Refused by validation.
+    }
+  }
+}
+
+export function canonicalResources(resources: Fields): void {
+  canonicalAmounts(resources["requests"]);
+  canonicalAmounts(resources["limits"]);
+}

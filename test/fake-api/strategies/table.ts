@@ -1,0 +1,42 @@
+// Which strategy a resource has. Those without one are kept as they are written.
+import type { Resource } from "../resources.js";
+import { certificateRequestStrategy } from "./certificate-requests.js";
+import { namespaceStrategy } from "./namespaces.js";
+import {
+  claimStrategy,
+  configMapStrategy,
+  csiDriverStrategy,
+  eventStrategy,
+  leaseStrategy,
+  nodeStrategy,
+  priorityClassStrategy,
+  secretStrategy,
+  serviceStrategy,
+  storageClassStrategy,
+  volumeStrategy,
+} from "./others.js";
+import { podStrategy } from "./pods.js";
+import type { Strategy } from "./strategy.js";
+
+const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  pods: podStrategy,
+  nodes: nodeStrategy,
+  namespaces: namespaceStrategy,
+  services: serviceStrategy,
+  configmaps: configMapStrategy,
+  secrets: secretStrategy,
+  events: eventStrategy,
+  persistentvolumes: volumeStrategy,
+  persistentvolumeclaims: claimStrategy,
+  "leases.coordination.k8s.io": leaseStrategy,
+  "certificatesigningrequests.certificates.k8s.io": certificateRequestStrategy,
+  "priorityclasses.scheduling.k8s.io": priorityClassStrategy,
+  "csidrivers.storage.k8s.io": csiDriverStrategy,
+  "storageclasses.storage.k8s.io": storageClassStrategy,
+};
+
+const NONE: Strategy = {};
+
+export function strategyOf(resource: Resource): Strategy {
+  return STRATEGIES[resource.key] ?? NONE;
+}

@@ -1,0 +1,211 @@
+// Watches: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object that
+// leaves the selection is told as DELETED, one that enters it as ADDED.
+// What must hold: each watch ends by its time-out, its client, or the server's stop, and leaves nothing behind.
+import type { Clock, Timer } from "../../../src/shared/clock/clock.js";
+import type { ApiError } from "../errors.js";
+import { expired, FieldError, invalid } from "../errors.js";
+import type { ApiObject, Fields } from "../object.js";
+import { apiVersionOf, type Resource } from "../resources.js";
+import { objectText } from "../storage/encode.js";
+import { filterOf, type Filter } from "../storage/selectors.js";
+import type { Change } from "../storage/store.js";
+import type { World } from "../world.js";
+import { awaitVersion, parseVersion } from "./list.js";
+
+/** Where the lines of a watch go. */
+export interface WatchSink {
+  /** Sends the head of the answer. */
+  open(): void;
+  write(line: string): void;
+  /** `drop`: the connection breaks instead of a proper end. */
+  end(how: "end" | "drop"): void;
+  /** Called when the client goes. */
+  onClose(fn: () => void): void;
+}
+
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+/** The last bookmark comes this long before the time-out. */
+const LAST_BOOKMARK_MS = 2000;
+/** Without timeoutSeconds a watch ends after half an hour to an hour. */
+const SHORTEST_MS = 1_800_000;
+
+/** All open watches of a server. */
+export class Watches {
+  readonly #open = new Set<Watch>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  async serve(
+    world: World,
+    resource: Resource,
+    namespace: string,
+    query: URLSearchParams,
+    sink: WatchSink,
+  ): Promise<void> {
+    const plan = await planOf(world, resource, query);
+    const watch = new Watch(world, resource, namespace, plan, sink);
+    this.#open.add(watch);
+    sink.onClose(() => watch.close());
+    try {
+      await watch.run();
+    } finally {
+      this.#open.delete(watch);
+    }
+  }
+
+  cut(how: "end" | "drop"): void {
+    for (const watch of [...this.#open]) watch.end(how);
+  }
+
+  expire(): void {
+    for (const watch of [...this.#open]) watch.expire();
+  }
+}
+
+interface Plan {
+  filter: Filter | undefined;
+  /** Undefined: everything there is comes first. */
+  from: number | undefined;
+  sendsEnd: boolean;
+  bookmarks: boolean;
+  timeoutMs: number;
+}
+
+async function planOf(world: World, resource: Resource, query: URLSearchParams): Promise<Plan> {
+  const filter = filterOf(resource, query);
+  const version = query.get("resourceVersion") ?? "";
+  const initial = query.get("sendInitialEvents");
+  const match = query.get("resourceVersionMatch") ?? "";
+  const refuse = (field: string, text: string): Error =>
+    invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", [FieldError.forbidden(field, text)]);
+  if (initial !== null && match === "") {
+    const text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+    throw refuse("resourceVersionMatch", text);
+  }
+  if (initial === null && match !== "") {
+    throw refuse(
+      "resourceVersionMatch",
+      "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+    );
+  }
+  const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
+  const wanted = version === "" ? 0 : parseVersion(version);
+  const wantsList = initial === "true" || initial === "1";
+  if (wantsList) await awaitVersion(world, wanted);
+  const seconds = Number(query.get("timeoutSeconds") ?? 0);
+  return {
+    filter,
+    from: wantsList || (wanted === 0 && initial === null) ? undefined : wanted === 0 ? world.store.revision : wanted,
+    sendsEnd: wantsList && bookmarks,
+    bookmarks,
+    timeoutMs: seconds > 0 ? seconds * 1000 : SHORTEST_MS * (1 + Math.random()),
+  };
+}
+
+class Watch {
+  readonly #timers: Timer[] = [];
+  readonly #clock: Clock;
+  #release: (() => void) | undefined;
+  #done: () => void = () => undefined;
+  #isOver = false;
+  readonly #prefix: string;
+
+  constructor(
+    private readonly world: World,
+    private readonly resource: Resource,
+    namespace: string,
+    private readonly plan: Plan,
+    private readonly sink: WatchSink,
+  ) {
+    this.#clock = world.clock;
+    this.#prefix = resource.namespaced && namespace !== "" ? `${namespace}/` : "";
+  }
+
+  async run(): Promise<void> {
+    const { store } = this.world;
+    const { from, bookmarks, timeoutMs } = this.plan;
+    this.sink.open();
+    if (from !== undefined && from < store.compacted) {
+      this.#sendError(expired(`too old resource version: ${from} (${store.compacted})`));
+      this.end("end");
+      return;
+    }
+    const over = new Promise<void>((resolve) => (this.#done = resolve));
+    if (from === undefined) this.#sendAll();
+    else for (const change of store.since(this.resource, from)) this.#send(change);
+    // A client that knows a later version than there is hears nothing until that one is passed.
+    this.#release = store.subscribe(this.resource, (change) => {
+      if (change.revision > (from ?? 0)) this.#send(change);
+    });
+    this.#timers.push(this.#clock.after(timeoutMs, () => this.end("end")).unref());
+    if (bookmarks) {
+      this.#timers.push(this.#clock.every(this.world.settings.bookmarkMs, () => this.#bookmark()).unref());
+      if (timeoutMs > LAST_BOOKMARK_MS) {
+        this.#timers.push(this.#clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()).unref());
+      }
+    }
+    if (!this.#isOver) await over;
+  }
+
+  end(how: "end" | "drop"): void {
+    if (this.#isOver) return;
+    this.close();
+    this.sink.end(how);
+  }
+
+  expire(): void {
+    this.#sendError(expired("too old resource version: the history is compacted"));
+    this.end("end");
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#release?.();
+    for (const timer of this.#timers) timer.cancel();
+    this.#done();
+  }
+
+  #sendAll(): void {
+    for (const [key, object] of this.world.store.entries(this.resource)) {
+      if (key.startsWith(this.#prefix) && this.#selects(object)) this.#line("ADDED", objectText(object));
+    }
+    if (this.plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" });
+  }
+
+  #send({ type, key, object, previous }: Change): void {
+    if (this.#isOver || !key.startsWith(this.#prefix)) return;
+    const was = previous !== undefined && this.#selects(previous);
+    const is = type !== "DELETED" && this.#selects(object);
+    if (is) this.#line(was ? "MODIFIED" : "ADDED", objectText(object));
+    else if (was) this.#line("DELETED", this.#lastText(type, object, previous));
+  }
+
+  /** One that leaves the selection is told as it was, at the version at which it left. */
+  #lastText(type: Change["type"], object: ApiObject, previous: ApiObject): string {
+    if (type === "DELETED") return objectText(object);
+    const { resourceVersion = "" } = object.metadata;
+    return objectText({ ...previous, metadata: { ...previous.metadata, resourceVersion } });
+  }
+
+  #selects(object: ApiObject): boolean {
+    return this.plan.filter?.(object) ?? true;
+  }
+
+  #bookmark(annotations?: Record<string, string>): void {
+    const metadata: Fields = { resourceVersion: String(this.world.store.revision) };
+    if (annotations !== undefined) metadata["annotations"] = annotations;
+    const more = this.resource.key === "pods" ? { spec: { containers: null }, status: {} } : {};
+    const object = { kind: this.resource.kind, apiVersion: apiVersionOf(this.resource), metadata, ...more };
+    this.#line("BOOKMARK", JSON.stringify(object));
+  }
+
+  #sendError(error: ApiError): void {
+    this.#line("ERROR", JSON.stringify(error.toStatus()));
+  }
+
+  #line(type: string, object: string): void {
+    if (!this.#isOver) this.sink.write(`{"type":"${type}","object":${object}}\n`);
+  }
+}
