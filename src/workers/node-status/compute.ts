@@ -7,6 +7,7 @@ import type { EventType } from "../../shared/api/event.js";
 import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork, type NodeIPError } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
 import type { Machine } from "./machine.js";
+import { without } from "./registration.js";
 import { rfc3339 } from "./times.js";
 import type { Truth } from "./truth.js";
 
@@ -147,8 +148,10 @@ function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
     "kubernetes.io/os": init.operatingSystem,
     "kubernetes.io/arch": init.architecture,
   };
-  const { [PROVIDED_IP]: _before, ...others } = metadata.annotations ?? {};
   const specified = init.externalCloudProvider ? specifiedIPs(init).join(",") : "";
-  const annotations = { ...others, ...(specified !== "" && { [PROVIDED_IP]: specified }) };
+  const annotations = {
+    ...without(metadata.annotations, PROVIDED_IP),
+    ...(specified !== "" && { [PROVIDED_IP]: specified }),
+  };
   return { ...metadata, labels, annotations };
 }

@@ -58,8 +58,7 @@ export function reconciled(existing: Node, init: NodeStatusInit, fresh: boolean)
   const labels = Object.entries({ ...metadata.labels, ...pick(wanted.labels ?? {}, DEFAULT_LABELS) }).filter(
     ([name, value]) => value !== "" || !DEFAULT_LABELS.includes(name),
   );
-  const { [CONTROLLER_ATTACH]: _before, ...others } = metadata.annotations ?? {};
-  const annotations = { ...others, ...wanted.annotations };
+  const annotations = { ...without(metadata.annotations, CONTROLLER_ATTACH), ...wanted.annotations };
   const node = { ...existing, metadata: { ...metadata, labels: Object.fromEntries(labels), annotations } };
   if (!fresh) return node;
   const extended = Object.keys(status.capacity ?? {}).filter(isExtendedResource);
@@ -77,6 +76,11 @@ export function reconciled(existing: Node, init: NodeStatusInit, fresh: boolean)
 /** "example.com/gpu"; not "cpu", nor anything below kubernetes.io or of a quota. */
 export function isExtendedResource(name: string): boolean {
   return name.includes("/") && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith("requests.");
+}
+
+/** A copy. */
+export function without(map: Readonly<Record<string, string>> = {}, name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => key !== name));
 }
 
 function pick(map: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
