@@ -35,11 +35,11 @@ export interface NodeAdmissionParts {
 }
 
 /** What does not change while the agent runs. */
-export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy">;
+export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy"> & { capacity: NodeResources };
 
 /** Looks at the machine; independent of everything else at the start. */
 export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
-  const [allocatable, armorProblem] = await Promise.all([allocatableOf(settings), appArmorProblem()]);
+  const [{ capacity, allocatable }, armorProblem] = await Promise.all([resourcesOf(settings), appArmorProblem()]);
   const [major = 0, minor = 0] = release().split(".").map(Number);
   const [os = "linux", arch = ""] = goPlatform().split("/");
   return {
@@ -50,6 +50,7 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
       "kubernetes.io/os": os,
       "kubernetes.io/arch": arch,
     },
+    capacity,
     allocatable,
     taints: settings.registerWithTaints,
     pressures: [],
@@ -83,7 +84,7 @@ async function strictGroups(
   return features?.supplementalGroupsPolicy ?? false;
 }
 
-async function allocatableOf(settings: NodeSettings): Promise<NodeResources> {
+async function resourcesOf(settings: NodeSettings): Promise<{ capacity: NodeResources; allocatable: NodeResources }> {
   const [disk, sizes] = await Promise.all([statfs(settings.rootDir, { bigint: true }), hostHugePageSizes()]);
   const capacity = nodeCapacity({
     cpuCount: settings.cpuCount,
@@ -98,10 +99,11 @@ async function allocatableOf(settings: NodeSettings): Promise<NodeResources> {
   const kube = parseReserved("kubeReserved", kubeReserved).resources;
   const system = parseReserved("systemReserved", systemReserved).resources;
   const cpus = parseCpuList(reservedSystemCPUs) ?? [];
-  if (cpus.length === 0) return nodeAllocatable(capacity, [kube, system], thresholds);
+  if (cpus.length === 0) return { capacity, allocatable: nodeAllocatable(capacity, [kube, system], thresholds) };
   // A list of CPUs takes the place of both amounts.
   const listed = { nanos: BigInt(cpus.length) * 1_000_000_000n, format: "DecimalSI" as const };
-  return nodeAllocatable(capacity, [withoutCpu(kube), withoutCpu(system), { cpu: listed }], thresholds);
+  const reserved = [withoutCpu(kube), withoutCpu(system), { cpu: listed }];
+  return { capacity, allocatable: nodeAllocatable(capacity, reserved, thresholds) };
 }
 
 function withoutCpu(reserved: ReservedResources): ReservedResources {

@@ -6,6 +6,7 @@ import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import { isThreadStopped } from "../threads/errors.js";
@@ -37,6 +38,8 @@ export class NodeThreads implements AsyncDisposable {
   readonly prober: ProberThread;
   /** Resolves when pleg, server and image-gc run; pending until attach. */
   readonly running: Promise<void>;
+  /** Of threads that start later. */
+  private readonly laterMetrics: (() => Promise<MetricSnapshot[]>)[] = [];
   private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
 
@@ -58,6 +61,7 @@ export class NodeThreads implements AsyncDisposable {
             this.pleg.thread.call.metrics(),
             this.prober.metrics(),
             this.imageGc.thread.call.metrics(),
+            ...this.laterMetrics.map((metrics) => metrics()),
           ]);
           return snapshots.filter((snapshot) => snapshot.status === "fulfilled").flatMap((snapshot) => snapshot.value);
         },
@@ -78,6 +82,11 @@ export class NodeThreads implements AsyncDisposable {
   /** The sync path is there. Call once. */
   attach(owner: ThreadOwner): void {
     this.giveOwner(owner);
+  }
+
+  /** A thread that was started beside these is part of /metrics. */
+  addMetrics(metrics: () => Promise<MetricSnapshot[]>): void {
+    this.laterMetrics.push(metrics);
   }
 
   async stop(): Promise<void> {

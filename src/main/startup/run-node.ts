@@ -97,6 +97,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     publish: (delta) => server.publish(delta),
     watch: new NodePodWatch(timelines, metrics, clock),
     stamp: () => house.mainSlot.stamp(),
+    setOp: (code) => house.mainSlot.setOp(code),
   });
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);

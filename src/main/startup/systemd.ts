@@ -1,6 +1,7 @@
 // What a node tells systemd: ready once every thread runs, alive while they all tick, what it does in a line of status,
 // and that it stops.
 import type { Clock } from "../../shared/clock/clock.js";
+import { opName } from "../../shared/contracts/thread-ops.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { BoardReader } from "../../shared/queue/board.js";
 import type { StampLimits } from "./late-threads.js";
@@ -16,6 +17,7 @@ export const WATCHDOG_LIMITS: StampLimits = {
   server: 30_000,
   prober: 30_000,
   "image-gc": 30_000,
+  "node-status": 30_000,
 };
 const STATUS_EVERY_MS = 5000;
 
@@ -55,7 +57,7 @@ export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
     if (feedEveryMs === undefined) return;
     const board = new BoardReader(threads.house.board, clock);
     const feed = (): void => notifier.watchdog();
-    ends.push(feedWatchdog({ intervalMs: feedEveryMs, board, limits: WATCHDOG_LIMITS, clock, feed, log }));
+    ends.push(feedWatchdog({ intervalMs: feedEveryMs, board, limits: WATCHDOG_LIMITS, clock, feed, log, opName }));
   };
   let stopped = false;
   threads.running.then(

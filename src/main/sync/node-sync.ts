@@ -48,6 +48,7 @@ export interface NodeSyncDeps {
   resize?: Pick<ResizesDeps, "counters" | "rules">;
   /** The loop is alive. */
   stamp(): void;
+  setOp?(code: number): void;
 }
 
 export class NodeSync {
@@ -157,6 +158,7 @@ export class NodeSync {
       },
       onOrphan: () => deps.watch.orphan(),
       stamp: () => deps.stamp(),
+      setOp: (code) => deps.setOp?.(code),
     });
   }
 

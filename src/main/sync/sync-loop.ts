@@ -2,6 +2,7 @@
 // What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke.
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../shared/contracts/thread-ops.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -28,6 +29,8 @@ export interface SyncLoopDeps {
   onOrphan(): void;
   /** Says that the loop is alive. */
   stamp(): void;
+  /** What the loop begins to do; 0: nothing. Codes of contracts/thread-ops.ts. */
+  setOp?(code: number): void;
 }
 
 const GRACE_ANNOTATION = "io.kubernetes.pod.terminationGracePeriod";
@@ -73,8 +76,8 @@ export class SyncLoop {
   onPodChange(change: PodChange): void {
     this.deps.stamp();
     if (this.stopped) return;
-    if (this.started) this.apply(change);
-    else this.early.push(change);
+    if (!this.started) this.early.push(change);
+    else this.during(MAIN_POD_CHANGE, () => this.apply(change));
   }
 
   /** Every configured source has delivered at least once. */
@@ -85,8 +88,20 @@ export class SyncLoop {
 
   onPlegRecord(record: PlegRecord): void {
     this.deps.stamp();
-    this.deps.cache.onRecord(record);
-    if (!this.started && this.deps.cache.complete) this.onCacheComplete();
+    this.during(MAIN_PLEG_RECORD, () => {
+      this.deps.cache.onRecord(record);
+      if (!this.started && this.deps.cache.complete) this.onCacheComplete();
+    });
+  }
+
+  /** Others see on the board what main is stuck in, should it be. */
+  private during(op: number, work: () => void): void {
+    this.deps.setOp?.(op);
+    try {
+      work();
+    } finally {
+      this.deps.setOp?.(0);
+    }
   }
 
   onPod(uid: string): void {

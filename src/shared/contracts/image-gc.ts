@@ -1,6 +1,7 @@
 // The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017).
 // What must hold: the thread removes nothing that was not granted to its generation; what is granted and not yet released
 // is begun by nobody; every answer that needs main's full picture is undefined until main has one.
+import type { ContainerImage } from "../api/node.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
 /** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
@@ -61,5 +62,7 @@ export interface FreedImages {
 export interface ImageGcControl {
   /** The disk is short: every image that nobody uses goes, but for those just used or younger than imageMinimumGCAge. */
   removeUnused(): Promise<FreedImages>;
+  /** For the Node object: biggest first, at most five names each; a negative `max` means all. */
+  biggestImages(max: number): Promise<ContainerImage[]>;
   metrics(): Promise<MetricSnapshot>;
 }

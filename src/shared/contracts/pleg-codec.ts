@@ -2,7 +2,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ContainerStatus, PodSandboxStatus } from "../cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../cri/observed-pod.js";
-import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "./pleg.js";
+import type { InspectHint, InspectRequest, PlegRecord, RuntimeDetails, RuntimeState } from "./pleg.js";
 
 /** A record that can't be read: the two sides disagree, or memory was overwritten. */
 export class PlegRecordError extends Error {
@@ -119,20 +119,24 @@ function decodePod(reader: BinaryReader): ObservedPod {
 }
 
 function encodeRuntime(state: RuntimeState): Uint8Array {
-  return new BinaryWriter()
-    .uint32(TAG_RUNTIME)
-    .bool(state.reachable)
-    .bool(state.runtimeReady)
-    .bool(state.networkReady)
-    .bool(state.events)
-    .string(state.name)
-    .string(state.version)
-    .string(state.message)
-    .finish();
+  return (
+    new BinaryWriter()
+      .uint32(TAG_RUNTIME)
+      .bool(state.reachable)
+      .bool(state.runtimeReady)
+      .bool(state.networkReady)
+      .bool(state.events)
+      .string(state.name)
+      .string(state.version)
+      .string(state.message)
+      // Told once per change: its form need not be tight.
+      .string(state.details === undefined ? "" : JSON.stringify(state.details))
+      .finish()
+  );
 }
 
 function decodeRuntime(reader: BinaryReader): RuntimeState {
-  return {
+  const state: RuntimeState = {
     reachable: reader.bool(),
     runtimeReady: reader.bool(),
     networkReady: reader.bool(),
@@ -141,4 +145,6 @@ function decodeRuntime(reader: BinaryReader): RuntimeState {
     version: reader.string(),
     message: reader.string(),
   };
+  const details = reader.string();
+  return details === "" ? state : { ...state, details: JSON.parse(details) as RuntimeDetails };
 }

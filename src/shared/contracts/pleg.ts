@@ -68,6 +68,24 @@ export interface RuntimeState {
   events: boolean;
   /** Why a part is not ready; empty when all is well. */
   message: string;
+  /** What it said of itself; absent when it does not answer. */
+  details?: RuntimeDetails;
+}
+
+export interface RuntimeCondition {
+  status: boolean;
+  reason: string;
+  message: string;
+}
+
+/** Of the reply to Status, what the Node object shows. */
+export interface RuntimeDetails {
+  runtimeReady: RuntimeCondition;
+  networkReady: RuntimeCondition;
+  /** Sorted by name. */
+  handlers: { name: string; recursiveReadOnlyMounts: boolean; userNamespaces: boolean }[];
+  /** Absent: the runtime does not say. */
+  supplementalGroupsPolicy?: boolean;
 }
 
 /** pleg → main. */

@@ -80,6 +80,12 @@ export class BoardWriter {
     Atomics.store(this.slot, BoardWord.op, code);
   }
 
+  /** A round of the thread's own duty succeeded: of pleg, a relist. */
+  worked(): void {
+    Atomics.store(this.slot, BoardWord.lastWork, tick(this.clock));
+    Atomics.add(this.slot, BoardWord.works, 1);
+  }
+
   /** A new start of the thread: clears what the last generation left and stamps. */
   reset(generation: number): void {
     this.slot.fill(0);
@@ -101,6 +107,8 @@ export interface ThreadSnapshot {
   op: number;
   /** ms since the op began; 0 when idle. */
   opAgeMs: number;
+  /** ms since a round of its own duty last succeeded; Infinity while none has. */
+  workAgeMs: number;
 }
 
 /** Reads all slots; any thread, any time. */
@@ -136,6 +144,7 @@ export class BoardReader {
     const lastTick = word(BoardWord.lastTick);
     const op = word(BoardWord.op);
     const opSince = word(BoardWord.opSince);
+    const lastWork = word(BoardWord.lastWork);
     const now = tick(this.clock);
     return {
       thread,
@@ -147,6 +156,7 @@ export class BoardReader {
       queueDepth: word(BoardWord.queueDepth),
       op,
       opAgeMs: op === 0 ? 0 : Math.max(0, (now - opSince) | 0),
+      workAgeMs: word(BoardWord.works) === 0 ? Infinity : Math.max(0, (now - lastWork) | 0),
     };
   }
 }

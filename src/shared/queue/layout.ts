@@ -3,7 +3,7 @@
 // thread's, so that a push does not slow a drain down. Change anything here and LAYOUT_VERSION goes up by one.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 export const WORD_BYTES = 4;
 
@@ -57,6 +57,10 @@ export const BoardWord = {
   op: 7,
   /** Monotonic time the op began, ms modulo 2^32. */
   opSince: 8,
+  /** Monotonic time at which a round of the thread's own duty last succeeded, ms modulo 2^32. */
+  lastWork: 9,
+  /** Such rounds so far; 0 means none yet. */
+  works: 10,
 } as const;
 
 /** The log's block: one for all threads. */

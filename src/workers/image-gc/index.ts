@@ -8,6 +8,7 @@ import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";
+import { biggestImages } from "./image-list.js";
 import { LinkRounds } from "./link-rounds.js";
 import { sandboxImage } from "./sandbox-image.js";
 
@@ -50,6 +51,7 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
   return Promise.resolve({
     control: {
       removeUnused: () => gc.removeUnused(),
+      biggestImages: (max) => biggestImages(images, max),
       metrics: () => registry.exportSnapshot(),
     },
     async drain() {

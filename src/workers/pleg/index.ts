@@ -37,6 +37,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     log,
     publish: (record) => outbox.push(record),
     metrics: plegMetrics(registry),
+    board: context.board,
   });
   const inbox = new QueueReader(
     new RingConsumer(context.inbox),

@@ -10,6 +10,8 @@ import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } f
 import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PlegMetrics } from "../../shared/metrics/pleg.js";
+import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
+import type { BoardWriter } from "../../shared/queue/board.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
@@ -27,6 +29,8 @@ export interface PlegDeps {
   log: Logger;
   publish(record: PlegRecord): void;
   metrics: PlegMetrics;
+  /** This thread's slot: others see there when a relist last succeeded. */
+  board?: Pick<BoardWriter, "setOp" | "worked">;
 }
 
 interface Published {
@@ -178,9 +182,11 @@ export class Pleg {
 
   private async relist(): Promise<void> {
     const startedAt = this.deps.clock.monotonic();
+    this.deps.board?.setOp(PLEG_RELIST);
     try {
       const result = await this.relister.relist();
       this.relistFailing = false;
+      this.deps.board?.worked();
       for (const [uid, pod] of result.changed) {
         // An inspection on request may have told main already.
         if (this.published.get(uid)?.signature !== pod.signature) this.inspector.relisted(uid, pod);
@@ -204,6 +210,8 @@ export class Pleg {
         );
       }
       this.relistFailing = true;
+    } finally {
+      this.deps.board?.setOp(0);
     }
   }
 

@@ -1,6 +1,8 @@
 // Knows whether the runtime answers and is ready, and says so once per change.
 import type { CriClient } from "../../shared/cri/client.js";
-import type { RuntimeState } from "../../shared/contracts/pleg.js";
+import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
+import { readRuntimeStatus } from "../../shared/cri/runtime-status.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;
 
@@ -35,10 +37,28 @@ export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, event
         .filter((condition) => condition !== undefined && !condition.status)
         .map((condition) => `${condition?.type ?? ""}: ${condition?.reason ?? ""} ${condition?.message ?? ""}`.trim())
         .join("; "),
+      details: detailsOf(status),
     };
   } catch (error) {
     return { ...UNKNOWN_RUNTIME, message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function detailsOf(reply: StatusResponse): RuntimeDetails {
+  const { runtimeReady, networkReady, handlers, features } = readRuntimeStatus(reply);
+  const condition = ({ status, reason, message }: RuntimeCondition): RuntimeCondition => ({ status, reason, message });
+  return {
+    runtimeReady: condition(runtimeReady),
+    networkReady: condition(networkReady),
+    handlers: handlers
+      .map(({ name, features: { recursiveReadOnlyMounts = false, userNamespaces = false } = {} }) => ({
+        name,
+        recursiveReadOnlyMounts,
+        userNamespaces,
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(features !== undefined && { supplementalGroupsPolicy: features.supplementalGroupsPolicy }),
+  };
 }
 
 export function sameRuntimeState(a: RuntimeState, b: RuntimeState): boolean {
@@ -50,7 +70,7 @@ export function sameRuntimeState(a: RuntimeState, b: RuntimeState): boolean {
     a.version === b.version &&
     a.events === b.events &&
     // The text of a connection error may carry changing detail: only its presence counts.
-    (a.reachable ? a.message === b.message : true)
+    (a.reachable ? a.message === b.message && JSON.stringify(a.details) === JSON.stringify(b.details) : true)
   );
 }
 

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { directoriesOf, isDirectoryError, makeDirectories } from "../../../src/main/startup/directories.js";
 import { readMachine } from "../../../src/main/startup/machine.js";
-import { defaultRouteInterface, isNodeNameError, nodeIPs, nodeName } from "../../../src/main/startup/node-identity.js";
+import { isNodeNameError, nodeName } from "../../../src/main/startup/node-identity.js";
+import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
 import { setOomScoreAdj } from "../../../src/main/startup/process-limits.js";
 import { listenForStop, type SignalSource } from "../../../src/main/startup/signals.js";
 

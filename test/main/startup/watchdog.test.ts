@@ -54,6 +54,7 @@ describe("late threads", () => {
     queueDepth: 0,
     op: 0,
     opAgeMs: 0,
+    workAgeMs: Infinity,
     ...more,
   });
   const limits: StampLimits = { main: 100, pleg: 200 };

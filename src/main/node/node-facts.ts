@@ -1,0 +1,77 @@
+// What main knows of the node, gathered for the node-status thread.
+// What must hold: the thread gets all of it whenever a part changes, a burst of changes once; what the runtime said last is
+// kept while it is silent.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { NodeFacts } from "../../shared/contracts/node-status.js";
+import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+
+/** A burst of changes, of a volume manager say, is told as one. */
+const SETTLE_MS = 20;
+
+/** What changes; the runtime comes by records. */
+export type ChangingFacts = Pick<
+  NodeFacts,
+  "images" | "volumesInUse" | "pressures" | "shuttingDown" | "storageProblem" | "capacity" | "allocatable"
+>;
+
+export class GatheredFacts {
+  private facts: NodeFacts;
+  private told = "";
+  private timer: Timer | undefined;
+
+  constructor(
+    resources: Pick<NodeFacts, "capacity" | "allocatable">,
+    private readonly clock: Pick<Clock, "after" | "monotonic">,
+    private readonly tell: (facts: NodeFacts) => void,
+  ) {
+    this.facts = {
+      ...resources,
+      runtime: undefined,
+      relisted: false,
+      images: undefined,
+      volumesInUse: undefined,
+      pressures: [],
+      shuttingDown: false,
+      storageProblem: "",
+    };
+  }
+
+  /** All there is to tell a thread that has just started. */
+  get all(): NodeFacts {
+    return this.facts;
+  }
+
+  /** Every record of the pleg thread; most say nothing of the node. */
+  onRecord(record: PlegRecord): void {
+    if (record.kind === "runtime") this.onRuntime(record.state);
+    else if (record.kind === "relisted" && !this.facts.relisted) this.change({ relisted: true });
+  }
+
+  set(facts: Partial<ChangingFacts>): void {
+    this.change(facts);
+  }
+
+  stop(): void {
+    this.timer?.cancel();
+  }
+
+  private onRuntime({ reachable, name, version, details }: RuntimeState): void {
+    const { runtime } = this.facts;
+    if (reachable && details !== undefined) {
+      this.change({ runtime: { name, version, silentSinceMs: undefined, details } });
+    } else if (runtime !== undefined) {
+      this.change({ runtime: { ...runtime, silentSinceMs: runtime.silentSinceMs ?? this.clock.monotonic() } });
+    }
+  }
+
+  private change(part: Partial<NodeFacts>): void {
+    this.facts = { ...this.facts, ...part };
+    this.timer ??= this.clock.after(SETTLE_MS, () => {
+      this.timer = undefined;
+      const text = JSON.stringify(this.facts);
+      if (text === this.told) return;
+      this.told = text;
+      this.tell(this.facts);
+    });
+  }
+}

@@ -1,0 +1,54 @@
+// What the node-status thread is started with, out of the settings.
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
+import { goPlatform } from "../../shared/metrics/node.js";
+import type { Settings } from "../command/settings.js";
+import { declaredFeatures } from "./declared-features.js";
+
+export type NodeStatusSettings = Pick<
+  Settings,
+  | "config"
+  | "kubeconfig"
+  | "nodeIPs"
+  | "nodeLabels"
+  | "cloudProvider"
+  | "registerNode"
+  | "registerWithTaints"
+  | "providerID"
+  | "nodeStatusUpdateFrequencyMs"
+  | "nodeStatusReportFrequencyMs"
+  | "nodeLeaseDurationSeconds"
+  | "port"
+  | "kubernetesVersion"
+  | "rootDir"
+>;
+
+/** `settings`: as the command line and the files give them, not as the machine completes them. */
+export function nodeStatusInit(settings: NodeStatusSettings, nodeName: string, startedAtMs: number): NodeStatusInit {
+  const { config } = settings;
+  const platform = goPlatform();
+  const [operatingSystem = "", architecture = ""] = platform.split("/");
+  return {
+    nodeName,
+    hostname: nodeName,
+    kubeconfig: settings.kubeconfig,
+    nodeLeaseDurationSeconds: settings.nodeLeaseDurationSeconds,
+    nodeStatusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
+    nodeStatusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
+    registerNode: settings.registerNode,
+    registerWithTaints: settings.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
+    nodeLabels: { ...settings.nodeLabels },
+    providerID: settings.providerID,
+    externalCloudProvider: settings.cloudProvider === "external",
+    enableControllerAttachDetach: config.get("enableControllerAttachDetach") ?? true,
+    localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
+    nodeIPs: settings.nodeIPs,
+    port: settings.port,
+    kubeletVersion: settings.kubernetesVersion,
+    userAgent: `kubelet/${settings.kubernetesVersion} (${platform}) kubernetes/nodelet`,
+    operatingSystem,
+    architecture,
+    declaredFeatures: declaredFeatures(config),
+    rootDir: settings.rootDir,
+    startedAtMs,
+  };
+}

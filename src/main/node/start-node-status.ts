@@ -1,0 +1,127 @@
+// The node in its cluster: starts the node-status thread, tells it what main knows, and offers main what the API server
+// says of the node. Loaded only when there is a kubeconfig.
+// What must hold: nothing here is waited for by the sync path.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
+import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { printQuantity } from "../../shared/api/quantity.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { NodeResources } from "../resources/node-capacity.js";
+import type { NodeThreads } from "../startup/node-threads.js";
+import { isThreadStopped } from "../threads/errors.js";
+import { GatheredFacts } from "./node-facts.js";
+import { watchNodeImages } from "./node-images.js";
+import { nodeStatusInit, type NodeStatusSettings } from "./node-status-init.js";
+import { NodeStatusThread } from "./node-status-thread.js";
+
+export interface NodeStatusParts {
+  nodeName: string;
+  /** Wall time at which the process started, ms. */
+  startedAtMs: number;
+  capacity: NodeResources;
+  allocatable: NodeResources;
+  /** What the runtime has said so far; later records come by onRecord. */
+  runtime: RuntimeState | undefined;
+  relisted: boolean;
+  threads: Pick<NodeThreads, "house" | "imageGc" | "addMetrics">;
+  cri: Pick<CriClient, "updateRuntimeConfig">;
+  events: Pick<EventRecorder, "node">;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface NodeStatusLink {
+  /** Every record of the pleg thread, beside the sync loop. */
+  onRecord(record: PlegRecord): void;
+  setVolumesInUse(names: readonly string[]): void;
+  setPressures(pressures: readonly Pressure[]): void;
+  setShuttingDown(shuttingDown: boolean): void;
+  /** Why volumes can't be had: "" when they can. */
+  setStorageProblem(problem: string): void;
+  setResources(capacity: NodeResources, allocatable: NodeResources): void;
+  /** The Node as last seen; undefined: not yet, or it is gone. */
+  node(): SeenNode | undefined;
+  /** Told at each change from now on. Returns how to end it. */
+  onNode(listener: (node: SeenNode | undefined) => void): () => void;
+  /** As the server has it now. Rejects when it can't be asked. */
+  readNode(): Promise<SeenNode>;
+  /** The client certificate was renewed. */
+  reloadCredentials(): Promise<void>;
+  /** For tests that break it. */
+  readonly thread: NodeStatusThread["thread"];
+  stop(): Promise<void>;
+}
+
+export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusParts): NodeStatusLink {
+  const { threads, events, clock } = parts;
+  const log = moduleLogger(parts.log, "node-status");
+  const listeners = new Set<(node: SeenNode | undefined) => void>();
+  let seen: SeenNode | undefined;
+  const facts = new GatheredFacts(resourcesOf(parts), clock, (all) => thread.setFacts(all));
+  if (parts.runtime !== undefined) facts.onRecord({ kind: "runtime", state: parts.runtime });
+  if (parts.relisted) facts.onRecord({ kind: "relisted", uids: [], durationMs: 0 });
+  const upcalls: NodeStatusUpcalls = {
+    onNode(node) {
+      seen = node;
+      for (const listener of listeners) listener(node);
+      return Promise.resolve();
+    },
+    async onPodCIDR(podCidr) {
+      await parts.cri.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
+      log.info(`the runtime was told the pod CIDR ${podCidr}`);
+    },
+    event(type, reason, message) {
+      events.node({ type, reason, message });
+      return Promise.resolve();
+    },
+  };
+  const thread: NodeStatusThread = new NodeStatusThread({
+    house: threads.house,
+    init: nodeStatusInit(settings, parts.nodeName, parts.startedAtMs),
+    upcalls,
+    facts: () => facts.all,
+    log,
+  });
+  events.node({ type: "Normal", reason: "Starting", message: "Starting kubelet." });
+  thread.thread.start().catch((error: unknown) => {
+    if (!isThreadStopped(error)) log.error({ err: error }, "the node-status thread did not start");
+  });
+  threads.addMetrics(async (): Promise<MetricSnapshot[]> => [await thread.thread.call.metrics()]);
+  const max = settings.config.get("nodeStatusMaxImages") ?? -1;
+  const endImages = watchNodeImages({
+    list: () => threads.imageGc.thread.call.biggestImages(max),
+    found: (images) => facts.set({ images }),
+    clock,
+    log,
+  });
+  return {
+    onRecord: (record) => facts.onRecord(record),
+    setVolumesInUse: (names) => facts.set({ volumesInUse: [...names] }),
+    setPressures: (pressures) => facts.set({ pressures: [...pressures] }),
+    setShuttingDown: (shuttingDown) => facts.set({ shuttingDown }),
+    setStorageProblem: (storageProblem) => facts.set({ storageProblem }),
+    setResources: (capacity, allocatable) => facts.set(resourcesOf({ capacity, allocatable })),
+    node: () => seen,
+    onNode(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    readNode: () => thread.thread.call.readNode(),
+    reloadCredentials: () => thread.thread.call.reloadCredentials(),
+    thread: thread.thread,
+    async stop() {
+      endImages();
+      facts.stop();
+      await thread.stop();
+    },
+  };
+}
+
+function resourcesOf({ capacity, allocatable }: { capacity: NodeResources; allocatable: NodeResources }) {
+  const print = (resources: NodeResources): NodeFacts["capacity"] =>
+    Object.fromEntries([...resources].map(([name, amount]) => [name, printQuantity(amount)]));
+  return { capacity: print(capacity), allocatable: print(allocatable) };
+}

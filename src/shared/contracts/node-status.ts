@@ -1,0 +1,96 @@
+// The node-status thread's contract: it keeps the Node object and the node's lease by itself; main tells it what only main
+// knows, and is told what the API server has (docs/adr/0024).
+// What must hold: facts are sent whole, the newest last; whatever main does not know yet is undefined, never a guess.
+import type { ContainerImage, Node, Taint } from "../api/node.js";
+import type { EventType } from "../api/event.js";
+import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { RuntimeDetails } from "./pleg.js";
+
+/** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
+export interface NodeStatusInit {
+  nodeName: string;
+  /** For the label kubernetes.io/hostname and the address of type Hostname. */
+  hostname: string;
+  /** Path of the kubeconfig. */
+  kubeconfig: string;
+  nodeLeaseDurationSeconds: number;
+  nodeStatusUpdateFrequencyMs: number;
+  nodeStatusReportFrequencyMs: number;
+  registerNode: boolean;
+  registerWithTaints: Taint[];
+  nodeLabels: Record<string, string>;
+  /** "": none. */
+  providerID: string;
+  /** --cloud-provider=external. */
+  externalCloudProvider: boolean;
+  enableControllerAttachDetach: boolean;
+  localStorageCapacityIsolation: boolean;
+  /** --node-ip as given: none, one, or one of each family; "0.0.0.0" and "::" ask for a default of that family. */
+  nodeIPs: string[];
+  /** Of the authenticated server. */
+  port: number;
+  kubeletVersion: string;
+  userAgent: string;
+  /** As Go names them: "linux", "amd64". */
+  operatingSystem: string;
+  architecture: string;
+  /** Sorted; empty without the gate NodeDeclaredFeatures. */
+  declaredFeatures: string[];
+  /** Device plugins' checkpoint lies below it. */
+  rootDir: string;
+  /** Wall time at which the agent started. */
+  startedAtMs: number;
+}
+
+/** The container runtime as it last answered. */
+export interface RuntimeFacts {
+  /** "containerd" */
+  name: string;
+  version: string;
+  /** Monotonic time since when it has not answered; undefined: it answers. */
+  silentSinceMs: number | undefined;
+  details: RuntimeDetails;
+}
+
+export const PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
+export type Pressure = (typeof PRESSURES)[number];
+
+/** What main knows of the node. */
+export interface NodeFacts {
+  /** undefined until the runtime has answered once. */
+  runtime: RuntimeFacts | undefined;
+  /** The runtime has been listed once. */
+  relisted: boolean;
+  /** What the machine has, without extended resources; canonical quantities. */
+  capacity: Record<string, string>;
+  allocatable: Record<string, string>;
+  /** Biggest first, no more than are to be shown. undefined: not listed yet. */
+  images: ContainerImage[] | undefined;
+  /** undefined: not known yet, and what the Node object says stays. */
+  volumesInUse: string[] | undefined;
+  pressures: Pressure[];
+  shuttingDown: boolean;
+  /** Why volumes can't be had, "" when they can: CSINode is not there yet. */
+  storageProblem: string;
+}
+
+/** The agent's own Node, without images, conditions and managed fields. */
+export type SeenNode = Node;
+
+export interface NodeStatusUpcalls {
+  /** The Node object is another than when last told; undefined: it is gone. */
+  onNode(node: SeenNode | undefined): Promise<void>;
+  /** "10.1.0.0/24" or "10.1.0.0/24,fd00::/64": the runtime is to be told. Asked again at the next round when it rejects. */
+  onPodCIDR(podCIDR: string): Promise<void>;
+  /** An Event about the node. */
+  event(type: EventType, reason: string, message: string): Promise<void>;
+}
+
+export interface NodeStatusControl {
+  setFacts(facts: NodeFacts): Promise<void>;
+  /** The Node as the server has it now, not from any cache. */
+  readNode(): Promise<SeenNode>;
+  /** The certificate was renewed: new connections are made with it. */
+  reloadCredentials(): Promise<void>;
+  metrics(): Promise<MetricSnapshot>;
+}

@@ -1,0 +1,17 @@
+// What the operation codes on the thread board mean: a thread sets one while it does something that may take long, so that
+// others can say what a stuck thread is stuck in.
+
+/** pleg: lists the whole runtime. */
+export const PLEG_RELIST = 1;
+/** main: hands a change of a pod to its worker. */
+export const MAIN_POD_CHANGE = 1;
+/** main: takes what the pleg thread saw. */
+export const MAIN_PLEG_RECORD = 2;
+
+const NAMES: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  pleg: { [PLEG_RELIST]: "relist" },
+  main: { [MAIN_POD_CHANGE]: "routing a pod's change", [MAIN_PLEG_RECORD]: "taking a record of pleg" },
+};
+
+/** undefined for codes without a meaning; 0 is idle. */
+export const opName = (thread: string, op: number): string | undefined => NAMES[thread]?.[op];

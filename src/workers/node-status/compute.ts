@@ -1,0 +1,157 @@
+// The Node as it should be, from the Node as it is and all that is known. Pure: the same input, the same Node.
+// What must hold: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
+import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js";
+import type { ResourceList } from "../../shared/api/meta.js";
+import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
+import type { EventType } from "../../shared/api/event.js";
+import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork, type NodeIPError } from "./addresses.js";
+import { nextConditions, notReadyReasons } from "./conditions.js";
+import type { Machine } from "./machine.js";
+import { without } from "./registration.js";
+import { rfc3339 } from "./times.js";
+import type { Truth } from "./truth.js";
+
+export interface StatusInput {
+  init: NodeStatusInit;
+  /** undefined: main has not spoken yet. */
+  facts: NodeFacts | undefined;
+  machine: Machine;
+  network: HostNetwork;
+  truth: Truth;
+  /** Wall time, ms. */
+  wallMs: number;
+  /** Monotonic time, ms. */
+  nowMs: number;
+}
+
+export interface NodeEvent {
+  type: EventType;
+  reason: string;
+  message: string;
+}
+
+export interface Computed {
+  node: Node;
+  /** To be recorded once the server has taken the Node. */
+  events: NodeEvent[];
+  /** The addresses could not be told. */
+  addressError: NodeIPError | undefined;
+}
+
+export function computeNode(existing: Node, input: StatusInput): Computed {
+  const { init, facts, machine, truth } = input;
+  const old = existing.status ?? {};
+  const events: NodeEvent[] = [];
+  const { addresses, addressError } = addressesOf(old, input);
+  const { capacity, allocatable } = resourcesOf(old, facts);
+  const bootID = old.nodeInfo?.bootID ?? "";
+  if (bootID !== "" && machine.bootID !== "" && bootID !== machine.bootID) {
+    const message = `Node ${init.nodeName} has been rebooted, boot id: ${machine.bootID}`;
+    events.push({ type: "Warning", reason: "Rebooted", message });
+  }
+  const required = ["cpu", "memory", "pods", ...(init.localStorageCapacityIsolation ? ["ephemeral-storage"] : [])];
+  const reasons = notReadyReasons({
+    runtime: facts?.runtime,
+    truth,
+    storageProblem: facts?.storageProblem ?? "",
+    shuttingDown: facts?.shuttingDown ?? false,
+    missingCapacity: required.filter((name) => capacity[name] === undefined),
+    nowMs: input.nowMs,
+  });
+  const { conditions, events: told } = nextConditions(
+    old.conditions ?? [],
+    facts?.pressures ?? [],
+    reasons,
+    rfc3339(input.wallMs),
+  );
+  for (const reason of told) {
+    events.push({ type: "Normal", reason, message: `Node ${init.nodeName} status is now: ${reason}` });
+  }
+  const status: NodeStatus = {
+    ...old,
+    capacity,
+    allocatable,
+    conditions,
+    addresses: [...addresses],
+    daemonEndpoints: { kubeletEndpoint: { Port: init.port } },
+    nodeInfo: nodeInfoOf(old.nodeInfo, input),
+    ...(facts?.images !== undefined && { images: facts.images }),
+    ...(facts?.volumesInUse !== undefined && { volumesInUse: [...facts.volumesInUse].sort() }),
+    ...runtimeOf(facts),
+    ...(init.declaredFeatures.length > 0 && { declaredFeatures: init.declaredFeatures }),
+  };
+  if (init.declaredFeatures.length === 0) delete status.declaredFeatures;
+  return { node: { ...existing, metadata: metadataOf(existing, init), status }, events, addressError };
+}
+
+function addressesOf(old: NodeStatus, { init, network }: StatusInput) {
+  const existing = old.addresses ?? [];
+  try {
+    return { addresses: nodeAddresses(init, network, existing), addressError: undefined };
+  } catch (error) {
+    return { addresses: existing, addressError: error as NodeIPError };
+  }
+}
+
+/** What main knows replaces what is there; the rest is somebody else's, and all of it may be promised to pods. */
+function resourcesOf(
+  old: NodeStatus,
+  facts: NodeFacts | undefined,
+): { capacity: ResourceList; allocatable: ResourceList } {
+  if (facts === undefined) return { capacity: old.capacity ?? {}, allocatable: old.allocatable ?? {} };
+  const others = Object.entries(old.capacity ?? {}).filter(
+    // Huge pages of a size that the machine no longer has go.
+    ([name]) => facts.capacity[name] === undefined && !name.startsWith("hugepages-"),
+  );
+  return {
+    capacity: { ...Object.fromEntries(others), ...facts.capacity },
+    allocatable: { ...Object.fromEntries(others), ...facts.allocatable },
+  };
+}
+
+function nodeInfoOf(old: NodeSystemInfo | undefined, { init, facts, machine }: StatusInput): NodeSystemInfo {
+  const { machineID, systemUUID, bootID, kernelVersion, osImage, swapCapacity } = machine;
+  const runtime = facts?.runtime;
+  return {
+    machineID,
+    systemUUID,
+    bootID,
+    kernelVersion,
+    osImage,
+    containerRuntimeVersion:
+      runtime === undefined ? (old?.containerRuntimeVersion ?? "") : `${runtime.name}://${runtime.version}`,
+    kubeletVersion: init.kubeletVersion,
+    kubeProxyVersion: "",
+    operatingSystem: init.operatingSystem,
+    architecture: init.architecture,
+    ...(swapCapacity > 0 && { swap: { capacity: swapCapacity } }),
+  };
+}
+
+function runtimeOf(facts: NodeFacts | undefined): Pick<NodeStatus, "runtimeHandlers" | "features"> {
+  const details = facts?.runtime?.details;
+  if (details === undefined) return {};
+  const { handlers, supplementalGroupsPolicy } = details;
+  return {
+    runtimeHandlers: handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({
+      name,
+      features: { recursiveReadOnlyMounts, userNamespaces },
+    })),
+    ...(supplementalGroupsPolicy !== undefined && { features: { supplementalGroupsPolicy } }),
+  };
+}
+
+function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
+  const { metadata } = existing;
+  const labels = {
+    ...metadata.labels,
+    "kubernetes.io/os": init.operatingSystem,
+    "kubernetes.io/arch": init.architecture,
+  };
+  const specified = init.externalCloudProvider ? specifiedIPs(init).join(",") : "";
+  const annotations = {
+    ...without(metadata.annotations, PROVIDED_IP),
+    ...(specified !== "" && { [PROVIDED_IP]: specified }),
+  };
+  return { ...metadata, labels, annotations };
+}

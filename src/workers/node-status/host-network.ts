@@ -1,0 +1,79 @@
+// Looks at the machine's interfaces, its default route and what the node's name resolves to, now and then: a resolver that
+// hangs must not hold up a heartbeat.
+import { lookup } from "node:dns/promises";
+import { readFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
+import type { Clock } from "../../shared/clock/clock.js";
+import { defaultRouteInterface, type Interfaces } from "../../shared/net/host-addresses.js";
+import { needsResolving, type AddressRules, type HostNetwork } from "./addresses.js";
+
+/** A look is good for so long. */
+const FRESH_MS = 60_000;
+/** A round waits no longer for the resolver; a late answer counts at the next. */
+const RESOLVE_WAIT_MS = 2000;
+
+export interface NetworkSources {
+  interfaces(): Interfaces;
+  /** Text of /proc/net/route. */
+  routes(): Promise<string>;
+  resolve(name: string): Promise<string[]>;
+}
+
+export const systemNetwork: NetworkSources = {
+  interfaces: networkInterfaces,
+  routes: () => readFile("/proc/net/route", "utf8"),
+  resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+};
+
+export class HostNetworkWatch {
+  private known: HostNetwork = { interfaces: {}, defaultInterface: undefined, resolved: [] };
+  private resolved: readonly string[] = [];
+  private lookedAt: number | undefined;
+  private resolving: Promise<void> | undefined;
+
+  constructor(
+    private readonly rules: AddressRules & { nodeName: string },
+    private readonly clock: Clock,
+    private readonly sources: NetworkSources = systemNetwork,
+  ) {}
+
+  /** The last look if it is fresh, else a new one. Never rejects. */
+  async current(): Promise<HostNetwork> {
+    const now = this.clock.monotonic();
+    if (this.lookedAt !== undefined && now - this.lookedAt < FRESH_MS) return this.known;
+    this.lookedAt = now;
+    const [routes] = await Promise.all([this.sources.routes().catch(() => ""), this.resolve()]);
+    this.known = {
+      interfaces: this.sources.interfaces(),
+      defaultInterface: defaultRouteInterface(routes),
+      resolved: this.resolved,
+    };
+    return this.known;
+  }
+
+  /** The next round looks anew. */
+  expire(): void {
+    this.lookedAt = undefined;
+  }
+
+  private async resolve(): Promise<void> {
+    if (!needsResolving(this.rules)) return;
+    this.resolving ??= this.sources
+      .resolve(this.rules.nodeName)
+      // A name that does not resolve any more keeps its addresses: interfaces decide whether they are still ours.
+      .then((found) => void (this.resolved = found))
+      .catch(() => undefined)
+      .finally(() => (this.resolving = undefined));
+    await new Promise<void>((done) => {
+      const timer = this.clock.after(RESOLVE_WAIT_MS, () => {
+        // The answer belongs to the next look.
+        this.expire();
+        done();
+      });
+      void this.resolving?.then(() => {
+        timer.cancel();
+        done();
+      });
+    });
+  }
+}

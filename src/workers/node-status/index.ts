@@ -1,0 +1,64 @@
+// Thread entry: wires the node's heartbeat to its own connection to the API server, to main and to the board.
+import { access } from "node:fs/promises";
+import { uptime } from "node:os";
+import { join } from "node:path";
+import { createApiClient } from "../../shared/api/client/client.js";
+import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
+import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
+import { nodeStatusMetrics } from "../../shared/metrics/node-status.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { runWorker } from "../../shared/thread/worker.js";
+import { HostNetworkWatch } from "./host-network.js";
+import { readMachine } from "./machine.js";
+import { NodeStatusKeeper } from "./node-status.js";
+
+runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", async (context) => {
+  const { init, log, clock, upcalls, generation, boardReader } = context;
+  const registry = new ThreadRegistry("node-status");
+  const [config, machine] = await Promise.all([loadClientConfig(init.kubeconfig), readMachine()]);
+  const client = createApiClient({
+    config,
+    // A heartbeat waits for nobody's turn, and for no answer that would come too late.
+    qps: -1,
+    timeoutMs: Math.min(init.nodeLeaseDurationSeconds * 1000, init.nodeStatusUpdateFrequencyMs),
+    userAgent: init.userAgent,
+    clock,
+    log,
+  });
+  const keeper = new NodeStatusKeeper(init, {
+    client,
+    main: upcalls,
+    board: boardReader,
+    machine,
+    machineStartedAt: clock.now() - uptime() * 1000,
+    network: new HostNetworkWatch(init, clock),
+    freshMachine: async () => {
+      const checkpoint = join(init.rootDir, "device-plugins", "kubelet_internal_checkpoint");
+      return await access(checkpoint).then(
+        () => false,
+        () => true,
+      );
+    },
+    generation,
+    clock,
+    log,
+    metrics: nodeStatusMetrics(registry),
+    random: () => Math.random(),
+  });
+  keeper.start();
+  return {
+    control: {
+      setFacts(facts) {
+        keeper.setFacts(facts);
+        return Promise.resolve();
+      },
+      readNode: () => keeper.readNode(),
+      reloadCredentials: () => client.reload(),
+      metrics: () => registry.exportSnapshot(),
+    },
+    async drain() {
+      await keeper.stop();
+      client.close();
+    },
+  };
+});

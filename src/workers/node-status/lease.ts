@@ -1,0 +1,188 @@
+// The node's lease: "this node was alive at renewTime", every quarter of its duration.
+// What must hold: it is renewed only while the agent behind this thread is alive (truth.ts); it is updated from what the
+// last update returned, without a read, as nobody else writes it; before the Node exists there is no lease.
+import { LEASES } from "../../shared/api/client/kinds.js";
+import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Lease } from "../../shared/api/lease.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { LeaseMetrics } from "../../shared/metrics/node-status.js";
+import { Backoff } from "./backoff.js";
+import { Rounds } from "./rounds.js";
+import { rfc3339Micro } from "./times.js";
+
+export const LEASE_NAMESPACE = "kube-node-lease";
+/** Of the duration, from one renewal to the next. */
+const RENEW_FRACTION = 0.25;
+const JITTER = 0.04;
+const UPDATE_TRIES = 5;
+/** Asked for by others, it is not renewed more often than this. */
+const GAP_MS = 1000;
+
+export interface LeaseKeeperOptions {
+  client: Pick<ApiClient, "get" | "create" | "update">;
+  nodeName: string;
+  durationSeconds: number;
+  clock: Clock;
+  log: Logger;
+  metrics: LeaseMetrics;
+  random: () => number;
+  /** Why the lease must run out; [] when it may be renewed. */
+  stalls: () => readonly string[];
+  /** Of the Node; undefined while there is none. */
+  nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
+  /** Calls fail again and again: the connection may be dead. */
+  onRepeatedFailure: (error: unknown) => void;
+}
+
+export class LeaseKeeper {
+  private readonly rounds: Rounds;
+  private latest: Lease | undefined;
+  private withheld = false;
+
+  constructor(private readonly options: LeaseKeeperOptions) {
+    const { clock, log, random, durationSeconds } = options;
+    this.rounds = new Rounds({
+      round: (signal) => this.round(signal),
+      periodMs: () => durationSeconds * 1000 * RENEW_FRACTION * (1 + JITTER * random()),
+      gapMs: GAP_MS,
+      failed: "the node's lease could not be renewed, which the next turn tries again",
+      clock,
+      log,
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+  }
+
+  /** The Node is there now, or what was stuck turns again. */
+  poke(): void {
+    this.rounds.poke();
+  }
+
+  stop(): Promise<void> {
+    return this.rounds.stop();
+  }
+
+  private async round(signal: AbortSignal): Promise<void> {
+    if (!this.mayRenew()) return;
+    if (this.latest !== undefined) {
+      try {
+        await this.update(this.latest, signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.options.log.info(`the node's lease is looked up anew: ${errorText(error)}`);
+        this.latest = undefined;
+      }
+    }
+    const { lease, created } = await this.ensure(signal);
+    if (lease !== undefined && !created) await this.update(lease, signal);
+  }
+
+  private mayRenew(): boolean {
+    const { stalls, log, metrics } = this.options;
+    const [why] = stalls();
+    if (why === undefined) {
+      if (this.withheld) log.info("the node's lease is renewed again");
+      this.withheld = false;
+      return true;
+    }
+    metrics.withheld();
+    if (!this.withheld) log.error(`the node's lease is not renewed: ${why}`);
+    this.withheld = true;
+    return false;
+  }
+
+  /** @throws the error of the last try */
+  private async update(from: Lease, signal: AbortSignal): Promise<void> {
+    const { client, metrics, log } = this.options;
+    let base = from;
+    for (let tries = 1; ; tries++) {
+      if (!this.mayRenew()) return;
+      try {
+        const renewed = await this.renewed(base, signal);
+        this.latest = await client.update(LEASES, renewed, { signal });
+        metrics.renewed(true);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        metrics.renewed(false);
+        if (tries > 1) this.options.onRepeatedFailure(error);
+        // One that is gone is made anew.
+        if (tries === UPDATE_TRIES || isNotFound(error)) throw error;
+        log.warn(`the node's lease could not be renewed, which is tried again: ${errorText(error)}`);
+        if (isConflict(error)) base = (await this.ensure(signal)).lease ?? base;
+      }
+    }
+  }
+
+  /** Tried until there is one: undefined only when the Node is not there yet, or nothing may be renewed any more. */
+  private async ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; created: boolean }> {
+    const { nodeName, log, clock } = this.options;
+    const backoff = new Backoff(100);
+    while (this.mayRenew()) {
+      try {
+        return await this.getOrCreate(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const waitMs = backoff.next();
+        log.error(
+          { err: error },
+          `the lease ${LEASE_NAMESPACE}/${nodeName} can't be had, tried again in ${waitMs} ms: ${errorText(error)}`,
+        );
+        // What hangs in a dead connection would hang again.
+        this.options.onRepeatedFailure(error);
+        await clock.sleep(waitMs, signal);
+      }
+    }
+    return { lease: undefined, created: false };
+  }
+
+  private async getOrCreate(signal: AbortSignal): Promise<{ lease: Lease | undefined; created: boolean }> {
+    const { client, nodeName, durationSeconds } = this.options;
+    try {
+      const lease = await client.get(LEASES, { namespace: LEASE_NAMESPACE, name: nodeName }, { signal });
+      return { lease, created: false };
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    const made: Lease = await this.renewed(
+      {
+        apiVersion: `${LEASES.group}/${LEASES.version}`,
+        kind: LEASES.kind,
+        metadata: { name: nodeName, namespace: LEASE_NAMESPACE },
+        spec: { holderIdentity: nodeName, leaseDurationSeconds: durationSeconds },
+      },
+      signal,
+    );
+    // Without an owner it would outlive the Node.
+    if (made.metadata.ownerReferences === undefined) return { lease: undefined, created: false };
+    this.latest = await client.create(LEASES, made, { signal });
+    this.options.metrics.renewed(true);
+    return { lease: this.latest, created: true };
+  }
+
+  private async renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
+    const { nodeName, durationSeconds, clock } = this.options;
+    const { metadata } = base;
+    let owners = metadata.ownerReferences ?? [];
+    if (owners.length === 0) {
+      const uid = await this.options.nodeUid(signal);
+      if (uid !== undefined) owners = [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }];
+    }
+    return {
+      ...base,
+      metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners }) },
+      spec: {
+        ...base.spec,
+        holderIdentity: nodeName,
+        leaseDurationSeconds: durationSeconds,
+        renewTime: rfc3339Micro(clock.now()),
+      },
+    };
+  }
+}

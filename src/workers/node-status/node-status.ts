@@ -1,0 +1,117 @@
+// Joins what this thread does: the truth about the agent, the lease, and the Node with its status.
+// What must hold: lease and status never wait for each other, nor for main.
+import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
+import { NODES } from "../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { NodeStatusMetrics } from "../../shared/metrics/node-status.js";
+import type { BoardReader } from "../../shared/queue/board.js";
+import { LeaseKeeper } from "./lease.js";
+import type { Machine } from "./machine.js";
+import { NodeView, seenNode, type NodeStatusMain } from "./node-view.js";
+import { StartupTimes } from "./startup-times.js";
+import { StatusSync, type StatusSyncDeps } from "./status-sync.js";
+import { stampLimits, TruthWatch } from "./truth.js";
+
+export interface NodeStatusDeps {
+  client: ApiClient;
+  main: NodeStatusMain;
+  board: Pick<BoardReader, "read">;
+  machine: Machine;
+  /** Wall time, ms. */
+  machineStartedAt: number;
+  network: StatusSyncDeps["network"];
+  /** No device plugin has left a checkpoint. */
+  freshMachine: () => Promise<boolean>;
+  /** This thread's, from 1. */
+  generation: number;
+  clock: Clock;
+  log: Logger;
+  metrics: NodeStatusMetrics;
+  random: () => number;
+}
+
+export class NodeStatusKeeper {
+  private readonly truth: TruthWatch;
+  private readonly view: NodeView;
+  private readonly lease: LeaseKeeper;
+  private readonly status: StatusSync;
+
+  constructor(
+    private readonly init: NodeStatusInit,
+    private readonly deps: NodeStatusDeps,
+  ) {
+    const { client, board, clock, log, metrics, generation, machineStartedAt } = deps;
+    const onRepeatedFailure = (error: unknown): void => {
+      if (isApiConnectionError(error)) client.closeConnections();
+    };
+    this.view = new NodeView({
+      main: deps.main,
+      nodeName: init.nodeName,
+      log,
+      // A restart of the agent tells of a cordon, one of this thread does not.
+      unschedulable: generation === 1 ? false : undefined,
+    });
+    this.truth = new TruthWatch({
+      board,
+      limits: stampLimits(init.nodeLeaseDurationSeconds),
+      clock,
+      onChange: () => {
+        this.status.poke();
+        if (this.truth.truth.stalls.length === 0) this.lease.poke();
+      },
+    });
+    this.lease = new LeaseKeeper({
+      ...deps,
+      nodeName: init.nodeName,
+      durationSeconds: init.nodeLeaseDurationSeconds,
+      stalls: () => this.truth.truth.stalls,
+      nodeUid: (signal) => this.nodeUid(signal),
+      onRepeatedFailure,
+    });
+    this.status = new StatusSync({
+      ...deps,
+      init,
+      view: this.view,
+      truth: () => this.truth.truth,
+      times: new StartupTimes(machineStartedAt, init.startedAtMs, (times) => metrics.startedUp(times)),
+      freshMachine: async () => generation === 1 && (await deps.freshMachine()),
+      onRegistered: () => this.lease.poke(),
+      onRepeatedFailure,
+    });
+  }
+
+  start(): void {
+    this.truth.start();
+    this.lease.start();
+    this.status.start();
+  }
+
+  setFacts(facts: NodeFacts): void {
+    this.status.setFacts(facts);
+  }
+
+  async readNode(): Promise<SeenNode> {
+    const node = await this.deps.client.get(NODES, { name: this.init.nodeName });
+    this.view.saw(this.view.newest(node));
+    return seenNode(node);
+  }
+
+  async stop(): Promise<void> {
+    this.truth.stop();
+    await Promise.all([this.lease.stop(), this.status.stop()]);
+  }
+
+  private async nodeUid(signal: AbortSignal): Promise<string | undefined> {
+    const known = this.view.current?.metadata.uid;
+    if (known !== undefined) return known;
+    try {
+      return (await this.deps.client.get(NODES, { name: this.init.nodeName }, { signal })).metadata.uid;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}

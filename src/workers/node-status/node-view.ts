@@ -1,0 +1,103 @@
+// The Node as last seen: tells main when it is another, when it may or may not be scheduled to, and which addresses its
+// pods get.
+// What must hold: main is told once per change; an older picture never replaces a newer one.
+import type { Node } from "../../shared/api/node.js";
+import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export type NodeStatusMain = Pick<NodeStatusUpcalls, "onNode" | "onPodCIDR" | "event">;
+
+export interface NodeViewOptions {
+  main: NodeStatusMain;
+  nodeName: string;
+  log: Logger;
+  /** What is known of a cordon before the Node is seen; undefined: take it as it is found. */
+  unschedulable: boolean | undefined;
+}
+
+export class NodeView {
+  private node: Node | undefined;
+  /** What main was told last; undefined: nothing, or that it is gone. */
+  private told: string | undefined;
+  private podCIDR = "";
+  private unschedulable: boolean | undefined;
+
+  constructor(private readonly options: NodeViewOptions) {
+    this.unschedulable = options.unschedulable;
+  }
+
+  get current(): Node | undefined {
+    return this.node;
+  }
+
+  saw(node: Node): void {
+    this.node = node;
+    const seen = seenNode(node);
+    const text = JSON.stringify({ ...seen, metadata: { ...seen.metadata, resourceVersion: "" } });
+    if (text !== this.told) {
+      this.told = text;
+      // Forgotten when it fails, so that the next look tells it again.
+      this.tell("the Node object", this.options.main.onNode(seen), () => (this.told = undefined));
+    }
+    this.lookAtCordon(node);
+    this.lookAtPodCIDR(node);
+  }
+
+  /** The server has no such Node. */
+  gone(): void {
+    const wasThere = this.node !== undefined;
+    this.node = undefined;
+    this.told = undefined;
+    if (wasThere) this.tell("that the Node object is gone", this.options.main.onNode(undefined));
+  }
+
+  /** The newer of two pictures; versions of one kind of object can be compared as numbers. */
+  newest(read: Node): Node {
+    const { node } = this;
+    if (node === undefined || node.metadata.uid !== read.metadata.uid) return read;
+    return versionOf(node) > versionOf(read) ? node : read;
+  }
+
+  event(type: "Normal" | "Warning", reason: string, message: string): void {
+    this.tell(`the event ${reason}`, this.options.main.event(type, reason, message));
+  }
+
+  private lookAtCordon({ spec = {} }: Node): void {
+    const now = spec.unschedulable === true;
+    const before = this.unschedulable ?? now;
+    this.unschedulable = now;
+    if (now === before) return;
+    const reason = now ? "NodeNotSchedulable" : "NodeSchedulable";
+    this.event("Normal", reason, `Node ${this.options.nodeName} status is now: ${reason}`);
+  }
+
+  private lookAtPodCIDR({ spec = {} }: Node): void {
+    const podCIDR = (spec.podCIDRs ?? (spec.podCIDR === undefined ? [] : [spec.podCIDR])).join(",");
+    if (podCIDR === "" || podCIDR === this.podCIDR) return;
+    this.podCIDR = podCIDR;
+    this.tell(`the pod CIDR ${podCIDR}`, this.options.main.onPodCIDR(podCIDR), () => (this.podCIDR = ""));
+  }
+
+  private tell(what: string, told: Promise<void>, failed: () => void = () => undefined): void {
+    told.catch((error: unknown) => {
+      failed();
+      this.options.log.warn({ err: error }, `main did not take ${what}: ${errorText(error)}`);
+    });
+  }
+}
+
+function versionOf({ metadata }: Node): bigint {
+  const version = metadata.resourceVersion ?? "";
+  return /^\d+$/.test(version) ? BigInt(version) : 0n;
+}
+
+/** Without what is large, or changes with every heartbeat. */
+export function seenNode(node: Node): SeenNode {
+  const metadata = { ...node.metadata } as Node["metadata"] & { managedFields?: unknown };
+  delete metadata.managedFields;
+  const status = { ...node.status };
+  delete status.images;
+  delete status.conditions;
+  return { ...node, metadata, status };
+}

@@ -1,0 +1,75 @@
+// Makes the Node, or brings an existing one in line: tried until it works, once in the agent's life.
+import { isAlreadyExists, isForbidden } from "../../shared/api/client/errors.js";
+import { NODES } from "../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Node } from "../../shared/api/node.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { Backoff } from "./backoff.js";
+import type { Computed } from "./compute.js";
+import { nodePatch } from "./patch.js";
+import { newNode, reconciled } from "./registration.js";
+
+export interface RegisterDeps {
+  client: Pick<ApiClient, "get" | "create" | "patch">;
+  clock: Clock;
+  log: Logger;
+  init: NodeStatusInit;
+  /** The Node with its status. */
+  compute: (node: Node) => Promise<Computed>;
+  /** No device plugin has been here. */
+  freshMachine: () => Promise<boolean>;
+}
+
+export interface Registered {
+  node: Node;
+  /** What its creation is to be told by; undefined: it was there before. */
+  created: Computed | undefined;
+}
+
+/** Rejects only with the signal's reason. */
+export async function register(deps: RegisterDeps, signal: AbortSignal): Promise<Registered> {
+  const { clock, log, init } = deps;
+  const backoff = new Backoff(50);
+  for (;;) {
+    try {
+      return await attempt(deps, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const waitMs = backoff.next();
+      log.error(
+        { err: error },
+        `the node ${init.nodeName} could not be registered, tried again in ${waitMs} ms: ${errorText(error)}`,
+      );
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}
+
+async function attempt(
+  { client, log, init, compute, freshMachine }: RegisterDeps,
+  signal: AbortSignal,
+): Promise<Registered> {
+  const name = init.nodeName;
+  const computed = await compute(newNode(init));
+  let refusal: unknown;
+  try {
+    const node = await client.create(NODES, computed.node, { signal });
+    log.info(`node ${name} was registered`);
+    return { node, created: computed };
+  } catch (error) {
+    // Who may not make Nodes may find one that was made for it.
+    if (!isAlreadyExists(error) && !isForbidden(error)) throw error;
+    refusal = error;
+  }
+  const existing = await client.get(NODES, { name }, { signal }).catch((error: unknown) => {
+    throw isForbidden(refusal) ? refusal : error;
+  });
+  const patch = nodePatch(existing, reconciled(existing, init, await freshMachine()));
+  const node =
+    patch === undefined ? existing : await client.patch(NODES, { name }, patch, { subresource: "status", signal });
+  log.info(`node ${name} was registered before${patch === undefined ? "" : "; it was brought in line"}`);
+  return { node, created: undefined };
+}

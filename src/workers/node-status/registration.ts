@@ -1,0 +1,88 @@
+// The Node as it is first made, and what an existing one is brought in line with when the agent starts. Pure.
+// What must hold: taints and providerID are given at creation only; an operator's later changes are not undone.
+import { NODES } from "../../shared/api/client/kinds.js";
+import type { Node, Taint } from "../../shared/api/node.js";
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
+
+export const CONTROLLER_ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
+
+const CLOUD_TAINT: Taint = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  value: "true",
+  effect: "NoSchedule",
+};
+
+/** Of an existing Node these labels follow the agent's settings; all others are the cluster's. */
+const DEFAULT_LABELS = [
+  "kubernetes.io/hostname",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+  "node.kubernetes.io/instance-type",
+  "beta.kubernetes.io/instance-type",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+];
+
+/** Without its status, which compute.ts adds. */
+export function newNode(init: NodeStatusInit): Node {
+  const { nodeName, hostname, operatingSystem: os, architecture: arch, providerID } = init;
+  const taints = [...init.registerWithTaints, ...(init.externalCloudProvider ? [CLOUD_TAINT] : [])];
+  return {
+    apiVersion: NODES.version,
+    kind: NODES.kind,
+    metadata: {
+      name: nodeName,
+      labels: {
+        "kubernetes.io/hostname": hostname,
+        "kubernetes.io/os": os,
+        "kubernetes.io/arch": arch,
+        "beta.kubernetes.io/os": os,
+        "beta.kubernetes.io/arch": arch,
+        ...init.nodeLabels,
+      },
+      ...(init.enableControllerAttachDetach && { annotations: { [CONTROLLER_ATTACH]: "true" } }),
+    },
+    spec: {
+      ...(taints.length > 0 && { taints }),
+      ...(providerID !== "" && { providerID }),
+    },
+  };
+}
+
+/** `fresh`: no device plugin has left a checkpoint, so what an earlier machine of this name advertised is not there. */
+export function reconciled(existing: Node, init: NodeStatusInit, fresh: boolean): Node {
+  const { metadata, status = {} } = existing;
+  const wanted = newNode(init).metadata;
+  const labels = Object.entries({ ...metadata.labels, ...pick(wanted.labels ?? {}, DEFAULT_LABELS) }).filter(
+    ([name, value]) => value !== "" || !DEFAULT_LABELS.includes(name),
+  );
+  const annotations = { ...without(metadata.annotations, CONTROLLER_ATTACH), ...wanted.annotations };
+  const node = { ...existing, metadata: { ...metadata, labels: Object.fromEntries(labels), annotations } };
+  if (!fresh) return node;
+  const extended = Object.keys(status.capacity ?? {}).filter(isExtendedResource);
+  const none = Object.fromEntries(extended.map((name) => [name, "0"]));
+  return {
+    ...node,
+    status: {
+      ...status,
+      capacity: { ...status.capacity, ...none },
+      allocatable: { ...status.allocatable, ...none },
+    },
+  };
+}
+
+/** "example.com/gpu"; not "cpu", nor anything below kubernetes.io or of a quota. */
+export function isExtendedResource(name: string): boolean {
+  return name.includes("/") && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith("requests.");
+}
+
+/** A copy. */
+export function without(map: Readonly<Record<string, string>> = {}, name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => key !== name));
+}
+
+function pick(map: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).filter(([name]) => names.includes(name)));
+}

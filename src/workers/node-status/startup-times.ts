@@ -1,0 +1,31 @@
+// How long a new node took to be ready, by stages: told once, and only of a Node that this agent made.
+import type { NodeStartup } from "../../shared/metrics/node-status.js";
+
+export class StartupTimes {
+  private firstRegistrationAt: number | undefined;
+  private registeredAt: number | undefined;
+  private told = false;
+
+  /** Wall times, ms. */
+  constructor(
+    private readonly machineStartedAt: number,
+    private readonly agentStartedAt: number,
+    private readonly tell: (times: NodeStartup) => void,
+  ) {}
+
+  registering(at: number): void {
+    this.firstRegistrationAt ??= at;
+  }
+
+  /** The Node was made. */
+  registered(at: number): void {
+    this.registeredAt ??= at;
+  }
+
+  ready(readyAt: number): void {
+    const { machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt } = this;
+    if (this.told || firstRegistrationAt === undefined || registeredAt === undefined) return;
+    this.told = true;
+    this.tell({ machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt, readyAt });
+  }
+}

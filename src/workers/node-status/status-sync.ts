@@ -1,0 +1,206 @@
+// Keeps the Node's status: registers the node, then computes its status over and over and sends what changed.
+// What must hold: one round at a time; the first waits until runtime and pods were looked at, so that a restart of the
+// agent does not turn the node NotReady; events are told for what the server has taken.
+import { isNotFound } from "../../shared/api/client/errors.js";
+import { NODES } from "../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Node } from "../../shared/api/node.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { StatusMetrics } from "../../shared/metrics/node-status.js";
+import type { HostNetwork } from "./addresses.js";
+import { computeNode, type Computed } from "./compute.js";
+import type { Machine } from "./machine.js";
+import type { NodeView } from "./node-view.js";
+import { nodeChanged, nodePatch } from "./patch.js";
+import { register } from "./register.js";
+import { Rounds } from "./rounds.js";
+import type { StartupTimes } from "./startup-times.js";
+import type { Truth } from "./truth.js";
+
+/** How long the first status waits for the runtime and the first relist. */
+export const HOLD_MS = 5000;
+const TRIES = 5;
+const JITTER = 0.04;
+/** Between two rounds, however much happens. */
+const GAP_MS = 250;
+
+export interface StatusSyncDeps {
+  init: NodeStatusInit;
+  client: Pick<ApiClient, "get" | "create" | "patch">;
+  clock: Clock;
+  log: Logger;
+  metrics: StatusMetrics;
+  random: () => number;
+  machine: Machine;
+  network: { current(): Promise<HostNetwork>; expire(): void };
+  truth: () => Truth;
+  view: NodeView;
+  times: StartupTimes;
+  freshMachine: () => Promise<boolean>;
+  /** The Node is there. */
+  onRegistered: () => void;
+  /** Calls fail again and again: the connection may be dead. */
+  onRepeatedFailure: (error: unknown) => void;
+}
+
+export class StatusSync {
+  private readonly rounds: Rounds;
+  private facts: NodeFacts | undefined;
+  private urgent = "";
+  private hold: Timer | undefined;
+  private registered: boolean;
+  private missing = false;
+  private reportedAt: number | undefined;
+  private reportDelayMs = 0;
+  private addressProblem = "";
+
+  constructor(private readonly deps: StatusSyncDeps) {
+    const { init, clock, log, random } = deps;
+    this.registered = !init.registerNode;
+    this.rounds = new Rounds({
+      round: (signal) => this.round(signal),
+      periodMs: () => init.nodeStatusUpdateFrequencyMs * (1 + JITTER * random()),
+      gapMs: GAP_MS,
+      failed: "the node's status could not be updated",
+      clock,
+      log,
+    });
+  }
+
+  start(): void {
+    this.hold = this.deps.clock.after(HOLD_MS, () => this.begin());
+    this.beginWhenKnown();
+  }
+
+  /** Main knows more. What decides about pods is sent at once, the rest with the next round. */
+  setFacts(facts: NodeFacts): void {
+    this.facts = facts;
+    const urgent = JSON.stringify({ ...facts, images: undefined });
+    if (urgent !== this.urgent) this.rounds.poke();
+    this.urgent = urgent;
+    this.beginWhenKnown();
+  }
+
+  /** Something that the status tells of has changed. */
+  poke(): void {
+    this.rounds.poke();
+  }
+
+  async stop(): Promise<void> {
+    this.hold?.cancel();
+    this.hold = undefined;
+    await this.rounds.stop();
+  }
+
+  private beginWhenKnown(): void {
+    if (this.facts?.runtime !== undefined && this.facts.relisted) this.begin();
+  }
+
+  private begin(): void {
+    if (this.hold === undefined) return;
+    this.hold.cancel();
+    this.hold = undefined;
+    this.rounds.start();
+  }
+
+  private async round(signal: AbortSignal): Promise<void> {
+    const { view, log, onRepeatedFailure, metrics } = this.deps;
+    if (!this.registered) await this.register(signal);
+    for (let tries = 1; tries <= TRIES; tries++) {
+      try {
+        await this.attempt(tries, signal);
+        this.missing = false;
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        // The server's cache may not know yet what was made a moment ago.
+        if (isNotFound(error) && tries > 1) {
+          view.gone();
+          this.tellMissing();
+          return;
+        }
+        if (isNotFound(error)) continue;
+        metrics.reported(false);
+        if (tries > 1) onRepeatedFailure(error);
+        log.error({ err: error }, `the node's status was not updated (try ${tries} of ${TRIES}): ${errorText(error)}`);
+      }
+    }
+    log.error("the node's status could not be updated: no try worked, the next round goes on");
+  }
+
+  private async register(signal: AbortSignal): Promise<void> {
+    const { view, times, clock, onRegistered } = this.deps;
+    times.registering(clock.now());
+    const { node, created } = await register({ ...this.deps, compute: (wanted) => this.compute(wanted) }, signal);
+    this.registered = true;
+    view.saw(node);
+    if (created !== undefined) {
+      times.registered(clock.now());
+      this.sent(created, true);
+    }
+    onRegistered();
+  }
+
+  private async attempt(tries: number, signal: AbortSignal): Promise<void> {
+    const { client, view, init, clock } = this.deps;
+    const ref = { name: init.nodeName };
+    const wasSeen = view.current !== undefined;
+    const read = await client.get(NODES, ref, { signal, ...(tries === 1 && { resourceVersion: "0" }) });
+    const before = tries === 1 ? view.newest(read) : read;
+    view.saw(before);
+    if (!wasSeen) this.deps.onRegistered();
+    const computed = await this.compute(before);
+    const changed = nodeChanged(before, computed.node);
+    const sinceReport = clock.monotonic() - (this.reportedAt ?? -Infinity);
+    if (!changed && sinceReport < init.nodeStatusReportFrequencyMs + this.reportDelayMs) return;
+    const patch = nodePatch(before, computed.node);
+    if (patch !== undefined) view.saw(await client.patch(NODES, ref, patch, { subresource: "status", signal }));
+    this.sent(computed, changed);
+  }
+
+  private async compute(node: Node): Promise<Computed> {
+    const { init, machine, network, truth, clock } = this.deps;
+    const computed = computeNode(node, {
+      init,
+      facts: this.facts,
+      machine,
+      network: await network.current(),
+      truth: truth(),
+      wallMs: clock.now(),
+      nowMs: clock.monotonic(),
+    });
+    this.tellAddressProblem(computed.addressError);
+    return computed;
+  }
+
+  /** The server has it. A change moves the next report to a random time, or all nodes would report at once. */
+  private sent({ node, events }: Computed, changed: boolean): void {
+    const { init, view, clock, times, metrics, random } = this.deps;
+    metrics.reported(true);
+    this.reportedAt = clock.monotonic();
+    this.reportDelayMs = changed ? (random() - 0.5) * init.nodeStatusReportFrequencyMs : 0;
+    for (const { type, reason, message } of events) view.event(type, reason, message);
+    const ready = node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+    if (ready === true) times.ready(clock.now());
+  }
+
+  private tellMissing(): void {
+    const { init, log } = this.deps;
+    if (this.missing) return;
+    this.missing = true;
+    const what = init.registerNode
+      ? "it was deleted; restart the kubelet to register it again"
+      : "registerNode is false, so somebody else has to make it";
+    log.warn(`the API server has no node ${init.nodeName}: ${what}`);
+  }
+
+  private tellAddressProblem(error: Error | undefined): void {
+    const problem = error?.message ?? "";
+    if (problem !== "") this.deps.network.expire();
+    if (problem !== "" && problem !== this.addressProblem) this.deps.log.error(problem);
+    this.addressProblem = problem;
+  }
+}

@@ -1,0 +1,111 @@
+// Is the agent alive behind this thread? Looks at the thread board once a second: a heartbeat that comes from a thread of
+// its own would otherwise go on when nothing else does (docs/adr/0024).
+// What must hold: nothing here waits for another thread; a pause of the whole process stalls nobody.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
+import { opName } from "../../shared/contracts/thread-ops.js";
+import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
+import { Quiet } from "./quiet.js";
+import { rfc3339 } from "./times.js";
+
+export const LOOK_MS = 1000;
+
+/** A relist older than this makes the node NotReady; upstream's limit. */
+export const RELIST_LIMIT_MS = 3 * 60_000;
+
+/** Longest silence of a thread, ms, before the lease is left to run out. */
+export interface StampLimits {
+  main: number;
+  pleg: number;
+}
+
+/**
+ * Main is never killed for being slow, so 20 s are many times what it may take; pleg is restarted after 10 s of silence and
+ * then has 10 s to be ready. Both below the lease, whatever it is: the lease must not outlive what it stands for.
+ */
+export function stampLimits(leaseDurationSeconds: number): StampLimits {
+  const leaseMs = leaseDurationSeconds * 1000;
+  return { main: Math.min(20_000, leaseMs / 2), pleg: Math.min(30_000, (leaseMs * 3) / 4) };
+}
+
+/** What a look found. */
+export interface Truth {
+  /** A sentence for each thread that is stuck; the lease is renewed only while there is none. */
+  stalls: readonly string[];
+  /** What is wrong with the relists, as upstream words it; "": nothing. */
+  plegProblem: string;
+}
+
+export interface TruthWatchOptions {
+  board: Pick<BoardReader, "read">;
+  limits: StampLimits;
+  clock: Clock;
+  /** The verdict is another than at the last look; ages alone do not count. */
+  onChange(): void;
+}
+
+export class TruthWatch {
+  private readonly threads: { name: keyof StampLimits; quiet: Quiet; stall: string | undefined }[];
+  private readonly relists = new Quiet(LOOK_MS);
+  /** Monotonic time of the last relist seen, kept over restarts of the pleg thread. */
+  private relistAt: number | undefined;
+  private plegProblem = "";
+  private timer: Timer | undefined;
+
+  constructor(private readonly options: TruthWatchOptions) {
+    this.threads = (["main", "pleg"] as const).map((name) => ({ name, quiet: new Quiet(LOOK_MS), stall: undefined }));
+  }
+
+  start(): void {
+    this.look();
+    this.timer = this.options.clock.every(LOOK_MS, () => this.tick());
+  }
+
+  stop(): void {
+    this.timer?.cancel();
+  }
+
+  /** As of the last look. */
+  get truth(): Truth {
+    return { stalls: this.threads.flatMap(({ stall }) => stall ?? []), plegProblem: this.plegProblem };
+  }
+
+  private tick(): void {
+    const before = this.verdict();
+    this.look();
+    if (this.verdict() !== before) this.options.onChange();
+  }
+
+  private verdict(): string {
+    return [...this.truth.stalls, this.plegProblem === "" ? "" : "pleg"].join("\n");
+  }
+
+  private look(): void {
+    const { board, limits, clock } = this.options;
+    const now = clock.monotonic();
+    for (const thread of this.threads) {
+      const seen = board.read(thread.name);
+      const quietMs = thread.quiet.look(seen.ageMs, now);
+      // The first words stay: a message that changed with each look would be a new status each time.
+      if (quietMs <= limits[thread.name]) thread.stall = undefined;
+      else thread.stall ??= this.describe(seen, quietMs, limits[thread.name]);
+    }
+    const { workAgeMs } = board.read("pleg");
+    if (workAgeMs !== Infinity) this.relistAt = Math.max(this.relistAt ?? -Infinity, now - workAgeMs);
+    const ageMs = this.relists.look(this.relistAt === undefined ? Infinity : now - this.relistAt, now);
+    this.plegProblem =
+      ageMs === Infinity
+        ? "pleg has yet to be successful"
+        : ageMs > RELIST_LIMIT_MS
+          ? `pleg was last seen active ${goDuration(ageMs)} ago; threshold is ${goDuration(RELIST_LIMIT_MS)}`
+          : "";
+  }
+
+  /** "main is not healthy: its thread was last seen active at …, in relist since …; threshold is 20s" */
+  private describe({ thread, ageMs, op, opAgeMs }: ThreadSnapshot, quietMs: number, limitMs: number): string {
+    const at = (agoMs: number): string => rfc3339(this.options.clock.now() - agoMs);
+    const last = ageMs === Infinity ? "has not been seen active" : `was last seen active at ${at(quietMs)}`;
+    const doing = op === 0 ? "" : `, in ${opName(thread, op) ?? `operation ${op}`} since ${at(opAgeMs)}`;
+    return `${thread} is not healthy: its thread ${last}${doing}; threshold is ${goDuration(limitMs)}`;
+  }
+}
