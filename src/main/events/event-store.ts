@@ -21,6 +21,11 @@ export class EventStore {
     return [...this.events.values()].filter((event) => event.involvedObject.uid === uid);
   }
 
+  /** All of them, in the order in which they were last told. */
+  all(): Event[] {
+    return [...this.events.values()];
+  }
+
   get size(): number {
     return this.events.size;
   }

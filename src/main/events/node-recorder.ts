@@ -11,19 +11,23 @@ import type { EventInput, EventRecorder } from "./recorder.js";
 /** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
 
+/** Takes every event that passed; `again`: it was told before, and only its count, text and time changed. */
+export interface EventTarget {
+  put(event: Event, again: boolean): void;
+}
+
 export interface NodeRecorderDeps {
   nodeName: string;
   clock: Pick<Clock, "now">;
   log: Logger;
   counters?: { recorded(type: string): void; suppressed(): void };
-  /** Every event that passed; `again`: it was told before, and only its count and time changed. */
-  onEvent?: (event: Event, again: boolean) => void;
 }
 
 export class NodeRecorder implements EventRecorder {
   readonly store = new EventStore(KEPT_EVENTS);
   private readonly correlator = new EventCorrelator();
   private serial = 0;
+  private sink: EventTarget | undefined;
 
   constructor(private readonly deps: NodeRecorderDeps) {}
 
@@ -74,7 +78,13 @@ export class NodeRecorder implements EventRecorder {
       { event: reason, object: about, ...(container !== undefined && { container }), count: outcome.event.count },
       `event ${reason} of ${where}: ${outcome.event.message}`,
     );
-    this.deps.onEvent?.(outcome.event, outcome.kind === "again");
+    this.sink?.put(outcome.event, outcome.kind === "again");
+  }
+
+  /** From now on events go there too; those told before go first. */
+  sendTo(sink: EventTarget): void {
+    for (const event of this.store.all()) sink.put(event, false);
+    this.sink = sink;
   }
 
   /** Unique within the node's life: the time, as upstream's names have it, and a serial within the millisecond. */

@@ -1,4 +1,4 @@
-// Full sets of pods per source → one ordered stream of changes, keyed by UID. Pure: no I/O, time comes in as a function.
+// Full sets of pods per source, or single pods of one → one ordered stream of changes, keyed by UID. Pure: no I/O, time comes in as a function.
 //
 // Always holds: a UID is owned by one source at a time; removes come before adds, so that a changed pod's old UID goes
 // before its new one comes; config.seen is given once per UID and grows in the order of the adds.
@@ -56,6 +56,11 @@ export class PodMerger {
     return this.unseen.size === 0;
   }
 
+  /** The same of the sources of static pods. */
+  staticSourcesSeen(): boolean {
+    return !this.unseen.has("file") && !this.unseen.has("http");
+  }
+
   /**
    * Takes a source's whole set. `complete` is false while the source is still reading its first pods: what is there may
    * start, nothing may be concluded from what is not.
@@ -97,9 +102,43 @@ export class PodMerger {
     return { changes: [...changes, ...rest], conflicts };
   }
 
+  /** One pod of a source came or changed; the rest of its set stays as it is. Work does not grow with the set. */
+  set(source: PodSourceName, pod: Pod): Delivery {
+    const { uid, namespace, name } = pod.metadata;
+    this.setOf(source).set(uid, pod);
+    const entry = this.entries.get(uid);
+    if (entry === undefined) return { changes: [this.add(source, pod)], conflicts: [] };
+    if (entry.source !== source) return { changes: [], conflicts: [{ uid, source, pod: `${namespace}/${name}` }] };
+    const changes: PodChange[] = [];
+    this.replace(entry, source, pod, changes);
+    return { changes, conflicts: [] };
+  }
+
+  /** One pod of a source is gone; the rest of its set stays as it is. */
+  drop(source: PodSourceName, uid: string): Delivery {
+    const entry = this.entries.get(uid);
+    if (!this.setOf(source).delete(uid) || entry?.source !== source) return { changes: [], conflicts: [] };
+    const heir = this.heirOf(uid);
+    if (heir === undefined) {
+      this.entries.delete(uid);
+      return { changes: [{ kind: "remove", source, pod: entry.pod }], conflicts: [] };
+    }
+    const changes: PodChange[] = [];
+    this.replace(entry, heir.source, heir.pod, changes);
+    return { changes, conflicts: [] };
+  }
+
   /** All pods in the order in which they were first seen. */
   pods(): Pod[] {
     return [...this.entries.values()].sort((a, b) => (a.seen < b.seen ? -1 : 1)).map((entry) => entry.pod);
+  }
+
+  private setOf(source: PodSourceName): Map<string, Pod> {
+    const known = this.sets.get(source);
+    if (known !== undefined) return known;
+    const set = new Map<string, Pod>();
+    this.sets.set(source, set);
+    return set;
   }
 
   private heirOf(uid: string): { source: PodSourceName; pod: Pod } | undefined {

@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { FileSource } from "./file-source.js";
 import { HttpSource } from "./http-source.js";
-import { PodMerger, type PodChange, type PodSourceName } from "./merge.js";
+import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./merge.js";
 
 export interface SourcesOptions {
   /** File or folder of manifests; absent or "" means no file source. */
@@ -26,12 +26,26 @@ export interface SourcesOptions {
   onChange: (change: PodChange) => void;
   /** Called once, when every configured source has delivered a whole set (after the changes of that set). */
   onSourcesSeen: () => void;
+  /** There is an API server: nothing is concluded before its pods are known. They come through `Sources.api`. */
+  withApi?: boolean;
+  /** Called once, when the sources of static pods have delivered whole sets; only with an API server. */
+  onStaticSourcesSeen?: () => void;
+}
+
+/** Takes the pods that the API server has for this node. */
+export interface ApiPodsSink {
+  /** All there are. */
+  replace(pods: readonly Pod[]): void;
+  /** One of them came or changed. */
+  set(pod: Pod): void;
+  drop(uid: string): void;
 }
 
 export interface Sources {
   allSourcesSeen(): boolean;
   /** All pods known now, in the order in which they were first seen. */
   pods(): Pod[];
+  readonly api: ApiPodsSink;
   /** Ends watches, timers and requests; no change is delivered afterwards. */
   stop(): Promise<void>;
 }
@@ -44,27 +58,34 @@ export function startSources(options: SourcesOptions): Sources {
   const names: PodSourceName[] = [];
   if (staticPodPath !== "") names.push("file");
   if (staticPodURL !== "") names.push("http");
+  if (options.withApi === true) names.push("api");
   const merger = new PodMerger(names, () => clock.nowNanos());
   const conflicts = new Set<string>();
   let stopped = false;
   let announced = false;
+  let staticAnnounced = options.withApi !== true;
 
   const announce = (): void => {
+    if (!staticAnnounced && !stopped && merger.staticSourcesSeen()) {
+      staticAnnounced = true;
+      options.onStaticSourcesSeen?.();
+    }
     if (announced || stopped || !merger.allSourcesSeen()) return;
     announced = true;
     options.onSourcesSeen();
   };
-  const deliver = (source: PodSourceName) => (pods: Pod[], complete: boolean) => {
-    if (stopped) return;
-    const delivery = merger.deliver(source, pods, complete);
-    for (const change of delivery.changes) options.onChange(change);
-    for (const { uid, pod } of delivery.conflicts) {
+  const tell = ({ changes, conflicts: found }: Delivery): void => {
+    for (const change of changes) options.onChange(change);
+    for (const { uid, source, pod } of found) {
       const key = `${source} ${uid} ${pod}`;
       if (conflicts.has(key)) continue;
       conflicts.add(key);
       log.error({ uid, source, pod }, `pod ${pod} from ${source} has the UID ${uid} of another pod: it is left out`);
     }
     announce();
+  };
+  const deliver = (source: PodSourceName) => (pods: readonly Pod[], complete: boolean) => {
+    if (!stopped) tell(merger.deliver(source, pods, complete));
   };
   const decode = {
     tasks: options.tasks,
@@ -87,10 +108,20 @@ export function startSources(options: SourcesOptions): Sources {
   for (const source of sources) source.start();
   // Without any source there is nothing to wait for; said after the caller has our return value.
   if (sources.length === 0) queueMicrotask(announce);
+  const api: ApiPodsSink = {
+    replace: (pods) => deliver("api")(pods, true),
+    set: (pod) => {
+      if (!stopped) tell(merger.set("api", pod));
+    },
+    drop: (uid) => {
+      if (!stopped) tell(merger.drop("api", uid));
+    },
+  };
 
   return {
     allSourcesSeen: () => merger.allSourcesSeen(),
     pods: () => merger.pods(),
+    api,
     stop: async () => {
       stopped = true;
       await Promise.all(sources.map((source) => source.stop()));

@@ -2,10 +2,12 @@
 import { statfs } from "node:fs/promises";
 import { release } from "node:os";
 import { parseCpuList } from "../../shared/api/cpu-list.js";
+import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { ZERO } from "../../shared/api/quantity.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { withNodeObject } from "../admission/node-object.js";
 import { admissionMetrics } from "../../shared/metrics/admission.js";
 import { goPlatform } from "../../shared/metrics/node.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -32,6 +34,8 @@ export interface NodeAdmissionParts {
   registry: ThreadRegistry;
   log: Logger;
   fail: (uid: string, failure: PodFailure) => Promise<void>;
+  /** This node as the API server has it; undefined stand-alone, and before it was seen. */
+  object?: () => Node | undefined;
 }
 
 /** What does not change while the agent runs. */
@@ -65,7 +69,10 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
 export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts): NodeAdmission {
   const { cri, events, registry, fail } = parts;
   return new NodeAdmission({
-    node: async (pod, signal) => ({ ...standing, supplementalGroupsPolicy: await strictGroups(cri, pod, signal) }),
+    node: async (pod, signal) => ({
+      ...withNodeObject(standing, parts.object?.()),
+      supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
+    }),
     events,
     log: moduleLogger(parts.log, "admission"),
     fail,

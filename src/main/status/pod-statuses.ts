@@ -14,6 +14,7 @@ import type { RestartGates } from "../sync/restart.js";
 import type { RestartingAll } from "../sync/step.js";
 import { computePodStatus, rejectedPodStatus, type PodFailure } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
+import { withForeign } from "./manager/shown-status.js";
 import type { ProbeResults } from "./probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
 
@@ -36,6 +37,10 @@ export interface PodStatusesDeps {
   /** Absent: those of 1.36. */
   gates?: RestartGates;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
+  /** What the API server has of the pod; absent: there is no server. */
+  apiStatus?: (uid: string) => PodStatus | undefined;
+  /** A status to be shown in the API: computed, or kept from the pod's end. */
+  onStatus?: (pod: Pod, status: PodStatus) => void;
   publish: (delta: PodDelta) => void;
   /** The status differs from the one before. */
   onChange: (pod: Pod, status: PodStatus) => void;
@@ -113,8 +118,8 @@ export class PodStatuses {
   accept(pod: Pod, startTime: string): void {
     const { uid } = pod.metadata;
     if (this.leaving.has(uid)) this.drop(uid);
-    const status = this.entries.get(uid)?.status ?? { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod) };
-    this.put(pod, status);
+    const known = this.entries.get(uid)?.status ?? this.deps.apiStatus?.(uid);
+    this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod), ...known });
   }
 
   /** A pod that has ended runs anew: what it ended with is no longer its status. */
@@ -127,18 +132,23 @@ export class PodStatuses {
   /** A pod that ended in an earlier life of the agent. */
   restore(pod: Pod, status: PodStatus): void {
     this.put(pod, status, { final: true });
+    this.deps.onStatus?.(pod, status);
   }
 
   /** Admission refused the pod; nothing of it runs. */
   reject(pod: Pod, { reason, message }: PodFailure): void {
     this.held.delete(pod.metadata.uid);
     this.newest.delete(pod.metadata.uid);
-    this.note(pod, rejectedPodStatus(reason, message, this.deps.qosClass(pod), this.deps.clock.now()));
+    const { generation } = pod.metadata;
+    const status = rejectedPodStatus(reason, message, this.deps.qosClass(pod), this.deps.clock.now());
+    this.note(pod, { ...status, ...(generation !== undefined && { observedGeneration: generation }) });
   }
 
   update(input: StatusUpdate): void {
-    const { pod, observed, waiting, final, inPostStart, restarting, restartingAll, failure, mayRun, ended } = input;
-    const { uid } = pod.metadata;
+    const { observed, waiting, final, inPostStart, restarting, restartingAll, failure, mayRun, ended } = input;
+    const { uid } = input.pod.metadata;
+    const api = this.deps.apiStatus?.(uid);
+    const pod = api === undefined ? input.pod : { ...input.pod, status: api };
     this.newest.set(uid, input);
     const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
     if (terminationMessages === undefined) {
@@ -147,7 +157,7 @@ export class PodStatuses {
     }
     this.held.delete(uid);
     const entry = this.entries.get(uid);
-    const previous = entry?.status;
+    const previous = entry === undefined ? undefined : withForeign(entry.status, api);
     const now = this.deps.clock.now();
     const resize = this.deps.resize?.(uid);
     const computed = computePodStatus({
@@ -175,9 +185,9 @@ export class PodStatuses {
       ? finalStatus(pod, computed, isStaticPod(pod), now)
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
-    if (running && entry?.started === false) this.deps.onRunning(pod);
-    this.note(resize?.wish ?? pod, status, { started: running, final: ended });
-    if (ended) this.deps.onFinal(pod, status);
+    if (running && entry?.started === false) this.deps.onRunning(input.pod);
+    this.note(resize?.wish ?? input.pod, status, { started: running, final: ended });
+    if (ended) this.deps.onFinal(input.pod, status);
   }
 
   /** A probe of the pod changed its mind: the same picture, shown anew. */
@@ -217,28 +227,30 @@ export class PodStatuses {
     this.schedule();
   }
 
-  /** Puts the status and tells of a new phase in the log. */
+  /** Puts the status and tells of it: of a new phase in the log too. */
   private note(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): void {
     const { uid } = pod.metadata;
     const previous = this.entries.get(uid)?.status.phase;
     if (previous !== undefined && previous !== status.phase) {
       this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous} → ${status.phase}`);
     }
-    this.put(pod, status, marks);
+    if (this.put(pod, status, marks)) this.deps.onStatus?.(pod, status);
   }
 
-  private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): void {
+  /** @returns true when it differs from what was there */
+  private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): boolean {
     const { uid } = pod.metadata;
     const text = JSON.stringify(status);
     const entry = this.entries.get(uid);
     const same = entry?.text === text && entry.pod === pod;
     const started = entry?.started === true || marks.started === true;
     this.entries.set(uid, { pod, status, text, started, final: marks.final ?? entry?.final ?? false });
-    if (same) return;
+    if (same) return false;
     this.deps.onChange(pod, status);
     this.removed.delete(uid);
     this.changed.add(uid);
     this.schedule();
+    return true;
   }
 
   private schedule(): void {

@@ -7,6 +7,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
+import type { ClusterPods } from "./cluster-pods.js";
 import type { PodWatch } from "./pod-watch.js";
 import type { ProbePort } from "../probes/port.js";
 import { Allocations } from "../resources/allocation/allocations.js";
@@ -15,10 +16,13 @@ import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { outgrown } from "../runtime/update-container.js";
+import { isFinalPhase } from "../status/phase.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { BackoffOptions } from "./crash-backoff.js";
+import { effectiveGraceSeconds } from "./plan-termination.js";
 import { PlanEvents } from "./plan-events.js";
 import { PodCache } from "./pod-cache.js";
 import { PodRecords } from "./pod-records.js";
@@ -63,6 +67,8 @@ export class NodeSync {
   /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
   private readonly watched = new Map<string, string[]>();
   private readonly planEvents: PlanEvents;
+  private cluster: ClusterPods | undefined;
+  private staticsKnown = false;
 
   constructor(private readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
@@ -100,6 +106,8 @@ export class NodeSync {
       probes: deps.probes.results,
       resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,
+      apiStatus: (uid) => this.cluster?.statusOf(uid),
+      onStatus: (pod, status) => this.cluster?.status(pod, status),
       publish: (delta) => deps.publish(delta),
       onChange: (pod, status) => deps.watch.status(pod, status),
       onRunning: (pod) => deps.watch.running(pod),
@@ -156,6 +164,10 @@ export class NodeSync {
         ]);
         return [...new Set(found.flat())];
       },
+      onStatics: () => {
+        this.staticsKnown = true;
+        this.cluster?.staticsKnown();
+      },
       onOrphan: () => deps.watch.orphan(),
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp?.(code),
@@ -167,6 +179,29 @@ export class NodeSync {
     await Promise.all([this.records.load(), this.allocations.load()]);
     this.allocations.keepOnly(new Set(this.records.uids()));
     this.resizes.start();
+  }
+
+  /** There is a cluster: it hears of all that happened before, which was of static pods only. */
+  join(cluster: ClusterPods): void {
+    this.cluster = cluster;
+    for (const { desired } of this.workers.all()) if (desired !== undefined) cluster.desired(desired);
+    for (const pod of this.statuses.all()) if (pod.status !== undefined) cluster.status(pod, pod.status);
+    if (this.staticsKnown) cluster.staticsKnown();
+  }
+
+  /** Somebody else changed the pod's status in the API: a readiness gate, or its verdict. */
+  onApiStatus(uid: string, status: PodStatus): void {
+    const pod = this.statuses.get(uid);
+    if (pod === undefined) return;
+    if (!isFinalPhase(status.phase)) this.statuses.refresh(uid);
+    else if (!isFinalPhase(pod.status?.phase)) this.endByVerdict(uid, status);
+  }
+
+  private endByVerdict(uid: string, { phase, reason = "", message = "" }: PodStatus): void {
+    this.deps.log.info({ uid, phase, reason }, `pod ${uid} is ${phase} by another's word: what runs of it is stopped`);
+    this.workers.fail(uid, { reason, message }).catch((error: unknown) => {
+      this.deps.log.debug({ uid, err: error }, "the agent stops before the pod has ended");
+    });
   }
 
   /** A probe of the pod changed its mind. */
@@ -252,13 +287,18 @@ export class NodeSync {
   private onDesired(pod: Pod): void {
     const { uid } = pod.metadata;
     const before = this.records.get(uid);
-    this.records.accept(pod, new Date(this.deps.clock.now()));
+    const api = this.cluster?.statusOf(uid);
+    this.records.accept(pod, new Date(api?.startTime ?? this.deps.clock.now()));
     this.deps.watch.accepted(pod, before !== undefined);
+    this.cluster?.desired(pod);
     const allocated = this.resizes.onWish(pod);
     this.admission.updated(allocated);
     const record = this.records.get(uid);
     if (record !== undefined) {
-      const { finalStatus, startTime } = record;
+      const { startTime } = record;
+      // The API server's verdict counts as well as our own, unless it came while the pod ran.
+      const foreign = isFinalPhase(api?.phase) && this.workers.get(uid) === undefined ? api : undefined;
+      const finalStatus = record.finalStatus ?? foreign;
       if (finalStatus !== undefined) this.statuses.restore(pod, finalStatus);
       else if (before?.finalStatus !== undefined) this.statuses.acceptAgain(pod, startTime);
       else this.statuses.accept(pod, startTime);
@@ -274,8 +314,12 @@ export class NodeSync {
   }
 
   private earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined {
-    const { failure, finalStatus } = this.records.get(uid) ?? {};
+    const { failure, finalStatus, pod } = this.records.get(uid) ?? {};
     const told = finalStatus !== undefined;
+    if (!told && isFinalPhase(this.cluster?.statusOf(uid)?.phase)) {
+      const deadline = this.deps.clock.now() + effectiveGraceSeconds(pod) * 1000;
+      return { end: { cause: "completed", deadline }, told: true };
+    }
     if (failure !== undefined) {
       const { deadline, ...what } = failure;
       return { end: { cause: "failed", failure: what, deadline }, told };
@@ -300,5 +344,6 @@ export class NodeSync {
     this.resizes.onGone(uid);
     this.deps.probes.podGone(uid);
     this.deps.watch.gone(uid);
+    this.cluster?.gone(uid);
   }
 }

@@ -85,6 +85,30 @@ export class PodWorkers {
   }
 
   /**
+   * The API server is deleting the pod: all of it goes, within the grace that was asked for, whether it ever ran or not. A
+   * later call may only shorten the grace. `deadline`: what an earlier life of the agent had given it, milliseconds since
+   * the epoch.
+   */
+  delete(pod: Pod, deadline = Infinity): void {
+    const { uid } = pod.metadata;
+    this.dropWaiting(uid);
+    this.doomed.delete(uid);
+    const request = { deadline: Math.min(deadline, this.deadline(pod)), reason: "the API server is deleting the pod" };
+    let worker = this.workers.get(uid);
+    if (worker?.state === "terminating") {
+      worker.shorten(request.deadline);
+      return;
+    }
+    this.deps.onDesired(pod);
+    if (worker === undefined) {
+      worker = this.takeOn(uid, this.asAllocated(pod), podFullName(pod));
+      const earlier = this.deps.earlierEnd(uid);
+      if (earlier?.told === true) worker.resumeEnd(earlier.end, true);
+    } else worker.setPod(this.asAllocated(pod));
+    worker.terminate(request);
+  }
+
+  /**
    * Ends a pod that its source still wants: it stays to be seen as failed and never runs again under this UID. Resolves
    * when nothing of it runs; rejects with WorkerStoppedError when the agent stops before. A pod that is over already
    * keeps its verdict; a second call may only shorten the grace.
@@ -105,11 +129,7 @@ export class PodWorkers {
    */
   adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
     if (this.workers.has(uid)) return;
-    const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
-    this.workers.set(uid, worker);
-    const name = pod === undefined ? fullName : podFullName(pod);
-    if (name !== undefined) this.claim(name, uid);
-    worker.terminate(request);
+    this.takeOn(uid, pod, pod === undefined ? fullName : podFullName(pod)).terminate(request);
   }
 
   /** Called when a worker has ended its pod. */
@@ -140,15 +160,20 @@ export class PodWorkers {
   private start(pod: Pod): void {
     const { uid } = pod.metadata;
     this.deps.onDesired(pod);
-    const worker = new PodWorker(uid, this.asAllocated(pod), this.deps.workerDeps(uid));
-    this.workers.set(uid, worker);
-    this.claim(podFullName(pod), uid);
+    const worker = this.takeOn(uid, this.asAllocated(pod), podFullName(pod));
     const earlier = this.deps.earlierEnd(uid);
     if (earlier !== undefined) worker.resumeEnd(earlier.end, earlier.told);
     const failure = this.doomed.get(uid);
     this.doomed.delete(uid);
     if (failure !== undefined) worker.fail({ cause: "failed", failure, deadline: this.deadline(pod) });
     worker.poke();
+  }
+
+  private takeOn(uid: string, pod: Pod | undefined, fullName: string | undefined): PodWorker {
+    const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
+    this.workers.set(uid, worker);
+    if (fullName !== undefined) this.claim(fullName, uid);
+    return worker;
   }
 
   private asAllocated(pod: Pod): Pod {

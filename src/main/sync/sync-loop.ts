@@ -1,6 +1,6 @@
 // The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods nobody wants.
 // What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke.
-import { podFullName, type Pod } from "../../shared/api/pod.js";
+import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../shared/contracts/thread-ops.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
@@ -25,6 +25,8 @@ export interface SyncLoopDeps {
   onFirst(): void;
   /** UIDs with a directory, logs or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
+  /** Static pods are known, and taken on; only told where there is an API server whose pods are not known yet. */
+  onStatics(): void;
   /** A pod was found that no source wants. */
   onOrphan(): void;
   /** Says that the loop is alive. */
@@ -38,6 +40,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 
 export class SyncLoop {
   private sourcesSeen = false;
+  private staticSourcesSeen = false;
   /** Changes that came before the runtime was known, in order. */
   private readonly early: PodChange[] = [];
   private started = false;
@@ -45,6 +48,8 @@ export class SyncLoop {
   private swept = false;
   /** Pods whose full name another pod in the runtime has, by UID: whether that one is wanted is not known yet. */
   private readonly held = new Map<string, Pod>();
+  /** Pods that the API server is deleting, until it has: they end once. */
+  private readonly deleting = new Set<string>();
   private stopped = false;
 
   constructor(private readonly deps: SyncLoopDeps) {}
@@ -84,6 +89,12 @@ export class SyncLoop {
   onSourcesSeen(): void {
     this.sourcesSeen = true;
     this.sweep();
+  }
+
+  /** The sources of static pods have delivered; the API server may be away for long yet. */
+  onStaticSourcesSeen(): void {
+    this.staticSourcesSeen = true;
+    this.sweepStatics();
   }
 
   onPlegRecord(record: PlegRecord): void {
@@ -139,6 +150,7 @@ export class SyncLoop {
     this.started = true;
     this.deps.onFirst();
     for (const change of this.early.splice(0)) this.applyEarly(change);
+    this.sweepStatics();
     this.sweep();
   }
 
@@ -156,14 +168,26 @@ export class SyncLoop {
     switch (kind) {
       case "add":
       case "update":
-        if (this.mustHold(pod)) this.held.set(pod.metadata.uid, pod);
+        if (isBeingDeleted(pod)) this.delete(pod);
+        else if (this.mustHold(pod)) this.held.set(pod.metadata.uid, pod);
         else this.resumeOrAdd(pod);
         return;
       case "remove":
         this.held.delete(pod.metadata.uid);
+        this.deleting.delete(pod.metadata.uid);
         this.deps.workers.remove(pod.metadata.uid, "the pod was removed from its source");
         return;
     }
+  }
+
+  /** Once its end is seen through the object stays a while: the server has to hear of it first. */
+  private delete(pod: Pod): void {
+    const { workers, records } = this.deps;
+    const { uid } = pod.metadata;
+    this.held.delete(uid);
+    if (this.deleting.has(uid) && !workers.has(uid)) return;
+    this.deleting.add(uid);
+    workers.delete(pod, records.get(uid)?.termination?.deadline);
   }
 
   /** The pod's manifest may have been edited while the agent was down: then the old pod ends first. */
@@ -189,6 +213,24 @@ export class SyncLoop {
       this.deps.workers.adoptOrphan(uid, record.pod, record.termination);
     }
     this.deps.workers.add(pod);
+  }
+
+  /** Static pods that nobody wants any more end before the API server is heard: their successors do not wait for it. */
+  private sweepStatics(): void {
+    const { cache, workers, records } = this.deps;
+    if (this.stopped || this.swept || !this.staticSourcesSeen || !this.started) return;
+    for (const observed of cache.all()) {
+      const { uid } = observed;
+      const record = records.get(uid);
+      if (record === undefined || !isStaticPod(record.pod) || !isInRuntime(observed)) continue;
+      if (!workers.has(uid) && !this.held.has(uid)) this.adopt(uid, 0);
+    }
+    for (const [uid, pod] of this.held) {
+      if (this.mustHold(pod)) continue;
+      this.held.delete(uid);
+      this.resumeOrAdd(pod);
+    }
+    this.deps.onStatics();
   }
 
   /** Ends what runs or lies about without being wanted. */
@@ -223,6 +265,11 @@ export class SyncLoop {
     const request = { deadline, reason: "the pod is in no source any more" };
     this.deps.workers.adoptOrphan(uid, record?.pod, request, fullName);
   }
+}
+
+/** The API server's word; a manifest has nothing to say of its own end. */
+function isBeingDeleted(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined && !isStaticPod(pod);
 }
 
 function isInRuntime(observed: ObservedPod): boolean {

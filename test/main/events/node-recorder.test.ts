@@ -15,8 +15,8 @@ function build() {
     clock: new SteppedClock(),
     log: kept.log,
     counters: { recorded: (type) => counted.push(type), suppressed: () => counted.push("suppressed") },
-    onEvent: (event, again) => heard.push({ event, again }),
   });
+  recorder.sendTo({ put: (event, again) => heard.push({ event, again }) });
   return { recorder, heard, counted, kept };
 }
 

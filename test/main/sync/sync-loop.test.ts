@@ -39,6 +39,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   world.onTerminated = (uid) => workers.terminated(uid);
   let stamps = 0;
   let firsts = 0;
+  let statics = 0;
   const onFirst = (): void => {
     firsts++;
     assert.deepEqual([...workers.all()], [], "no pod has been taken on yet");
@@ -53,6 +54,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     log,
     onFirst,
     leftovers,
+    onStatics: () => (statics += 1),
     onOrphan: () => undefined,
     stamp: () => (stamps += 1),
   });
@@ -63,7 +65,17 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   };
   const relisted = (...uids: string[]): void => loop.onPlegRecord({ kind: "relisted", uids, durationMs: 1 });
   const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid, generation: 0 }));
-  return { world, workers, records, loop, relisted, seen, stamps: () => stamps, firsts: () => firsts };
+  return {
+    world,
+    workers,
+    records,
+    loop,
+    relisted,
+    seen,
+    stamps: () => stamps,
+    firsts: () => firsts,
+    statics: () => statics,
+  };
 }
 
 /** Puts a running pod into the runtime, as an earlier agent left it. */

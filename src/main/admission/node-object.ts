@@ -1,0 +1,28 @@
+// The node for admission as the API server has it: labels, taints and allocatable are the cluster's to decide. What the
+// object does not say is as the machine says. Pure.
+import type { Node } from "../../shared/api/node.js";
+import { parseQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
+import type { AdmissionNode } from "./handler.js";
+
+type FromObject = Pick<AdmissionNode, "labels" | "taints" | "allocatable">;
+
+export function withNodeObject<T extends FromObject>(standing: T, node: Node | undefined): T {
+  if (node === undefined) return standing;
+  const { labels } = node.metadata;
+  const { allocatable } = node.status ?? {};
+  return {
+    ...standing,
+    ...(labels !== undefined && { labels }),
+    taints: node.spec?.taints ?? [],
+    ...(allocatable !== undefined && { allocatable: withAmounts(standing.allocatable, allocatable) }),
+  };
+}
+
+function withAmounts(
+  own: AdmissionNode["allocatable"],
+  given: Readonly<Record<string, string | number>>,
+): AdmissionNode["allocatable"] {
+  const amounts = new Map<string, ExactQuantity>(own);
+  for (const [name, amount] of Object.entries(given)) amounts.set(name, parseQuantity(amount));
+  return amounts;
+}

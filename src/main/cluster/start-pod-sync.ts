@@ -1,0 +1,156 @@
+// Joins a node's sync path to its cluster: pods come from the API server, statuses, mirror pods and events go there.
+// Loaded only with a kubeconfig. What must hold: static pods and whatever runs wait for none of it; nothing is started
+// before the sync path listens.
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Node } from "../../shared/api/node.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { eventSinkMetrics } from "../../shared/metrics/event-sink.js";
+import { podStatusMetrics } from "../../shared/metrics/pod-status.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { NodeRecorder } from "../events/node-recorder.js";
+import { EventSink } from "../events/sink/event-sink.js";
+import { ApiSource, type ApiPodsWatcher, type PodFeed } from "../sources/api-source.js";
+import type { Sources } from "../sources/start-sources.js";
+import { ApiView, isMirrorPod } from "../status/manager/api-view.js";
+import { foreignConditions } from "../status/manager/shown-status.js";
+import { StatusManager } from "../status/manager/status-manager.js";
+import { MirrorManager } from "../status/mirror/mirror-manager.js";
+import { isFinalPhase } from "../status/phase.js";
+import type { ClusterPods } from "../sync/cluster-pods.js";
+import type { NodeSync } from "../sync/node-sync.js";
+
+export interface PodSyncParts {
+  nodeName: string;
+  /** For pods and their statuses. */
+  client: ApiClient;
+  /** For events: with rate limits of their own (eventRecordQPS, eventBurst). */
+  eventsClient: ApiClient;
+  /** Lists and watches the pods of this node: field selector "spec.nodeName=<name>". */
+  reflect(feed: PodFeed): Reflecting;
+  /** This node's object as last seen; undefined before. */
+  node(): Node | undefined;
+  /** The node is registered and its object has been seen. */
+  ready: Promise<void>;
+  sync: Pick<NodeSync, "join" | "onApiStatus">;
+  sources: Pick<Sources, "api">;
+  recorder: Pick<NodeRecorder, "sendTo">;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  /** Of pods, by whoever prepares what they refer to. */
+  onDesired?(pod: Pod): void;
+  onGone?(uid: string): void;
+}
+
+export interface Reflecting {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface PodSync {
+  /** Pods go on; what the server was not told yet is told by the next agent. */
+  stop(): Promise<void>;
+}
+
+export function startPodSync(parts: PodSyncParts): PodSync {
+  const { client, clock, registry, sync } = parts;
+  const metrics = podStatusMetrics(registry);
+  const view = new ApiView((object, before) => {
+    const { status } = object;
+    if (status === undefined || isMirrorPod(object) || !concerns(status, before?.status)) return;
+    sync.onApiStatus(object.metadata.uid, status);
+  });
+  const statuses = new StatusManager({
+    client,
+    view,
+    clock,
+    log: moduleLogger(parts.log, "status-manager"),
+    synced: (seconds) => metrics.synced(seconds),
+  });
+  const mirrors = new MirrorManager({
+    client,
+    view,
+    node: () => mirrorNode(parts.node()),
+    clock,
+    log: moduleLogger(parts.log, "mirror-pods"),
+    created: (mirror) => statuses.seen(mirror),
+    deleted: (mirror) => statuses.dropped(mirror),
+  });
+  const sink = new EventSink({
+    client: parts.eventsClient,
+    clock,
+    log: moduleLogger(parts.log, "event-sink"),
+    counters: eventSinkMetrics(registry),
+  });
+  const watcher: ApiPodsWatcher = {
+    seen(object) {
+      statuses.seen(object);
+      metrics.mirrorPods(view.mirrorCount);
+      if (isMirrorPod(object)) mirrors.onChange(object);
+    },
+    dropped(object) {
+      statuses.dropped(object);
+      metrics.mirrorPods(view.mirrorCount);
+      if (isMirrorPod(object)) mirrors.onChange(object);
+    },
+    synced: () => mirrors.onSynced(),
+  };
+  const source = new ApiSource(parts.sources.api, view, watcher);
+  const reflector = parts.reflect(source);
+  sync.join(clusterPods(parts, view, statuses, mirrors));
+  parts.recorder.sendTo(sink);
+  reflector.start();
+  let stopped = false;
+  void parts.ready.then(() => {
+    if (!stopped) source.start();
+  });
+  return {
+    async stop() {
+      stopped = true;
+      await reflector.stop();
+      await Promise.all([statuses.stop(), mirrors.stop(), sink.stop()]);
+    },
+  };
+}
+
+function clusterPods(
+  parts: Pick<PodSyncParts, "onDesired" | "onGone">,
+  view: ApiView,
+  statuses: StatusManager,
+  mirrors: MirrorManager,
+): ClusterPods {
+  const statics = new Map<string, Pod>();
+  return {
+    statusOf: (uid) => view.get(uid)?.status,
+    desired(pod) {
+      parts.onDesired?.(pod);
+      if (!isStaticPod(pod)) return;
+      statics.set(pod.metadata.uid, pod);
+      mirrors.want(pod);
+    },
+    status: (pod, status) => statuses.set(pod, status),
+    gone(uid) {
+      parts.onGone?.(uid);
+      statuses.gone(uid);
+      const pod = statics.get(uid);
+      if (pod === undefined) return;
+      statics.delete(uid);
+      mirrors.unwant(pod);
+    },
+    staticsKnown: () => mirrors.onStaticsKnown(),
+  };
+}
+
+/** A change of the status that the sync path has to know of: one that it did not make. */
+function concerns(status: PodStatus, before: PodStatus | undefined): boolean {
+  if (isFinalPhase(status.phase) && !isFinalPhase(before?.phase)) return true;
+  return foreignConditions(status) !== foreignConditions(before);
+}
+
+function mirrorNode(node: Node | undefined): { name: string; uid: string } | undefined {
+  const { name, uid } = node?.metadata ?? {};
+  return name === undefined || uid === undefined ? undefined : { name, uid };
+}

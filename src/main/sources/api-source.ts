@@ -1,0 +1,104 @@
+// The pods that the API server has bound to this node, as a source. Each sighting goes to the status side; to the sync path
+// go definitions only, so that the echo of a status that we wrote ourselves changes nothing there.
+// What must hold: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods
+// are not pods to run; a definition that did not change is the same object as before.
+import { isDeepStrictEqual } from "node:util";
+import type { Pod } from "../../shared/api/pod.js";
+import type { ApiView } from "../status/manager/api-view.js";
+import { isMirrorPod } from "../status/manager/api-view.js";
+import type { ApiPodsSink } from "./start-sources.js";
+
+/** What a reflector tells: all there is after a list, then single changes. */
+export interface PodFeed {
+  onReplace(pods: readonly Pod[]): void;
+  onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
+}
+
+/** The status side: called with each object after the view has it, or has it no more. */
+export interface ApiPodsWatcher {
+  seen(object: Pod): void;
+  dropped(object: Pod): void;
+  /** The first whole set is there. */
+  synced(): void;
+}
+
+const CONFIG_SOURCE = "kubernetes.io/config.source";
+
+export class ApiSource implements PodFeed {
+  /** Definitions as they were delivered, by UID. */
+  private readonly definitions = new Map<string, Pod>();
+  private open = false;
+  private listed = false;
+
+  constructor(
+    private readonly sink: ApiPodsSink,
+    private readonly view: ApiView,
+    private readonly watcher: ApiPodsWatcher,
+  ) {}
+
+  /** The node is known to the cluster: pods may be admitted. */
+  start(): void {
+    this.open = true;
+    if (this.listed) this.deliverAll();
+  }
+
+  onReplace(pods: readonly Pod[]): void {
+    const listed = new Set(pods.map(({ metadata }) => metadata.uid));
+    for (const uid of this.view.uids()) if (!listed.has(uid)) this.forget(uid);
+    for (const pod of pods) this.note(pod);
+    this.listed = true;
+    if (this.open) this.deliverAll();
+  }
+
+  onEvent({ type, object }: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void {
+    const { uid } = object.metadata;
+    if (type === "DELETED") {
+      this.forget(uid);
+      if (this.open && this.listed) this.sink.drop(uid);
+      return;
+    }
+    const before = this.definitions.get(uid);
+    this.note(object, (definition) => {
+      if (definition !== before && this.open && this.listed) this.sink.set(definition);
+    });
+  }
+
+  private deliverAll(): void {
+    this.sink.replace([...this.definitions.values()]);
+    this.watcher.synced();
+  }
+
+  /** `deliver` comes after the view has the object, and before anybody is told of its status. */
+  private note(object: Pod, deliver: (definition: Pod) => void = () => undefined): void {
+    const { uid } = object.metadata;
+    delete (object.metadata as { managedFields?: unknown }).managedFields;
+    // What the server answered to a patch of ours may be newer than this event; its definition counts all the same.
+    this.view.put(object);
+    if (!isMirrorPod(object)) {
+      const known = this.definitions.get(uid);
+      const definition = known !== undefined && sameDefinition(known, object) ? known : definitionOf(object);
+      this.definitions.set(uid, definition);
+      deliver(definition);
+    }
+    this.watcher.seen(this.view.get(uid) ?? object);
+  }
+
+  private forget(uid: string): void {
+    this.definitions.delete(uid);
+    const object = this.view.drop(uid);
+    if (object !== undefined) this.watcher.dropped(object);
+  }
+}
+
+/** The object as the sync path gets it. Its status is in the view, where it is always the newest. */
+function definitionOf({ metadata, spec }: Pod): Pod {
+  const annotations = { ...metadata.annotations, [CONFIG_SOURCE]: "api" };
+  const definition: Pod = { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, annotations }, spec };
+  delete definition.metadata.resourceVersion;
+  return definition;
+}
+
+function sameDefinition(known: Pod, object: Pod): boolean {
+  const { metadata, spec } = definitionOf(object);
+  return isDeepStrictEqual(known.metadata, metadata) && isDeepStrictEqual(known.spec, spec);
+}

@@ -1,0 +1,79 @@
+// What the API server is known to have of this node's pods: from the watch, and from the answers to our own patches.
+// What must hold: an older version never takes the place of a newer one; a mirror pod is found by its full name.
+import { podFullName, type Pod } from "../../../shared/api/pod.js";
+
+export const CONFIG_MIRROR = "kubernetes.io/config.mirror";
+
+/** The API server's picture of a static pod: not a pod to run. */
+export function isMirrorPod(pod: Pick<Pod, "metadata">): boolean {
+  return pod.metadata.annotations?.[CONFIG_MIRROR] !== undefined;
+}
+
+export class ApiView {
+  private readonly pods = new Map<string, Pod>();
+  /** UID of the mirror pod by full name. */
+  private readonly mirrorUids = new Map<string, string>();
+  /** Objects that we know to be gone before the watch does. */
+  private readonly buried = new Set<string>();
+
+  /** `onPut` hears of every newer version, from wherever it came. */
+  constructor(private readonly onPut: (pod: Pod, before: Pod | undefined) => void = () => undefined) {}
+
+  get(uid: string): Pod | undefined {
+    return this.pods.get(uid);
+  }
+
+  mirror(fullName: string): Pod | undefined {
+    const uid = this.mirrorUids.get(fullName);
+    return uid === undefined ? undefined : this.pods.get(uid);
+  }
+
+  mirrors(): Pod[] {
+    return [...this.mirrorUids.values()].flatMap((uid) => this.pods.get(uid) ?? []);
+  }
+
+  get mirrorCount(): number {
+    return this.mirrorUids.size;
+  }
+
+  /** Of all objects that the watch has shown, or we have made. */
+  uids(): string[] {
+    return [...this.pods.keys(), ...this.buried];
+  }
+
+  /** @returns false when a newer version is known */
+  put(pod: Pod): boolean {
+    const { uid, resourceVersion } = pod.metadata;
+    if (this.buried.has(uid)) return false;
+    const known = this.pods.get(uid);
+    if (known !== undefined && isOlder(resourceVersion, known.metadata.resourceVersion)) return false;
+    this.pods.set(uid, pod);
+    if (isMirrorPod(pod)) this.mirrorUids.set(podFullName(pod), uid);
+    this.onPut(pod, known);
+    return true;
+  }
+
+  /** The server said that the object is no more: what the watch still has to tell of it is old. */
+  bury(uid: string): Pod | undefined {
+    const known = this.drop(uid);
+    if (known !== undefined) this.buried.add(uid);
+    return known;
+  }
+
+  /** The watch shows that the object is gone. */
+  drop(uid: string): Pod | undefined {
+    this.buried.delete(uid);
+    const known = this.pods.get(uid);
+    if (known === undefined) return undefined;
+    this.pods.delete(uid);
+    const name = podFullName(known);
+    if (this.mirrorUids.get(name) === uid) this.mirrorUids.delete(name);
+    return known;
+  }
+}
+
+/** Versions that are no numbers say nothing of their order. */
+function isOlder(version = "", than = ""): boolean {
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
+  return version.length === than.length ? version < than : version.length < than.length;
+}

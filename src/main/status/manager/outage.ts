@@ -1,0 +1,51 @@
+// What is done while the API server does not answer: nothing but one call at a time, with a back-off, until one succeeds.
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+const MIN_MS = 250;
+const MAX_MS = 10_000;
+
+export class Outage {
+  private failures = 0;
+  private timer: Timer | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    private readonly onTry: () => void,
+  ) {}
+
+  /** How many calls may be under way. */
+  limit(most: number): number {
+    if (this.timer !== undefined) return 0;
+    return this.failures > 0 ? 1 : most;
+  }
+
+  begin(error: unknown): void {
+    if (this.timer !== undefined) return;
+    if (this.failures === 0) {
+      this.log.warn({ err: error }, `pod statuses wait for the API server: ${errorText(error)}`);
+    }
+    const waitMs = Math.min(MIN_MS * 2 ** this.failures, MAX_MS);
+    this.failures++;
+    this.timer = this.clock.after(waitMs, () => {
+      this.timer = undefined;
+      this.onTry();
+    });
+  }
+
+  /** The server has answered. */
+  over(): void {
+    if (this.failures === 0) return;
+    this.failures = 0;
+    this.log.info("the API server answers again: pod statuses are sent");
+    this.stop();
+    this.onTry();
+  }
+
+  stop(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+}

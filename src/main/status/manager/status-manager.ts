@@ -1,0 +1,361 @@
+// Keeps the API server's picture of the pods' statuses as the node's own: what changed is patched, urgent changes first,
+// the newest only, one call per pod and a few at once; a pod that the server is deleting goes when all of it is down.
+//
+// INVARIANTS
+// - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
+// - A pod object is deleted only when its deletion was asked for, its final phase is there, and nothing of it is left here.
+// - While the server does not answer it is asked by one call at a time, with a back-off.
+import { errorText } from "../../../shared/log/error-text.js";
+import { isApiError, isConflict, isNotFound, isRetriable } from "../../../shared/api/client/errors.js";
+import { PODS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import { isStaticPod, podDescription, podFullName, type Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { verbose, type Logger } from "../../../shared/log/logger.js";
+import { isFinalPhase } from "../phase.js";
+import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
+import { shownStatus } from "./shown-status.js";
+import { statusPatch, type LastExchange } from "./status-patch.js";
+import { Outage } from "./outage.js";
+import { StatusQueue } from "./status-queue.js";
+import { isUrgent } from "./urgency.js";
+
+/** Calls under way at once. */
+const MAX_IN_FLIGHT = 8;
+/** A change that nobody waits for is sent with those that follow it closely. */
+const HOLD_MS = 100;
+/** What others wrote over our statuses is looked for this often. */
+const RECONCILE_MS = 10_000;
+const CONFIG_HASH = "kubernetes.io/config.hash";
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 30_000;
+
+export interface StatusManagerDeps {
+  client: Pick<ApiClient, "patch" | "delete" | "get">;
+  view: ApiView;
+  clock: Clock;
+  log: Logger;
+  /** A status reached the server so many seconds after it changed. */
+  synced?(seconds: number): void;
+}
+
+interface Entry {
+  pod: Pod;
+  isStatic: boolean;
+  status: PodStatus;
+  version: number;
+  /** The version that the server has. */
+  sent: number;
+  /** When the oldest change that was not sent came, monotonic milliseconds. */
+  since: number | undefined;
+  last?: LastExchange;
+  failures: number;
+  complaint?: string;
+}
+
+export class StatusManager {
+  private readonly entries = new Map<string, Entry>();
+  /** UID of the static pod by full name. */
+  private readonly statics = new Map<string, string>();
+  /** Pods of which nothing is left on this node. */
+  private readonly down = new Set<string>();
+  /** Pods whose status somebody else may have changed. */
+  private readonly suspects = new Set<string>();
+  private readonly queue = new StatusQueue();
+  private readonly busy = new Set<string>();
+  private readonly work = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
+  private readonly outage: Outage;
+  private readonly reconciling: Timer;
+  private wake: Timer | undefined;
+
+  constructor(private readonly deps: StatusManagerDeps) {
+    this.outage = new Outage(deps.clock, deps.log, () => this.pump());
+    this.reconciling = deps.clock.every(RECONCILE_MS, () => this.reconcile()).unref();
+  }
+
+  /** The newest status of a pod. */
+  set(pod: Pod, status: PodStatus): void {
+    if (this.stopping.signal.aborted) return;
+    const { uid } = pod.metadata;
+    const known = this.entries.get(uid);
+    const isStatic = isStaticPod(pod);
+    if (known === undefined) {
+      if (isStatic) this.statics.set(podFullName(pod), uid);
+      this.entries.set(uid, { pod, isStatic, status, version: 1, sent: 0, since: this.now(), failures: 0 });
+    } else {
+      known.pod = pod;
+      if (!isStatic && isFinalPhase(known.status.phase) && !isFinalPhase(status.phase)) {
+        this.deps.log.error(
+          { uid },
+          `${podDescription(pod)}: ${known.status.phase} is not taken back for ${status.phase}`,
+        );
+        return;
+      }
+      known.status = status;
+      known.version++;
+      known.since ??= this.now();
+    }
+    this.enqueue(uid);
+  }
+
+  /** Nothing of the pod is left on this node. */
+  gone(uid: string): void {
+    const entry = this.entries.get(uid);
+    if (entry?.isStatic === true) {
+      this.forget(uid);
+      return;
+    }
+    if (this.deps.view.get(uid) === undefined) {
+      this.forget(uid);
+      return;
+    }
+    this.down.add(uid);
+    this.enqueue(uid);
+  }
+
+  /** The watch shows a pod or a mirror pod; the view has it already. */
+  seen(object: Pod): void {
+    this.outage.over();
+    const uid = isMirrorPod(object) ? this.statics.get(podFullName(object)) : object.metadata.uid;
+    const entry = uid === undefined ? undefined : this.entries.get(uid);
+    if (uid === undefined || entry === undefined) return;
+    if (entry.sent < entry.version || this.mayDelete(uid)) this.enqueue(uid);
+    else this.suspects.add(uid);
+  }
+
+  /** The watch shows that the object is gone; the view has it no more. */
+  dropped(object: Pod): void {
+    this.outage.over();
+    if (!isMirrorPod(object)) this.forget(object.metadata.uid);
+    else {
+      const entry = this.entries.get(this.statics.get(podFullName(object)) ?? "");
+      // Another mirror pod is told everything anew.
+      if (entry !== undefined) {
+        entry.sent = 0;
+        delete entry.last;
+      }
+    }
+  }
+
+  /** Statuses that the server does not have yet. */
+  get pending(): number {
+    return this.queue.size;
+  }
+
+  /** What was not sent is not lost: the next agent computes it again. */
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error("the agent is stopping"));
+    this.reconciling.cancel();
+    this.wake?.cancel();
+    this.outage.stop();
+    await Promise.all(this.work);
+  }
+
+  private enqueue(uid: string): void {
+    const { view, clock } = this.deps;
+    const entry = this.entries.get(uid);
+    const target = entry === undefined ? view.get(uid) : this.target(entry);
+    const urgent = this.mayDelete(uid) || (entry !== undefined && isUrgent(target?.status, entry.status));
+    this.queue.add(uid, urgent, clock.monotonic() + HOLD_MS);
+    this.pump();
+  }
+
+  private pump(): void {
+    if (this.stopping.signal.aborted) return;
+    const now = this.now();
+    for (;;) {
+      if (this.busy.size >= this.outage.limit(MAX_IN_FLIGHT)) return;
+      const uid = this.queue.next(now, this.busy);
+      if (uid === undefined) break;
+      this.busy.add(uid);
+      const work = this.bring(uid).finally(() => {
+        this.work.delete(work);
+        this.busy.delete(uid);
+        this.pump();
+      });
+      this.work.add(work);
+    }
+    const at = this.queue.wakeAt(now, this.busy);
+    this.wake?.cancel();
+    this.wake = at === undefined ? undefined : this.deps.clock.after(Math.max(at - now, 1), () => this.pump());
+  }
+
+  /** One turn of one pod. Never rejects. */
+  private async bring(uid: string): Promise<void> {
+    const entry = this.entries.get(uid);
+    const version = entry?.version ?? 0;
+    this.suspects.delete(uid);
+    try {
+      const told = entry === undefined || (await this.send(entry));
+      if (told && entry !== undefined) this.noteSent(entry, version);
+      if (this.mayDelete(uid)) await this.remove(uid);
+      // Who has no object to write to is enqueued again when one is seen.
+      if (!told || entry === undefined || entry.version === version) this.queue.done(uid);
+      else {
+        this.queue.done(uid);
+        this.enqueue(uid);
+      }
+    } catch (error) {
+      await this.onFailed(uid, entry, error);
+    }
+  }
+
+  /** @returns false when there is no object to write to */
+  private async send(entry: Entry): Promise<boolean> {
+    const { client, view, log } = this.deps;
+    const target = this.target(entry);
+    if (target === undefined) return false;
+    const { name, namespace, uid } = target.metadata;
+    const ours = shownStatus(entry.status, target.status, !entry.isStatic);
+    const status = statusPatch(target.status ?? {}, ours, entry.last);
+    if (status === undefined) return true;
+    const body = { metadata: { uid }, status };
+    const { signal } = this.stopping;
+    const answer = await client.patch(PODS, { namespace, name }, body, {
+      subresource: "status",
+      type: "strategic",
+      signal,
+    });
+    this.outage.over();
+    view.put(answer);
+    if (answer.status !== undefined) entry.last = { sent: ours, got: answer.status };
+    verbose(log, 3)?.({ pod: uid, patch: status }, `status of ${podDescription(entry.pod)} is with the API server`);
+    return true;
+  }
+
+  private async remove(uid: string): Promise<void> {
+    const { client, view, log } = this.deps;
+    const object = view.get(uid);
+    if (object === undefined) return;
+    const { name, namespace } = object.metadata;
+    const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal: this.stopping.signal };
+    try {
+      await client.delete(PODS, { namespace, name }, options);
+    } catch (error) {
+      // Gone already, or another pod has its name.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    this.outage.over();
+    this.forget(uid);
+    log.info({ pod: uid }, `${podDescription(object)}: all of it is down, its object is deleted`);
+  }
+
+  private async onFailed(uid: string, entry: Entry | undefined, error: unknown): Promise<void> {
+    const { log } = this.deps;
+    if (this.stopping.signal.aborted) return;
+    if (isOutage(error)) {
+      this.outage.begin(error);
+      return;
+    }
+    this.outage.over();
+    if (entry !== undefined && isNotFound(error)) {
+      this.lose(uid, entry);
+      return;
+    }
+    const failures = entry === undefined ? 1 : ++entry.failures;
+    if (entry !== undefined && isConflict(error) && (await this.look(uid, entry)) && failures === 1) {
+      this.pumpLater(uid, 0);
+      return;
+    }
+    const waitMs = Math.min(RETRY_MIN_MS * 2 ** (failures - 1), RETRY_MAX_MS);
+    this.pumpLater(uid, waitMs);
+    const message = errorText(error);
+    if (entry?.complaint === message) return;
+    if (entry !== undefined) entry.complaint = message;
+    const about = entry === undefined ? uid : podDescription(entry.pod);
+    log.warn({ pod: uid, err: error }, `status of ${about} was not taken, next try in ${waitMs / 1000} s: ${message}`);
+  }
+
+  /** What the server has now. @returns false when the object is gone, or cannot be read */
+  private async look(uid: string, entry: Entry): Promise<boolean> {
+    const { client, view } = this.deps;
+    const target = this.target(entry);
+    if (target === undefined) return false;
+    const { name, namespace } = target.metadata;
+    try {
+      const object = await client.get(PODS, { namespace, name }, { signal: this.stopping.signal });
+      if (object.metadata.uid === target.metadata.uid) {
+        view.put(object);
+        return true;
+      }
+    } catch (error) {
+      if (!isNotFound(error)) return false;
+    }
+    this.lose(uid, entry);
+    return false;
+  }
+
+  /** The object is gone before the watch has shown it. */
+  private lose(uid: string, entry: Entry): void {
+    const target = this.target(entry);
+    if (entry.isStatic) {
+      if (target !== undefined) {
+        this.deps.view.bury(target.metadata.uid);
+        this.dropped(target);
+      }
+      this.queue.done(uid);
+    } else this.forget(uid);
+  }
+
+  private pumpLater(uid: string, waitMs: number): void {
+    this.queue.delay(uid, this.now() + waitMs);
+  }
+
+  private noteSent(entry: Entry, version: number): void {
+    entry.failures = 0;
+    delete entry.complaint;
+    if (entry.sent < version && entry.since !== undefined) this.deps.synced?.((this.now() - entry.since) / 1000);
+    entry.sent = version;
+    entry.since = entry.version === version ? undefined : this.now();
+  }
+
+  private reconcile(): void {
+    for (const uid of this.suspects) {
+      // Who has its turn now is looked at again.
+      if (this.busy.has(uid) || this.queue.has(uid)) continue;
+      this.suspects.delete(uid);
+      const entry = this.entries.get(uid);
+      const target = entry === undefined ? undefined : this.target(entry);
+      if (entry === undefined || target === undefined) continue;
+      const ours = shownStatus(entry.status, target.status, !entry.isStatic);
+      if (statusPatch(target.status ?? {}, ours, entry.last) !== undefined) this.enqueue(uid);
+    }
+  }
+
+  /** The object that the pod's status is written to. */
+  private target({ pod, isStatic }: Entry): Pod | undefined {
+    const { view } = this.deps;
+    if (!isStatic) return view.get(pod.metadata.uid);
+    const mirror = view.mirror(podFullName(pod));
+    const hash = pod.metadata.annotations?.[CONFIG_HASH];
+    return mirror?.metadata.annotations?.[CONFIG_MIRROR] === hash ? mirror : undefined;
+  }
+
+  private mayDelete(uid: string): boolean {
+    const object = this.deps.view.get(uid);
+    if (object?.metadata.deletionTimestamp === undefined || !this.down.has(uid) || isMirrorPod(object)) return false;
+    return isFinalPhase(object.status?.phase);
+  }
+
+  private forget(uid: string): void {
+    const entry = this.entries.get(uid);
+    this.entries.delete(uid);
+    this.down.delete(uid);
+    this.suspects.delete(uid);
+    this.queue.done(uid);
+    if (entry?.isStatic === true && this.statics.get(podFullName(entry.pod)) === uid) {
+      this.statics.delete(podFullName(entry.pod));
+    }
+  }
+
+  private now(): number {
+    return this.deps.clock.monotonic();
+  }
+}
+
+/** The server as a whole can't serve now, whoever asks. */
+function isOutage(error: unknown): boolean {
+  return isRetriable(error) && !(isApiError(error) && error.status === 500);
+}

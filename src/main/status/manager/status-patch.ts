@@ -1,0 +1,75 @@
+// The strategic merge patch that brings the API server's status to ours: only what differs, list elements by their merge
+// keys, nothing of fields that the agent does not write. Pure; patching twice gives nothing the second time.
+// https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/
+import { isDeepStrictEqual } from "node:util";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+
+/** What was sent last, and what the server made of it: it writes some values in another form, which is no difference. */
+export interface LastExchange {
+  sent: PodStatus;
+  got: PodStatus;
+}
+
+/** Removed when we have none. */
+const FIELDS = [
+  "phase",
+  "observedGeneration",
+  "message",
+  "reason",
+  "hostIP",
+  "podIP",
+  "startTime",
+  "initContainerStatuses",
+  "containerStatuses",
+  "ephemeralContainerStatuses",
+] as const;
+
+const KEYED = { conditions: "type", podIPs: "ip", hostIPs: "ip" } as const;
+
+type Fields = Record<string, unknown>;
+
+/** undefined: nothing to change. */
+export function statusPatch(base: Partial<PodStatus>, ours: PodStatus, last?: LastExchange): Fields | undefined {
+  const patch: Fields = {};
+  const settled = (field: keyof PodStatus): boolean =>
+    last !== undefined && same(base[field], last.got[field]) && same(ours[field], last.sent[field]);
+  for (const field of FIELDS) {
+    if (!same(base[field], ours[field]) && !settled(field)) patch[field] = ours[field] ?? null;
+  }
+  if (base.qosClass === undefined && ours.qosClass !== undefined) patch["qosClass"] = ours.qosClass;
+  for (const field of ["conditions", "podIPs", "hostIPs"] as const) {
+    if (!settled(field)) keyedPatch(patch, field, KEYED[field], asFields(base[field]), asFields(ours[field]));
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function asFields(list: readonly object[] | undefined): Fields[] {
+  return (list ?? []).map((element) => ({ ...element }));
+}
+
+/** A list whose elements are told apart by one of their fields. */
+function keyedPatch(patch: Fields, field: string, key: string, base: readonly Fields[], ours: readonly Fields[]): void {
+  const before = new Map(base.map((element) => [element[key], element]));
+  const wanted = new Set(ours.map((element) => element[key]));
+  const changes: Fields[] = ours.flatMap((element) => {
+    const change = elementPatch(before.get(element[key]), element, key);
+    return change === undefined ? [] : [change];
+  });
+  for (const value of before.keys()) if (!wanted.has(value)) changes.push({ $patch: "delete", [key]: value });
+  if (changes.length === 0) return;
+  patch[field] = changes;
+  patch[`$setElementOrder/${field}`] = ours.map((element) => ({ [key]: element[key] }));
+}
+
+function elementPatch(before: Fields | undefined, element: Fields, key: string): Fields | undefined {
+  if (before === undefined) return element;
+  const change: Fields = {};
+  for (const [name, value] of Object.entries(element)) if (!same(before[name], value)) change[name] = value;
+  for (const name of Object.keys(before)) if (!(name in element) && before[name] != null) change[name] = null;
+  return Object.keys(change).length === 0 ? undefined : { [key]: element[key], ...change };
+}
+
+/** null, "" and absent are the same in the API. */
+function same(a: unknown, b: unknown): boolean {
+  return isDeepStrictEqual(a === "" ? undefined : (a ?? undefined), b === "" ? undefined : (b ?? undefined));
+}

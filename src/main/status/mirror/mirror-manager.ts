@@ -1,0 +1,177 @@
+// Mirror pods: each static pod has one in the API, made, healed and removed by a task per full name that nobody waits for.
+// What must hold: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
+// known; a mirror pod that goes never ends the static pod.
+import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
+import { PODS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import { podFullName, type Pod } from "../../../shared/api/pod.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ApiView } from "../manager/api-view.js";
+import { isMirrorOf, mirrorPod, type MirrorNode } from "./mirror-pod.js";
+
+const RETRY_MIN_MS = 500;
+const RETRY_MAX_MS = 30_000;
+/** The node's object is not known yet, which is soon over. */
+const NODE_WAIT_MS = 200;
+
+export interface MirrorManagerDeps {
+  client: Pick<ApiClient, "create" | "delete">;
+  view: ApiView;
+  /** This node as the server knows it; undefined: not yet. */
+  node(): MirrorNode | undefined;
+  clock: Clock;
+  log: Logger;
+  /** Created: told at once, before the watch shows it. */
+  created: (mirror: Pod) => void;
+  deleted: (mirror: Pod) => void;
+}
+
+interface Task {
+  running: boolean;
+  again: boolean;
+  failures: number;
+  timer?: Timer;
+  complaint?: string;
+}
+
+export class MirrorManager {
+  /** Static pods by full name. */
+  private readonly wanted = new Map<string, Pod>();
+  private readonly tasks = new Map<string, Task>();
+  private readonly work = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
+  /** The server's pods are known. */
+  private synced = false;
+  private staticsKnown = false;
+
+  constructor(private readonly deps: MirrorManagerDeps) {}
+
+  /** A static pod is to be shown. */
+  want(pod: Pod): void {
+    const name = podFullName(pod);
+    if (this.wanted.get(name) === pod) return;
+    this.wanted.set(name, pod);
+    this.look(name);
+  }
+
+  /** Nothing is left of the static pod with this UID. */
+  unwant(pod: Pod): void {
+    const name = podFullName(pod);
+    if (this.wanted.get(name)?.metadata.uid !== pod.metadata.uid) return;
+    this.wanted.delete(name);
+    this.look(name);
+  }
+
+  /** The server's pods of this node are in the view. */
+  onSynced(): void {
+    this.synced = true;
+    for (const name of this.wanted.keys()) this.look(name);
+    this.sweep();
+  }
+
+  /** Every source of static pods has spoken, and their pods have been wanted. */
+  onStaticsKnown(): void {
+    this.staticsKnown = true;
+    this.sweep();
+  }
+
+  /** The watch shows the mirror pod, or that it is gone. */
+  onChange(mirror: Pod): void {
+    this.look(podFullName(mirror));
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error("the agent is stopping"));
+    for (const { timer } of this.tasks.values()) timer?.cancel();
+    await Promise.all(this.work);
+  }
+
+  private sweep(): void {
+    if (!this.synced || !this.staticsKnown) return;
+    for (const mirror of this.deps.view.mirrors()) this.look(podFullName(mirror));
+  }
+
+  private look(name: string): void {
+    if (!this.synced || this.stopping.signal.aborted) return;
+    const task = this.tasks.get(name) ?? { running: false, again: false, failures: 0 };
+    this.tasks.set(name, task);
+    if (task.running) task.again = true;
+    else if (task.timer === undefined) this.run(name, task);
+  }
+
+  private run(name: string, task: Task): void {
+    task.running = true;
+    task.again = false;
+    const work = this.bring(name, task).finally(() => {
+      this.work.delete(work);
+      task.running = false;
+      if (this.stopping.signal.aborted) return;
+      if (task.again && task.timer === undefined) this.run(name, task);
+      else if (task.timer === undefined) this.tasks.delete(name);
+    });
+    this.work.add(work);
+  }
+
+  /** Never rejects. */
+  private async bring(name: string, task: Task): Promise<void> {
+    const node = this.deps.node();
+    if (node === undefined) {
+      this.retry(name, task, NODE_WAIT_MS);
+      return;
+    }
+    try {
+      await this.make(name, node);
+      task.failures = 0;
+      delete task.complaint;
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      const waitMs = Math.min(RETRY_MIN_MS * 2 ** task.failures++, RETRY_MAX_MS);
+      const message = errorText(error);
+      if (task.complaint !== message) {
+        const what = isAlreadyExists(error) ? "a pod of another kind has its name in the API" : message;
+        this.deps.log.warn({ pod: name, err: error }, `mirror pod ${name}: ${what}; tried again until it is in order`);
+      }
+      task.complaint = message;
+      this.retry(name, task, waitMs);
+    }
+  }
+
+  private async make(name: string, node: MirrorNode): Promise<void> {
+    const { client, view, log } = this.deps;
+    const { signal } = this.stopping;
+    const mirror = view.mirror(name);
+    const pod = this.wanted.get(name);
+    if (mirror !== undefined) {
+      if (pod !== undefined && isMirrorOf(mirror, pod, node)) return;
+      // A static pod whose manifest is still being read is not one that went.
+      if (pod === undefined && !this.staticsKnown) return;
+      await this.remove(mirror);
+    }
+    if (pod === undefined) return;
+    const made = await client.create(PODS, mirrorPod(pod, node), { signal });
+    view.put(made);
+    this.deps.created(made);
+    log.info({ pod: pod.metadata.uid }, `mirror pod ${name} is in the API`);
+  }
+
+  private async remove(mirror: Pod): Promise<void> {
+    const { client, view } = this.deps;
+    const { name, namespace, uid } = mirror.metadata;
+    const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal: this.stopping.signal };
+    try {
+      await client.delete(PODS, { namespace, name }, options);
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    if (view.bury(uid) !== undefined) this.deps.deleted(mirror);
+  }
+
+  private retry(name: string, task: Task, waitMs: number): void {
+    task.timer = this.deps.clock.after(waitMs, () => {
+      delete task.timer;
+      this.run(name, task);
+    });
+  }
+}

@@ -1,0 +1,344 @@
+// The status manager under virtual time, on an API server in memory whose watch shows every change at once.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import fc from "fast-check";
+import { ApiView } from "../../../../src/main/status/manager/api-view.js";
+import { StatusManager } from "../../../../src/main/status/manager/status-manager.js";
+import { ApiError } from "../../../../src/shared/api/client/errors.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { PodStatus } from "../../../../src/shared/api/pod-status.js";
+import { away, MemoryApi } from "../../../support/memory-api.js";
+import { pod } from "../../../support/pods.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const turn = async (turns = 12): Promise<void> => {
+  for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+function build(context?: TestContext) {
+  const clock = new SteppedClock();
+  const kept = keptLog();
+  const api = new MemoryApi();
+  const view = new ApiView();
+  const synced: number[] = [];
+  const manager = new StatusManager({
+    client: api.client,
+    view,
+    clock,
+    log: kept.log,
+    synced: (seconds) => synced.push(seconds),
+  });
+  context?.after(() => manager.stop());
+  const watch = (deaf = false): void => {
+    api.onChange = ({ type, object }) => {
+      if (deaf) return;
+      if (type === "DELETED") {
+        view.drop(object.metadata.uid);
+        manager.dropped(object);
+      } else {
+        view.put(object);
+        manager.seen(view.get(object.metadata.uid) ?? object);
+      }
+    };
+  };
+  watch();
+  const pass = async (ms: number): Promise<void> => {
+    clock.step(ms);
+    await turn();
+  };
+  return { clock, kept, api, view, manager, synced, pass, watch };
+}
+
+function apiPod(name: string): Pod {
+  const made = pod({}, name);
+  made.metadata.annotations = { "kubernetes.io/config.source": "api" };
+  return made;
+}
+/** As the server has it. */
+const bare = (one: Pod): Pod => ({
+  ...one,
+  metadata: { ...one.metadata, annotations: {} },
+  status: { phase: "Pending" },
+});
+const status = (phase: PodStatus["phase"], message?: string): PodStatus => ({
+  phase,
+  ...(message !== undefined && { message }),
+});
+const deleted = (one: Pod): void => {
+  one.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+};
+
+test("changes that follow closely go together; one that somebody waits for goes at once", async (context) => {
+  const { api, manager, pass } = build(context);
+  const web = apiPod("web");
+  api.put(bare(web));
+  manager.set(web, status("Pending", "one"));
+  manager.set(web, status("Pending", "two"));
+  await pass(50);
+  assert.equal(api.count("patch"), 0);
+  await pass(60);
+  assert.deepEqual(api.patches, [{ status: { message: "two" } }]);
+  manager.set(web, status("Running"));
+  await turn();
+  assert.deepEqual(api.patches[1], { status: { phase: "Running", message: null } });
+});
+
+test("the newest only, one call per pod, eight at once, urgent first", async (context) => {
+  const { api, manager, pass } = build(context);
+  let open = (): void => undefined;
+  api.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const pods = Array.from({ length: 12 }, (_, i) => apiPod(`p${i}`));
+  for (const one of pods) api.put(bare(one));
+  for (const one of pods) manager.set(one, status("Pending", "x"));
+  await pass(100);
+  assert.equal(api.inFlight, 8);
+  const [first, , , , , , , , ninth, tenth] = pods;
+  assert.ok(first && ninth && tenth);
+  manager.set(first, status("Pending", "y"));
+  manager.set(first, status("Pending", "z"));
+  manager.set(tenth, status("Failed"));
+  await pass(100);
+  assert.equal(api.inFlight, 8);
+  open();
+  await turn();
+  await pass(200);
+  assert.equal(api.most, 8);
+  const order = api.calls.map((call) => call.split("/").at(-1));
+  assert.equal(order[8], "p9", "the urgent one");
+  assert.deepEqual(order.slice(9), ["p8", "p10", "p11", "p0"]);
+  assert.equal(api.pod("p0")?.status?.message, "z");
+});
+
+test("a pod that is being deleted goes when its verdict is there and it is down", async (context) => {
+  const { api, manager, pass, synced } = build(context);
+  const web = apiPod("web");
+  api.put(bare(web));
+  manager.set(web, status("Running"));
+  await turn();
+  api.edit("web", deleted);
+  manager.set(web, status("Running", "stopping"));
+  await pass(200);
+  manager.gone(web.metadata.uid);
+  await pass(20_000);
+  assert.ok(api.pod("web"), "without a verdict it stays");
+  manager.set(web, status("Succeeded"));
+  await turn();
+  assert.equal(api.pod("web"), undefined);
+  assert.equal(api.calls.at(-2), "patch status pods default/web");
+  assert.equal(api.calls.at(-1), "delete pods default/web");
+  assert.equal(synced.length, 3);
+  assert.equal(manager.pending, 0);
+});
+
+test("a verdict without the end of all does not delete; nor does an end without a wish to delete", async (context) => {
+  const { api, manager, pass } = build(context);
+  const [one, two] = [apiPod("one"), apiPod("two")];
+  api.put(bare(one));
+  api.put(bare(two));
+  api.edit("one", deleted);
+  manager.set(one, status("Failed"));
+  manager.set(two, status("Failed"));
+  manager.gone(two.metadata.uid);
+  await pass(30_000);
+  assert.equal(api.count("delete"), 0);
+  api.edit("two", deleted);
+  await turn();
+  assert.deepEqual(
+    api.pods().map(({ metadata }) => metadata.name),
+    ["one"],
+  );
+});
+
+test("another pod of the same name is left alone", async (context) => {
+  const { api, manager, watch, pass } = build(context);
+  const old = apiPod("web");
+  api.put(bare(old));
+  watch(true);
+  api.take("web");
+  api.put({ ...bare(old), metadata: { ...old.metadata, uid: "new" } });
+  manager.set(old, status("Failed"));
+  await pass(1000);
+  assert.equal(api.pod("web")?.status?.phase, "Pending");
+  assert.equal(manager.pending, 0);
+  assert.ok(api.calls.length <= 3);
+});
+
+test("a pod that is gone is forgotten", async (context) => {
+  const { api, manager, watch, pass } = build(context);
+  const web = apiPod("web");
+  api.put(bare(web));
+  watch(true);
+  api.take("web");
+  manager.set(web, status("Running"));
+  await pass(60_000);
+  assert.equal(api.calls.length, 1);
+  assert.equal(manager.pending, 0);
+});
+
+test("what others write over it is put right at the next look, and their own conditions stay", async (context) => {
+  const { api, manager, pass } = build(context);
+  const web = apiPod("web");
+  api.put(bare(web));
+  manager.set(web, { phase: "Running", podIP: "10.0.0.1" });
+  await turn();
+  const before = api.count("patch");
+  await pass(60_000);
+  assert.equal(api.count("patch"), before, "our own echo is no reason");
+  api.edit("web", (one) => {
+    one.status = { phase: "Running", podIP: "6.6.6.6", conditions: [{ type: "example.com/gate", status: "True" }] };
+  });
+  await turn();
+  assert.equal(api.count("patch"), before);
+  await pass(10_200);
+  assert.deepEqual(api.pod("web")?.status, {
+    phase: "Running",
+    podIP: "10.0.0.1",
+    conditions: [{ type: "example.com/gate", status: "True" }],
+  });
+});
+
+test("a verdict is not taken back", async (context) => {
+  const { api, manager, pass, kept } = build(context);
+  const web = apiPod("web");
+  api.put(bare(web));
+  manager.set(web, status("Failed", "over"));
+  await turn();
+  manager.set(web, status("Running"));
+  await pass(20_000);
+  assert.equal(api.pod("web")?.status?.phase, "Failed");
+  assert.ok(kept.lines.some(({ msg }) => msg.includes("not taken back")));
+});
+
+test("an hour without the server: few calls, and then the newest of all, in order", async (context) => {
+  const { api, manager, pass, clock } = build(context);
+  const pods = Array.from({ length: 30 }, (_, i) => apiPod(`p${i}`));
+  for (const one of pods) api.put(bare(one));
+  api.fail = away;
+  for (let minute = 0; minute < 60; minute++) {
+    for (const one of pods) manager.set(one, { phase: "Running", message: `minute ${minute}` });
+    await pass(60_000);
+  }
+  assert.ok(api.calls.length < 8 * 60, `${api.calls.length} calls`);
+  assert.ok(api.calls.length > 60, "it is tried");
+  api.calls.length = 0;
+  api.fail = () => undefined;
+  for (let i = 0; i < 20; i++) await pass(1000);
+  assert.deepEqual(new Set(api.pods().map((one) => one.status?.message)), new Set(["minute 59"]));
+  assert.equal(api.calls.length, 30);
+  assert.deepEqual(
+    api.calls.map((call) => call.split("/").at(-1)),
+    pods.map(({ metadata }) => metadata.name),
+  );
+  assert.equal(clock.pending, 1, "the look every ten seconds");
+});
+
+test("a refusal is tried again with a back-off, and does not hold up the others", async (context) => {
+  const { api, manager, pass, kept } = build(context);
+  const [bad, good] = [apiPod("bad"), apiPod("good")];
+  api.put(bare(bad));
+  api.put(bare(good));
+  api.fail = (call) => (call.endsWith("/bad") ? new ApiError(422, "Invalid", "no such thing") : undefined);
+  manager.set(bad, status("Running"));
+  manager.set(good, status("Running"));
+  await turn();
+  assert.equal(api.pod("good")?.status?.phase, "Running");
+  for (let i = 0; i < 60; i++) await pass(1000);
+  const tries = api.calls.filter((call) => call.endsWith("/bad")).length;
+  assert.ok(tries >= 6 && tries <= 10, `${tries} tries`);
+  assert.equal(kept.lines.filter(({ msg }) => msg.includes("was not taken")).length, 1);
+});
+
+test("a static pod's status goes to its mirror, and again to the next one", async (context) => {
+  const { api, manager, pass } = build(context);
+  const web = pod();
+  web.metadata.annotations = { "kubernetes.io/config.source": "file", "kubernetes.io/config.hash": "h1" };
+  manager.set(web, status("Running"));
+  await pass(60_000);
+  assert.deepEqual(api.calls, []);
+  const mirror = {
+    ...pod({}, "web", "m1"),
+    metadata: { ...web.metadata, uid: "m1", annotations: { "kubernetes.io/config.mirror": "h1" } },
+  };
+  api.put({ ...mirror, status: { phase: "Pending" } });
+  await turn();
+  assert.equal(api.pod("web")?.status?.phase, "Running");
+  api.take("web");
+  api.put({ ...mirror, metadata: { ...mirror.metadata, uid: "m2" }, status: { phase: "Pending" } });
+  await turn();
+  assert.equal(api.pod("web")?.status?.phase, "Running");
+  manager.gone(web.metadata.uid);
+  manager.set(apiPod("other"), status("Running"));
+  assert.equal(api.count("delete"), 0);
+});
+
+test("property: in the end the server has the newest of each pod, whatever failed on the way; verdicts stand", async () => {
+  const names = ["a", "b", "c"];
+  const step = fc.oneof(
+    fc.record({
+      do: fc.constant("set" as const),
+      pod: fc.nat(2),
+      phase: fc.constantFrom("Pending", "Running", "Failed"),
+      message: fc.nat(3),
+    }),
+    fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 150, 3000) }),
+    fc.record({ do: fc.constant("fail" as const), with: fc.constantFrom("none", "away", "500", "409", "429") }),
+    fc.record({ do: fc.constant("rewrite" as const), pod: fc.nat(2) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const world = build();
+      const { api, manager, pass } = world;
+      const pods = names.map(apiPod);
+      for (const one of pods) api.put(bare(one));
+      const newest = new Map<string, PodStatus>();
+      const over = new Set<string>();
+      const shown = api.onChange;
+      api.onChange = (change) => {
+        const { name } = change.object.metadata;
+        if (change.object.status?.phase === "Failed") over.add(name);
+        else assert.ok(!over.has(name), "a verdict was taken back");
+        shown(change);
+      };
+      for (const one of steps) {
+        if (one.do === "wait") await pass(one.ms);
+        else if (one.do === "fail") {
+          const error = {
+            away: away(),
+            "500": new ApiError(500, "", "x"),
+            "409": new ApiError(409, "Conflict", "x"),
+            "429": new ApiError(429, "TooManyRequests", "x"),
+            none: undefined,
+          }[one.with];
+          api.fail = () => error;
+        } else if (one.do === "rewrite") {
+          const name = names[one.pod] ?? "";
+          if (!over.has(name))
+            api.edit(name, (object) => {
+              object.status = { phase: "Pending", message: "other" };
+            });
+        } else {
+          const subject = pods[one.pod];
+          assert.ok(subject);
+          const next = { phase: one.phase as PodStatus["phase"], message: String(one.message) };
+          if (newest.get(subject.metadata.name)?.phase !== "Failed" || next.phase === "Failed")
+            newest.set(subject.metadata.name, next);
+          manager.set(subject, next);
+        }
+        await turn(2);
+      }
+      api.fail = () => undefined;
+      for (let i = 0; i < 10; i++) await pass(10_000);
+      assert.equal(manager.pending, 0);
+      for (const [name, { phase, message }] of newest) {
+        const now = api.pod(name)?.status;
+        assert.deepEqual([now?.phase, now?.message], [phase, message]);
+      }
+      await manager.stop();
+      assert.equal(world.clock.pending, 0);
+    }),
+    { numRuns: 60 },
+  );
+});
