@@ -8,15 +8,14 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
+import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
-import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
 import type { OwnershipDeps } from "./fs-group/set-ownership.js";
-import { hostPathPlugin } from "./host-path/plugin.js";
-import { imagePlugin } from "./image/plugin.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
 import type { VolumePlugin } from "./plugin.js";
+import { volumePlugins } from "./plugins.js";
 import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
@@ -56,10 +55,10 @@ export interface VolumeManagerOptions {
   changeOwnership: OwnershipDeps["changeOwnership"];
 }
 
-export function createVolumeManager(given: VolumeManagerOptions): VolumeManager {
+/** `cluster` is absent on a stand-alone node. */
+export function createVolumeManager(given: VolumeManagerOptions, cluster?: ClusterAccess): VolumeManager {
   const options = { ...given, log: moduleLogger(given.log, "volumes") };
-  const plugins = [emptyDirPlugin({ ...options, ownership: options }), hostPathPlugin(), imagePlugin()];
-  return new PluginVolumeManager(options, plugins);
+  return new PluginVolumeManager(options, volumePlugins(options, cluster));
 }
 
 export class PluginVolumeManager implements VolumeManager {
