@@ -5,13 +5,13 @@ import type { VolumePlugin } from "./plugin.js";
 export interface LazyPlugin {
   name: string;
   source: string;
-  isStatic?: (volume: Volume) => boolean;
+  unsupported?: (volume: Volume) => string | undefined;
   load(): Promise<VolumePlugin>;
 }
 
 /** The plugin has `refresh` and `tearDown`, which do nothing where the loaded one has none. */
 export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
-  const { name, source, isStatic } = plugin;
+  const { name, source, unsupported } = plugin;
   let loading: Promise<VolumePlugin> | undefined;
   const loaded = (): Promise<VolumePlugin> => {
     loading ??= plugin.load().catch((error: unknown) => {
@@ -23,7 +23,7 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
   return {
     name,
     source,
-    ...(isStatic !== undefined && { isStatic }),
+    ...(unsupported !== undefined && { unsupported }),
     setUp: async (request) => (await loaded()).setUp(request),
     refresh: async (request) => (await loaded()).refresh?.(request),
     tearDown: async (uid, volume) => (await loaded()).tearDown?.(uid, volume),

@@ -22,8 +22,8 @@ export interface VolumePlugin {
    * that are set up, in the background, again and again. Rejects as setUp does; what is there stays as it is.
    */
   refresh?(request: SetUpRequest): Promise<void>;
-  /** True for a volume of this plugin that `refresh` has nothing to do for; absent: none is. */
-  isStatic?: (volume: Volume) => boolean;
+  /** What of such a volume this node cannot do, in words for an UnsupportedVolumeError; absent: nothing. */
+  unsupported?: (volume: Volume) => string | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
   tearDown?(uid: string, volume: string): Promise<void>;
 }
