@@ -3,6 +3,7 @@
 // (NodeRestriction), and given up when the pod is gone.
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
+import type { LabelSelector } from "../../shared/api/label-selector.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 
@@ -10,6 +11,18 @@ import type { Pod } from "../../shared/api/pod.js";
 export interface ReferencedObjects<T> {
   /** Rejects with ApiError (isNotFound), ApiConnectionError, or the signal's reason. */
   get(namespace: string, name: string, signal: AbortSignal): Promise<T>;
+}
+
+/** Certificates of ClusterTrustBundles, as PEM: each once. "" when nothing matches and `optional`. */
+export interface TrustAnchors {
+  byName(name: string, optional: boolean, signal: AbortSignal): Promise<string>;
+  /** Bundles of the signer that the selector matches; no selector matches nothing, an empty one everything. */
+  bySigner(
+    signer: string,
+    selector: LabelSelector | undefined,
+    optional: boolean,
+    signal: AbortSignal,
+  ): Promise<string>;
 }
 
 /** A service account token for a pod; kept, and renewed in time, by its audience, lifetime and bound object. */
@@ -33,6 +46,9 @@ export interface ClusterObjects {
   tokens: { get(request: TokenRequest, signal: AbortSignal): Promise<IssuedToken> };
   /** All services of the cluster that the pod may see; waits for the first list. */
   services(signal: AbortSignal): Promise<readonly Service[]>;
+  /** As `services`, without waiting: undefined before the first list. */
+  knownServices(): readonly Service[] | undefined;
+  trustAnchors: TrustAnchors;
   /** The class, or undefined when there is none of that name. */
   runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined>;
   /** This node's object as last seen; undefined before. */
@@ -43,3 +59,6 @@ export interface ClusterObjects {
   /** Something that the pod's volumes are made of may have changed. @returns removes the listener */
   onChange(listener: (uid: string) => void): () => void;
 }
+
+/** The cluster as parts see it that are there before it: undefined until the agent has joined. */
+export type ClusterAccess = () => ClusterObjects | undefined;

@@ -104,6 +104,8 @@ export interface Settings extends AgentFlags {
   readonly idsPerPod: number;
   /** Gate ContainerStopSignals. */
   readonly containerStopSignals: boolean;
+  /** Gate EnvFiles. */
+  readonly envFiles: boolean;
   readonly seccompDefault: boolean;
   readonly restartGates: RestartGates;
   readonly crashLoopBackOff: CrashLoopBackOff;
@@ -232,6 +234,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     cpuCFSQuota: bool("cpuCFSQuota"),
     idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
     containerStopSignals: config.gate("ContainerStopSignals"),
+    envFiles: config.gate("EnvFiles"),
     seccompDefault: bool("seccompDefault"),
     restartGates: {
       containerRestartRules: config.gate("ContainerRestartRules"),

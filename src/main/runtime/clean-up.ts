@@ -5,11 +5,13 @@ import type { NodeRuntime } from "./node-runtime.js";
 
 /** A pod that is over but still shown keeps its directories: they hold its last words. Rejects as cleanUpPod does. */
 export async function releasePod(runtime: NodeRuntime, uid: string): Promise<void> {
+  runtime.cluster?.()?.podGone(uid);
   await Promise.all([runtime.volumes.tearDownPod(uid), runtime.cgroups.removePod(uid)]);
 }
 
 /** Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. */
 export async function cleanUpPod(runtime: NodeRuntime, uid: string): Promise<void> {
+  runtime.cluster?.()?.podGone(uid);
   await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);
   // Its directory held the record of its ids: from here on they may be another pod's.
   runtime.userNamespaces.release(uid);

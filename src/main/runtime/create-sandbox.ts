@@ -6,7 +6,7 @@ import { podDns } from "../network/pod-dns.js";
 import type { CreateSandboxStep } from "../sync/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
-import { checkRuntimeHandler, runtimeHandler } from "./runtime-handlers.js";
+import { checkedRuntimeHandler } from "./runtime-handlers.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 
 /** Rejects with CriError, or what made the settings impossible. */
@@ -42,14 +42,13 @@ async function run(
   step: CreateSandboxStep,
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
-  await checkRuntimeHandler(runtime, pod, signal);
+  const handler = await checkedRuntimeHandler(runtime, pod, signal);
   const config = await sandboxSettings(runtime, pod, environment, step.attempt);
   const { warnings } = podDns(pod, await runtime.dns());
   for (const { object, reason, message } of warnings) {
     if (object === "pod") runtime.events.pod(pod, { type: "Warning", reason, message });
     else runtime.events.node({ type: "Warning", reason, message });
   }
-  const handler = runtimeHandler(pod);
   const startedAt = runtime.clock.monotonic();
   let ok = false;
   try {

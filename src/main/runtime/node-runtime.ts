@@ -2,6 +2,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
@@ -36,6 +37,8 @@ export interface RuntimeSettings {
   kubernetesVersion: string;
   /** Gate ContainerStopSignals. */
   containerStopSignals: boolean;
+  /** Gate EnvFiles; on when absent. */
+  envFiles?: boolean;
   /** Ended containers of a name that stay; negative: all. */
   maximumDeadContainersPerContainer: number;
 }
@@ -44,6 +47,8 @@ export interface RuntimeSettings {
 export type ImageProvider = Pick<ImagePuller, "ensure" | "ensureVolume">;
 
 export interface NodeRuntime {
+  /** Absent on a stand-alone node. */
+  cluster?: ClusterAccess;
   cri: CriClient;
   clock: Clock;
   log: Logger;

@@ -15,6 +15,7 @@ export async function canMountRecursiveReadOnly(
     ({ recursiveReadOnly = "Disabled" }) => recursiveReadOnly !== "Disabled",
   );
   if (!wanted) return false;
+  const handler = await runtimeHandler(runtime, pod, signal);
   const { runtimeHandlers } = await runtime.cri.status({ verbose: false }, { signal });
-  return runtimeHandlers.find(({ name }) => name === runtimeHandler(pod))?.features?.recursiveReadOnlyMounts === true;
+  return runtimeHandlers.find(({ name }) => name === handler)?.features?.recursiveReadOnlyMounts === true;
 }

@@ -1,7 +1,8 @@
 // What the runtime says of its handlers (CRI Status), asked for only by pods that need to know: those with a handler or
 // users of their own.
-import type { Pod } from "../../shared/api/pod.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
+import { joined } from "../cluster/joined.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The pod asks for what this runtime has not. */
@@ -13,26 +14,38 @@ export function isRuntimeHandlerError(error: unknown): error is RuntimeHandlerEr
   return error instanceof RuntimeHandlerError;
 }
 
-/** Without an API server there are no RuntimeClass objects: the class's name is the handler's. */
-export function runtimeHandler(pod: Pod): string {
-  return pod.spec.runtimeClassName ?? "";
+/**
+ * The handler of the pod's RuntimeClass. Where there are no such objects the class's name is the handler's: on a node
+ * without an API server, and for static pods before the agent has joined. Rejects with RuntimeHandlerError, or the API
+ * server's error.
+ */
+export async function runtimeHandler({ cluster }: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string> {
+  const { runtimeClassName = "" } = pod.spec;
+  if (runtimeClassName === "" || cluster === undefined) return runtimeClassName;
+  if (isStaticPod(pod) && cluster() === undefined) return runtimeClassName;
+  const found = await joined(cluster).runtimeClass(runtimeClassName, signal);
+  if (found === undefined) throw new RuntimeHandlerError(`runtimeclass.node.k8s.io "${runtimeClassName}" not found`);
+  return found.handler;
 }
 
-/** Rejects with RuntimeHandlerError when the runtime can't run the pod as it asks. */
-export async function checkRuntimeHandler(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<void> {
-  const handler = runtimeHandler(pod);
-  if (handler === "" && pod.spec.hostUsers !== false) return;
+/** The pod's handler, which the runtime has. Rejects with RuntimeHandlerError when it can't run the pod as it asks. */
+export async function checkedRuntimeHandler(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string> {
+  const handler = await runtimeHandler(runtime, pod, signal);
+  if (handler === "" && pod.spec.hostUsers !== false) return handler;
   const status = await runtime.cri.status({ verbose: false }, { signal });
-  checkKnown(handler, status);
+  checkKnown(handler, pod, status);
   if (pod.spec.hostUsers === false) checkUsers(handler, status);
+  return handler;
 }
 
 /** A runtime that lists no handlers may have any. */
-function checkKnown(handler: string, { runtimeHandlers }: StatusResponse): void {
+function checkKnown(handler: string, { spec }: Pod, { runtimeHandlers }: StatusResponse): void {
   if (handler === "" || runtimeHandlers.length === 0 || runtimeHandlers.some(({ name }) => name === handler)) return;
   const known = runtimeHandlers.map(({ name }) => (name === "" ? `"" (the default)` : `"${name}"`)).join(", ");
+  const { runtimeClassName = "" } = spec;
+  const asked = handler === runtimeClassName ? "" : ` "${handler}", its handler,`;
   throw new RuntimeHandlerError(
-    `runtimeClassName "${handler}" names no handler of the container runtime, which has ${known}; ` +
+    `runtimeClassName "${runtimeClassName}"${asked} names no handler of the container runtime, which has ${known}; ` +
       `add the handler to the runtime's configuration or change the name`,
   );
 }

@@ -5,7 +5,6 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import { milliValue } from "../../shared/api/quantity.js";
 import { linuxContainerResources } from "../resources/container-resources.js";
 import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/step.js";
@@ -13,9 +12,9 @@ import { isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { isCreateContainerConfigError } from "./config/config-error.js";
 import { containerConfig } from "./config/container-config.js";
 import { seccompProfileRoot } from "./config/data-dirs.js";
-import { containerEnv } from "./config/env.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log-paths.js";
 import { containerMounts, volumeSubPath } from "./config/mounts.js";
+import { environmentOf } from "./container-env.js";
 import { makeTerminationLog, writeHostsFile } from "./container-files.js";
 import { containerResourceOptions } from "./container-resource-options.js";
 import type { ReadyImage } from "../images/image-puller.js";
@@ -152,18 +151,10 @@ async function configure(
   { image, restartCount, volumes, volumeImages, recursiveReadOnly }: Parts,
   signal: AbortSignal,
 ): Promise<ContainerConfig> {
-  const { node, settings } = runtime;
+  const { settings } = runtime;
   const { container } = step;
   try {
-    const env = containerEnv({
-      pod,
-      container,
-      podIPs: pod.spec.hostNetwork === true ? node.nodeIPs : step.podIPs,
-      hostIPs: node.nodeIPs,
-      nodeName: node.nodeName,
-      nodeAllocatable: { cpu: String(node.cpuCount), memory: String(node.memoryBytes) },
-      toMilli: milliValue,
-    });
+    const env = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
     const subPaths = new Map<number, string>();
     for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
       const subPath = volumeSubPath(mount, env);

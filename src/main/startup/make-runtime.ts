@@ -6,6 +6,7 @@ import type { PodMetrics } from "../../shared/metrics/pods.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { volumeMetrics } from "../../shared/metrics/volumes.js";
+import type { LateCluster } from "../cluster/late-cluster.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
@@ -13,6 +14,7 @@ import { createCgroupManager } from "../resources/cgroup-manager.js";
 import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
+import { nodeAllocatable } from "../runtime/node-allocatable.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../timeline/trace.js";
@@ -35,10 +37,12 @@ export interface NodeRuntimeParts {
   trace: PodTrace;
   tasks: TasksPool;
   providers: NodeCredentials | undefined;
+  /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
+  cluster?: LateCluster;
 }
 
 export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
-  const { clock, log, registry, metrics, events, trace, tasks, providers } = parts;
+  const { clock, log, registry, metrics, events, trace, tasks, providers, cluster } = parts;
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,
@@ -56,7 +60,23 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     mounts.version,
     driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
   );
+  const volumes = createVolumeManager(
+    {
+      rootDir: settings.rootDir,
+      nodeMemoryBytes: settings.memoryBytes,
+      nodeAllocatable: () => nodeAllocatable(settings, cluster?.access),
+      syncFrequencyMs: settings.syncFrequencyMs,
+      clock,
+      log,
+      events,
+      metrics: volumeMetrics(registry),
+      changeOwnership: (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal }),
+    },
+    cluster?.access,
+  );
+  cluster?.onJoined((objects) => objects.onChange((uid) => volumes.refreshPod(uid)));
   return {
+    ...(cluster !== undefined && { cluster: cluster.access }),
     cri,
     clock,
     log: moduleLogger(log, "doer"),
@@ -65,15 +85,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers }),
     cgroups,
     userNamespaces: new UserNamespaces(settings),
-    volumes: createVolumeManager({
-      rootDir: settings.rootDir,
-      nodeMemoryBytes: settings.memoryBytes,
-      clock,
-      log,
-      events,
-      metrics: volumeMetrics(registry),
-      changeOwnership: (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal }),
-    }),
+    volumes,
     node: {
       nodeName: settings.nodeName,
       nodeIPs: settings.nodeIPs,

@@ -59,6 +59,8 @@ export interface NodeSettings {
   idsPerPod: number;
   /** Gate ContainerStopSignals. */
   containerStopSignals: boolean;
+  /** Gate EnvFiles. */
+  envFiles: boolean;
   seccompDefault: boolean;
   restartGates: RestartGates;
   crashLoopBackOff: Pick<BackoffOptions, "baseMs" | "maxMs">;

@@ -83,7 +83,10 @@ export class NodeSync {
       events: runtime.events,
       ...(deps.resize ?? {}),
       ask: (pod) => this.admission.resize(pod),
-      onAllocated: (pod) => this.workers.get(pod.metadata.uid)?.setPod(pod),
+      onAllocated: (pod) => {
+        this.workers.get(pod.metadata.uid)?.setPod(pod);
+        runtime.volumes.podChanged(pod);
+      },
       onShown: (uid) => this.statuses.refresh(uid),
     });
     this.records = new PodRecords(
@@ -222,6 +225,7 @@ export class NodeSync {
     this.admission.stop();
     await this.workers.stop();
     await this.resizes.stop();
+    await this.deps.runtime.volumes.stop();
     this.statuses.stop();
     await this.records.flush();
   }
@@ -294,6 +298,11 @@ export class NodeSync {
     const allocated = this.resizes.onWish(pod);
     this.admission.updated(allocated);
     const record = this.records.get(uid);
+    // A pod that is over refers to nothing any more.
+    if (record?.finalStatus === undefined) {
+      this.deps.runtime.cluster?.()?.podWanted(allocated);
+      this.deps.runtime.volumes.podChanged(allocated);
+    }
     if (record !== undefined) {
       const { startTime } = record;
       // The API server's verdict counts as well as our own, unless it came while the pod ran.
@@ -336,6 +345,7 @@ export class NodeSync {
   private onGone(uid: string): void {
     this.watched.delete(uid);
     this.deps.pleg.unwatch(uid);
+    this.deps.runtime.cluster?.()?.podGone(uid);
     this.cache.forget(uid);
     this.records.forget(uid);
     this.statuses.forget(uid);

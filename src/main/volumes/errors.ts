@@ -11,7 +11,7 @@ export class UnsupportedVolumeError extends Error {
   ) {
     super(
       `pod ${podDescription(pod)}: volume ${JSON.stringify(volume)} has source ${source}, which is not supported; ` +
-        "use emptyDir, hostPath or image",
+        "use emptyDir, hostPath, image or downwardAPI",
     );
   }
 }

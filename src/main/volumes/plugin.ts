@@ -17,6 +17,13 @@ export interface VolumePlugin {
   readonly source: string;
   /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
   setUp(request: SetUpRequest): Promise<VolumePlace>;
+  /**
+   * For sources whose content changes under running pods: makes it what it has to be by now, in place. Called for volumes
+   * that are set up, in the background, again and again. Rejects as setUp does; what is there stays as it is.
+   */
+  refresh?(request: SetUpRequest): Promise<void>;
+  /** What of such a volume this node cannot do, in words for an UnsupportedVolumeError; absent: nothing. */
+  unsupported?: (volume: Volume) => string | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
   tearDown?(uid: string, volume: string): Promise<void>;
 }

@@ -54,13 +54,18 @@ export async function prepareSubPath(rootDir: string, request: SubPathRequest): 
   }
 }
 
-/** A handle (O_PATH) on the sub path; the caller closes it. @throws SubPathError */
-export async function openSubPath(volumePath: string, subPath: string): Promise<FileHandle> {
+/** A handle (O_PATH) on the sub path, which is made unless `make` is false; the caller closes it. @throws SubPathError */
+export async function openSubPath(
+  volumePath: string,
+  subPath: string,
+  { make = true }: { make?: boolean } = {},
+): Promise<FileHandle> {
   const parts = subPath.split("/").filter((part) => part !== "" && part !== ".");
   if (subPath.startsWith("/")) throw new SubPathError(subPath, "must be relative");
   if (parts.includes("..")) throw new SubPathError(subPath, "must not contain '..'");
   const base = await realpath(volumePath);
   const { existing, missing } = await splitExisting(base, parts, subPath);
+  if (!make && missing.length > 0) throw new SubPathError(subPath, "there is no such file");
   return walk(base, existing, missing, subPath);
 }
 

@@ -5,18 +5,18 @@
 import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { ResourceList } from "../../shared/api/meta.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
+import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
-import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
 import type { OwnershipDeps } from "./fs-group/set-ownership.js";
-import { hostPathPlugin } from "./host-path/plugin.js";
-import { imagePlugin } from "./image/plugin.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
 import type { VolumePlugin } from "./plugin.js";
+import { volumePlugins } from "./plugins.js";
 import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
@@ -24,6 +24,8 @@ import { tearDownVolumes } from "./tear-down.js";
 import { ActualState } from "./world/actual-state.js";
 import { DesiredState, type WantedVolume } from "./world/desired-state.js";
 import { VolumeOperations } from "./world/operations.js";
+import { refreshVolumes } from "./world/refresh-volumes.js";
+import { Refresher } from "./world/refresher.js";
 import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
 
 export interface VolumeManager {
@@ -33,6 +35,12 @@ export interface VolumeManager {
    * @throws UnsupportedVolumeError, VolumesNotReadyError, or the signal's reason
    */
   setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, VolumePlace>>;
+  /** The pod's definition as it is by now: what is in its volumes follows it. */
+  podChanged(pod: Pod): void;
+  /** Something that the pod's volumes are made of may have changed. */
+  refreshPod(uid: string): void;
+  /** Ends what goes on in the background; volumes stay as they are. */
+  stop(): Promise<void>;
   /** Host path to mount for a volumeMount with a subPath. @throws SubPathError, VolumeBusyError */
   prepareSubPath(request: SubPathRequest): Promise<string>;
   /** Idempotent. @throws VolumeBusyError, ForeignMountError, VolumeOperationPendingError: try again later */
@@ -48,6 +56,10 @@ export interface VolumeManagerOptions {
   rootDir: string;
   /** Bound of memory-backed volumes, bytes. */
   nodeMemoryBytes: bigint;
+  /** What pods may use of this node, as the downward API shows it. */
+  nodeAllocatable(): ResourceList;
+  /** How often volumes whose content changes are looked at. */
+  syncFrequencyMs: number;
   clock: Clock;
   log: Logger;
   events: EventRecorder;
@@ -56,16 +68,19 @@ export interface VolumeManagerOptions {
   changeOwnership: OwnershipDeps["changeOwnership"];
 }
 
-export function createVolumeManager(given: VolumeManagerOptions): VolumeManager {
+/** `cluster` is absent on a stand-alone node. */
+export function createVolumeManager(given: VolumeManagerOptions, cluster?: ClusterAccess): VolumeManager {
   const options = { ...given, log: moduleLogger(given.log, "volumes") };
-  const plugins = [emptyDirPlugin({ ...options, ownership: options }), hostPathPlugin(), imagePlugin()];
-  return new PluginVolumeManager(options, plugins);
+  return new PluginVolumeManager(options, volumePlugins(options, cluster));
 }
 
 export class PluginVolumeManager implements VolumeManager {
   private readonly desired = new DesiredState();
   private readonly actual = new ActualState();
   private readonly operations: VolumeOperations;
+  private readonly refresher: Refresher;
+  /** The newest definition of pods whose volumes' content may change. */
+  private readonly refreshed = new Map<string, Pod>();
   private reconciled: Promise<void> | undefined;
 
   constructor(
@@ -73,6 +88,11 @@ export class PluginVolumeManager implements VolumeManager {
     private readonly plugins: readonly VolumePlugin[],
   ) {
     this.operations = new VolumeOperations(options.clock);
+    this.refresher = new Refresher({
+      clock: options.clock,
+      intervalMs: options.syncFrequencyMs,
+      refresh: (uid, signal) => this.refresh(uid, signal),
+    });
     options.metrics.watchTotals((state) => (state === "desired_state_of_world" ? this.desired : this.actual).counts());
   }
 
@@ -86,10 +106,27 @@ export class PluginVolumeManager implements VolumeManager {
     await this.reconcileOnce();
     signal.throwIfAborted();
     this.desired.want(pod, volumes);
+    this.follow(pod);
     const { actual, operations } = this;
     const attempt = <T>(plugin: string, work: () => Promise<T>): Promise<T> =>
       this.measured(plugin, "volume_mount", work);
     return waitForVolumes({ operations, actual, events, clock, attempt }, { pod, volumes }, signal);
+  }
+
+  podChanged(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const known = this.refreshed.has(uid);
+    if (!this.follow(pod) || !known) return;
+    this.refresher.soon(uid);
+  }
+
+  refreshPod(uid: string): void {
+    this.operations.hurry(uid);
+    this.refresher.soon(uid);
+  }
+
+  async stop(): Promise<void> {
+    await this.refresher.stop();
   }
 
   prepareSubPath(request: SubPathRequest): Promise<string> {
@@ -98,6 +135,8 @@ export class PluginVolumeManager implements VolumeManager {
 
   async tearDownPod(uid: string): Promise<void> {
     const { rootDir, clock, log } = this.options;
+    this.refreshed.delete(uid);
+    await this.refresher.forget(uid);
     await this.reconcileOnce();
     this.desired.forget(uid);
     const { actual, operations, plugins } = this;
@@ -114,6 +153,37 @@ export class PluginVolumeManager implements VolumeManager {
 
   listPods(): Promise<string[]> {
     return paths.namesIn(paths.podsDirectory(this.options.rootDir));
+  }
+
+  /** False for a pod without volumes whose content changes. */
+  private follow(pod: Pod): boolean {
+    const { uid } = pod.metadata;
+    if (!usedVolumes(pod).some((volume) => this.pluginOf(volume)?.refresh !== undefined)) return false;
+    this.refreshed.set(uid, pod);
+    this.refresher.watch(uid);
+    return true;
+  }
+
+  /** Resolves to false when a volume could not be brought up to date. */
+  private async refresh(uid: string, signal: AbortSignal): Promise<boolean> {
+    const { events, log } = this.options;
+    try {
+      await this.reconcileOnce();
+    } catch (error) {
+      log.warn({ uid, err: error }, "the mount table could not be read; volumes are brought up to date later");
+      return false;
+    }
+    const pod = this.refreshed.get(uid);
+    if (pod === undefined) return true;
+    const volumes = usedVolumes(pod).flatMap((volume) => {
+      const plugin = this.pluginOf(volume);
+      return plugin === undefined || !this.actual.has(uid, volume.name) ? [] : [{ volume, plugin }];
+    });
+    return refreshVolumes({ operations: this.operations, events }, { pod, volumes }, signal);
+  }
+
+  private pluginOf(volume: Volume): VolumePlugin | undefined {
+    return this.plugins.find(({ source }) => volume[source] !== undefined && volume[source] !== null);
   }
 
   /** A failure is not remembered: until it once went well, nothing is set up and nothing deleted. */
@@ -144,8 +214,12 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   private pluginFor(pod: Pod, volume: Volume): VolumePlugin {
-    const plugin = this.plugins.find(({ source }) => volume[source] !== undefined && volume[source] !== null);
-    if (plugin !== undefined) return checkedName(pod, volume, plugin);
+    const plugin = this.pluginOf(volume);
+    if (plugin !== undefined) {
+      const unsupported = plugin.unsupported?.(volume);
+      if (unsupported !== undefined) throw new UnsupportedVolumeError(pod, volume.name, unsupported);
+      return checkedName(pod, volume, plugin);
+    }
     const source = Object.keys(volume).find((key) => key !== "name" && volume[key] != null);
     throw new UnsupportedVolumeError(pod, volume.name, source ?? "(none)");
   }

@@ -1,4 +1,5 @@
 // Volume sources (core/v1). Sources the agent does not mount yet are kept as they came, so that /pods shows them.
+import type { LabelSelector } from "./label-selector.js";
 import type { Quantity } from "./meta.js";
 
 export type HostPathType =
@@ -22,11 +23,70 @@ export interface ImageVolumeSource {
   pullPolicy?: "Always" | "IfNotPresent" | "Never";
 }
 
+/** A key of a config map or secret as a file. */
+export interface KeyToPath {
+  key: string;
+  path: string;
+  mode?: number;
+}
+
+export interface ConfigMapVolumeSource {
+  name?: string;
+  items?: KeyToPath[];
+  /** Permission bits, 0644 when absent; so below. */
+  defaultMode?: number;
+  optional?: boolean;
+}
+
+export interface SecretVolumeSource {
+  secretName?: string;
+  items?: KeyToPath[];
+  defaultMode?: number;
+  optional?: boolean;
+}
+
+export interface DownwardAPIVolumeFile {
+  path: string;
+  fieldRef?: { apiVersion?: string; fieldPath: string };
+  resourceFieldRef?: { containerName?: string; resource: string; divisor?: Quantity };
+  mode?: number;
+}
+
+export interface DownwardAPIVolumeSource {
+  items?: DownwardAPIVolumeFile[];
+  defaultMode?: number;
+}
+
+/** One of the sources of a projected volume; only one field is set. */
+export interface VolumeProjection {
+  secret?: { name?: string; items?: KeyToPath[]; optional?: boolean };
+  configMap?: { name?: string; items?: KeyToPath[]; optional?: boolean };
+  downwardAPI?: { items?: DownwardAPIVolumeFile[] };
+  serviceAccountToken?: { audience?: string; expirationSeconds?: number; path: string };
+  clusterTrustBundle?: {
+    name?: string;
+    signerName?: string;
+    labelSelector?: LabelSelector;
+    optional?: boolean;
+    path: string;
+  };
+  podCertificate?: Record<string, unknown>;
+}
+
+export interface ProjectedVolumeSource {
+  sources?: VolumeProjection[];
+  defaultMode?: number;
+}
+
 export interface Volume {
   name: string;
   emptyDir?: EmptyDirVolumeSource;
   hostPath?: HostPathVolumeSource;
   image?: ImageVolumeSource;
-  /** Every other source, by its field name (secret, configMap, projected, csi, …). */
+  configMap?: ConfigMapVolumeSource;
+  secret?: SecretVolumeSource;
+  downwardAPI?: DownwardAPIVolumeSource;
+  projected?: ProjectedVolumeSource;
+  /** Every other source, by its field name (csi, nfs, persistentVolumeClaim, …). */
   [source: string]: unknown;
 }

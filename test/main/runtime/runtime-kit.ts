@@ -111,6 +111,9 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         }
         return found;
       },
+      podChanged: () => undefined,
+      refreshPod: () => undefined,
+      stop: () => Promise.resolve(),
       prepareSubPath: ({ volumePath, subPath }) => Promise.resolve(join(volumePath, subPath)),
       tearDownPod: (uid) => {
         if (trouble.tearDown !== undefined) return Promise.reject(trouble.tearDown);

@@ -42,6 +42,8 @@ export function options(rootDir: string): VolumeManagerOptions {
   return {
     rootDir,
     nodeMemoryBytes: NODE_MEMORY,
+    nodeAllocatable: () => ({ cpu: "4", memory: "8Gi" }),
+    syncFrequencyMs: 60_000,
     clock: systemClock,
     log: createLogger({ thread: "test", level: "silent" }),
     events: noEvents,

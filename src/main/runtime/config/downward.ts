@@ -1,6 +1,8 @@
-// Downward API values for environment variables: fields of the pod and resources of its containers (section 19).
+// Downward API values for environment variables and volumes: fields of the pod and resources of its containers (section 19).
 import type { Quantity } from "../../../shared/api/meta.js";
+import { milliValue } from "../../../shared/api/quantity.js";
 import type { Container, Pod, ResourceList } from "../../../shared/api/pod.js";
+import { quote } from "../../../shared/log/quote.js";
 import { CreateContainerConfigError } from "./config-error.js";
 
 export interface DownwardInput {
@@ -12,25 +14,14 @@ export interface DownwardInput {
   nodeName?: string;
   /** Used for a limit that neither container nor pod sets. */
   nodeAllocatable?: ResourceList;
-  /** A quantity in thousandths of its unit, rounded up. */
-  toMilli: (quantity: Quantity) => bigint;
 }
 
 /** Value of a fieldRef; throws CreateContainerConfigError for a path that environment variables do not know. */
 export function fieldValue(input: DownwardInput, path: string): string {
-  const { metadata, spec } = input.pod;
-  const subscript = /^metadata\.(labels|annotations)\['([^']*)'\]$/.exec(path);
-  if (subscript !== null) {
-    const [, map, key] = subscript;
-    return (map === "labels" ? metadata.labels : metadata.annotations)?.[key ?? ""] ?? "";
-  }
+  const { spec } = input.pod;
+  const known = metadataValue(input.pod, path);
+  if (known !== undefined) return known;
   switch (path) {
-    case "metadata.name":
-      return metadata.name;
-    case "metadata.namespace":
-      return metadata.namespace;
-    case "metadata.uid":
-      return metadata.uid;
     case "spec.nodeName":
       return spec.nodeName ?? input.nodeName ?? "";
     case "spec.serviceAccountName":
@@ -48,13 +39,55 @@ export function fieldValue(input: DownwardInput, path: string): string {
   }
 }
 
+/** Value of a fieldRef in a volume; throws CreateContainerConfigError for a path that volumes do not know. */
+export function volumeFieldValue(pod: Pod, path: string): string {
+  const { labels, annotations } = pod.metadata;
+  if (path === "metadata.labels") return lines(labels);
+  if (path === "metadata.annotations") return lines(annotations);
+  const known = metadataValue(pod, path);
+  if (known === undefined) throw new CreateContainerConfigError(`unsupported fieldPath: ${path}`);
+  return known;
+}
+
+function metadataValue({ metadata }: Pod, path: string): string | undefined {
+  const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(path);
+  if (subscript !== null) {
+    const [, map, key] = subscript;
+    return (map === "labels" ? metadata.labels : metadata.annotations)?.[key ?? ""] ?? "";
+  }
+  switch (path) {
+    case "metadata.name":
+      return metadata.name;
+    case "metadata.namespace":
+      return metadata.namespace;
+    case "metadata.uid":
+      return metadata.uid;
+    default:
+      return undefined;
+  }
+}
+
+/** K="escaped V", a line each, sorted by key. */
+function lines(map: Readonly<Record<string, string>> = {}): string {
+  const sorted = Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([key, value]) => `${key}=${quote(value)}`).join("\n");
+}
+
 const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
-/** Value of a resourceFieldRef: ceil(value / divisor). Throws CreateContainerConfigError for an unknown resource or container. */
+export interface ResourceFieldInput {
+  pod: Pod;
+  nodeAllocatable?: ResourceList;
+}
+
+/**
+ * Value of a resourceFieldRef: ceil(value / divisor). `own` is the container meant when none is named. Throws
+ * CreateContainerConfigError for an unknown resource or container.
+ */
 export function resourceFieldValue(
-  input: DownwardInput,
-  own: Container,
+  input: ResourceFieldInput,
   ref: { containerName?: string; resource: string; divisor?: Quantity },
+  own?: Container,
 ): string {
   const container = ref.containerName ? findContainer(input.pod, ref.containerName) : own;
   if (container === undefined) {
@@ -65,18 +98,26 @@ export function resourceFieldValue(
     throw new CreateContainerConfigError(`unsupported container resource : ${ref.resource}`);
   }
   const quantity = side === "limits" ? limitOf(input, container, name) : container.resources?.requests?.[name];
-  const value = input.toMilli(quantity ?? 0);
-  const divisor = input.toMilli(isZero(ref.divisor) ? 1 : (ref.divisor ?? 1));
+  const value = milliValue(quantity ?? 0);
+  const divisor = milliValue(isZero(ref.divisor) ? 1 : (ref.divisor ?? 1));
   // CPU keeps its thousandths; everything else counts whole units.
   return (
     name === "cpu" ? ceilDiv(value, divisor) : ceilDiv(ceilDiv(value, 1000n), ceilDiv(divisor, 1000n))
   ).toString();
 }
 
-function limitOf(input: DownwardInput, container: Container, name: string): Quantity | undefined {
-  return (
-    container.resources?.limits?.[name] ?? input.pod.spec.resources?.limits?.[name] ?? input.nodeAllocatable?.[name]
+/** What the node has stands in for a limit that nobody set. */
+const DEFAULTED = new Set(["cpu", "memory", "ephemeral-storage"]);
+
+function limitOf(
+  { pod, nodeAllocatable }: ResourceFieldInput,
+  container: Container,
+  name: string,
+): Quantity | undefined {
+  const set = [container.resources?.limits?.[name], pod.spec.resources?.limits?.[name]].find(
+    (limit) => limit !== undefined && milliValue(limit) !== 0n,
   );
+  return set ?? (DEFAULTED.has(name) ? nodeAllocatable?.[name] : undefined);
 }
 
 function isZero(divisor: Quantity | undefined): boolean {

@@ -1,27 +1,41 @@
 // The environment of a container, in the precedence of section 16: envFrom, then env in order, then service variables that
-// nobody set. Every value may use what was defined before it.
-import type { Container, EnvFromSource, EnvVar, Pod } from "../../../shared/api/pod.js";
+// nobody set. Every value may use what was defined before it. Config maps, secrets and files come through a port: an agent
+// without an API server has none of them.
+import { isNotFound } from "../../../shared/api/client/errors.js";
+import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
 import { CreateContainerConfigError } from "./config-error.js";
 import type { DownwardInput } from "./downward.js";
 import { fieldValue, resourceFieldValue } from "./downward.js";
 import { expand } from "./expand.js";
 
-export interface EnvInput extends DownwardInput {
-  container: Container;
-  /** Variables of the services the pod may see; absent when there is no API server. */
-  serviceEnv?: ReadonlyMap<string, string>;
+/** What environment variables may be made of besides the pod itself; names are in the pod's namespace. */
+export interface EnvSources {
+  /** Keys to values. Rejects with the API server's error, or CreateContainerConfigError. */
+  configMap(name: string): Promise<ReadonlyMap<string, string>>;
+  secret(name: string): Promise<ReadonlyMap<string, string>>;
+  /** Value of a key in a file of a volume; "" when the file has no such key. Rejects with CreateContainerConfigError. */
+  fileValue?(ref: { volumeName: string; path: string; key: string }): Promise<string>;
 }
 
-/**
- * Name to value, in order of first definition. Throws CreateContainerConfigError when a source cannot be read: config maps
- * and secrets need an API server, which a stand-alone agent does not have.
- */
-export function containerEnv(input: EnvInput): Map<string, string> {
+export interface EnvInput extends DownwardInput {
+  container: Container;
+  sources: EnvSources;
+  /** Variables of the services the pod may see; absent when there is no API server. */
+  serviceEnv?: ReadonlyMap<string, string>;
+  /** Names from a config map or secret that no process could have; they are left out. */
+  onInvalidNames?(names: readonly string[], kind: "configMap" | "secret", object: string): void;
+}
+
+/** Name to value, in order of first definition. Rejects when a source cannot be read that is not optional. */
+export async function containerEnv(input: EnvInput): Promise<Map<string, string>> {
   const env = new Map<string, string>();
-  for (const source of input.container.envFrom ?? []) refuseEnvFrom(input.pod, source);
+  for (const source of input.container.envFrom ?? []) {
+    for (const [name, value] of await variablesFrom(input, source)) env.set(name, value);
+  }
   const lookup = (name: string): string | undefined => env.get(name) ?? input.serviceEnv?.get(name);
   for (const variable of input.container.env ?? []) {
-    env.set(variable.name, variableValue(input, variable, lookup));
+    const value = await variableValue(input, variable, lookup);
+    if (value !== undefined) env.set(variable.name, value);
   }
   for (const [name, value] of input.serviceEnv ?? []) {
     if (!env.has(name)) env.set(name, value);
@@ -29,28 +43,69 @@ export function containerEnv(input: EnvInput): Map<string, string> {
   return env;
 }
 
-function variableValue(input: EnvInput, variable: EnvVar, lookup: (name: string) => string | undefined): string {
+/** As the API wants names since RelaxedEnvironmentVariableValidation: printable ASCII without "=". */
+const POSSIBLE_NAME = /^[ -<>-~]+$/;
+
+async function variablesFrom(input: EnvInput, source: EnvFromSource): Promise<[string, string][]> {
+  const { prefix = "", configMapRef, secretRef } = source;
+  const kind = configMapRef !== undefined ? "configMap" : "secret";
+  const { name = "", optional = false } = configMapRef ?? secretRef ?? {};
+  if (configMapRef === undefined && secretRef === undefined) return [];
+  const data = await orAbsent(input.sources[kind](name), optional);
+  const variables = [...(data ?? [])].map(([key, value]): [string, string] => [`${prefix}${key}`, value]);
+  const invalid = variables.map(([variable]) => variable).filter((variable) => !POSSIBLE_NAME.test(variable));
+  if (invalid.length === 0) return variables;
+  input.onInvalidNames?.(invalid.sort(), kind, name);
+  return variables.filter(([variable]) => POSSIBLE_NAME.test(variable));
+}
+
+/** undefined: optional, and not there. */
+async function variableValue(
+  input: EnvInput,
+  variable: EnvVar,
+  lookup: (name: string) => string | undefined,
+): Promise<string | undefined> {
   const from = variable.valueFrom;
   // An empty value counts as absent when a source is given, as upstream decides.
   if (variable.value || from === undefined) return expand(variable.value ?? "", lookup);
-  const { namespace } = input.pod.metadata;
+  const { sources } = input;
   if (from.fieldRef !== undefined) return fieldValue(input, from.fieldRef.fieldPath);
-  if (from.resourceFieldRef !== undefined) {
-    return resourceFieldValue(input, input.container, from.resourceFieldRef);
+  if (from.resourceFieldRef !== undefined) return resourceFieldValue(input, from.resourceFieldRef, input.container);
+  if (from.configMapKeyRef !== undefined) {
+    return keyOf(input, "ConfigMap", from.configMapKeyRef, (name) => sources.configMap(name));
   }
-  if (from.configMapKeyRef !== undefined) throw noClient("configMap", namespace, from.configMapKeyRef.name);
-  if (from.secretKeyRef !== undefined) throw noClient("secret", namespace, from.secretKeyRef.name);
+  if (from.secretKeyRef !== undefined) {
+    return keyOf(input, "Secret", from.secretKeyRef, (name) => sources.secret(name));
+  }
+  if (from.fileKeyRef !== undefined && sources.fileValue !== undefined) {
+    const { key, path, optional = false } = from.fileKeyRef;
+    const value = await sources.fileValue(from.fileKeyRef);
+    if (value !== "") return value;
+    if (optional) return undefined;
+    throw new CreateContainerConfigError(`environment variable key "${key}" not found in file "${path}"`);
+  }
   throw new CreateContainerConfigError(
     `environment variable "${variable.name}" of container "${input.container.name}" has a source this node does not support`,
   );
 }
 
-function refuseEnvFrom(pod: Pod, source: EnvFromSource): void {
-  const { namespace } = pod.metadata;
-  if (source.configMapRef !== undefined) throw noClient("configMap", namespace, source.configMapRef.name);
-  if (source.secretRef !== undefined) throw noClient("secret", namespace, source.secretRef.name);
+async function keyOf(
+  { pod }: EnvInput,
+  kind: "ConfigMap" | "Secret",
+  { name = "", key, optional = false }: { name?: string; key: string; optional?: boolean },
+  read: (name: string) => Promise<ReadonlyMap<string, string>>,
+): Promise<string | undefined> {
+  const data = await orAbsent(read(name), optional);
+  const value = data?.get(key);
+  if (value !== undefined || optional) return value;
+  throw new CreateContainerConfigError(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);
 }
 
-function noClient(kind: "configMap" | "secret", namespace: string, name = ""): CreateContainerConfigError {
-  return new CreateContainerConfigError(`couldn't get ${kind} ${namespace}/${name}, no kubeClient defined`);
+async function orAbsent<T>(read: Promise<T>, optional: boolean): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (optional && isNotFound(error)) return undefined;
+    throw error;
+  }
 }

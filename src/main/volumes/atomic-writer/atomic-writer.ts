@@ -17,6 +17,8 @@ import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./pa
 const DATA = "..data";
 const NEW_DATA = "..data_tmp";
 const DIRECTORY_MODE = 0o755;
+/** Of an owner, to chown(2). */
+const UNCHANGED = 2 ** 32 - 1;
 const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 
 /** In order. Each is named when it is done; tests end the writer there. */
@@ -69,7 +71,7 @@ async function replace(volume: string, payload: Payload, deps: AtomicWriteDeps):
   return name;
 }
 
-async function writeFile(directory: string, path: string, { data, mode }: PayloadFile): Promise<void> {
+async function writeFile(directory: string, path: string, { data, mode, user }: PayloadFile): Promise<void> {
   const parents = path.split("/").slice(0, -1);
   for (let length = 1; length <= parents.length; length++) {
     await makeDirectory(`${directory}/${parents.slice(0, length).join("/")}`);
@@ -77,6 +79,7 @@ async function writeFile(directory: string, path: string, { data, mode }: Payloa
   const file = await open(`${directory}/${path}`, "wx", 0o600);
   try {
     await file.writeFile(data);
+    if (user !== undefined) await file.chown(user, UNCHANGED);
     await file.chmod(mode);
   } finally {
     await file.close();

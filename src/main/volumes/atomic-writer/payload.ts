@@ -6,6 +6,8 @@ export interface PayloadFile {
   data: Uint8Array | string;
   /** Permission bits; the umask does not count. */
   mode: number;
+  /** Who owns the file; the agent's own user when absent. */
+  user?: number;
 }
 
 /** By path, relative to the volume. */

@@ -29,16 +29,18 @@ export interface OwnershipRequest {
   directory: string;
   /** The group may read only. */
   readOnly?: boolean;
+  /** Whatever fsGroupChangePolicy says: it does not count for what the agent writes itself. */
+  always?: boolean;
   signal: AbortSignal;
 }
 
 /** Nothing to do for a pod without fsGroup. @throws VolumeOwnershipError, or the signal's reason */
 export async function setOwnership(deps: OwnershipDeps, request: OwnershipRequest): Promise<void> {
-  const { pod, directory, readOnly = false } = request;
+  const { pod, directory, readOnly = false, always = false } = request;
   const { fsGroup, fsGroupChangePolicy = "Always" } = pod.spec.securityContext ?? {};
   if (fsGroup === undefined) return;
   const stats = await stat(directory);
-  if (fsGroupChangePolicy === "OnRootMismatch" && belongsToGroup(stats, fsGroup, readOnly)) return;
+  if (!always && fsGroupChangePolicy === "OnRootMismatch" && belongsToGroup(stats, fsGroup, readOnly)) return;
   if (!(await isEmpty(directory))) await changeContent(deps, request, fsGroup);
   // chown first: it may clear setgid.
   await chown(directory, stats.uid, fsGroup);

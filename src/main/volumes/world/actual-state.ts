@@ -21,6 +21,10 @@ export class ActualState {
     this.volumes.delete(volumeKey(uid, volume));
   }
 
+  has(uid: string, volume: string): boolean {
+    return this.volumes.has(volumeKey(uid, volume));
+  }
+
   place(uid: string, volume: string): VolumePlace | undefined {
     return this.volumes.get(volumeKey(uid, volume))?.place;
   }

@@ -23,6 +23,8 @@ interface Entry {
 
 export class VolumeOperations {
   private readonly entries = new Map<string, Entry>();
+  /** Who sits out a back-off. */
+  private readonly resting = new Map<string, AbortController>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -32,7 +34,7 @@ export class VolumeOperations {
       signal.throwIfAborted();
       const { running, waitMs } = this.state(key, "set-up");
       if (running !== undefined) await unlessAborted(running, signal);
-      else if (waitMs > 0) await this.clock.sleep(waitMs, signal);
+      else if (waitMs > 0) await this.rest(key, waitMs, signal);
       else return this.start(key, "set-up", work);
     }
   }
@@ -46,6 +48,31 @@ export class VolumeOperations {
     if (running !== undefined) throw new VolumeOperationPendingError(key);
     if (waitMs > 0) throw lastError;
     return this.start(key, "tear-down", work);
+  }
+
+  /** Does nothing while something else is being done to the volume; a failure starts no back-off. Rejects as `work` does. */
+  async refresh(key: string, work: () => Promise<void>): Promise<void> {
+    const known = this.entries.get(key);
+    if (known?.running !== undefined) return;
+    const entry = known ?? newEntry("set-up");
+    this.entries.set(key, entry);
+    const result = work();
+    const over = (): void => {
+      entry.running = undefined;
+      if (entry.forgotten || entry.delayMs === 0) this.entries.delete(key);
+    };
+    entry.running = result.then(over, over);
+    await result;
+  }
+
+  /** What made set-ups of the pod fail may have gone: they are tried again at once. */
+  hurry(uid: string): void {
+    for (const [key, entry] of this.entries) {
+      if (key.startsWith(`${uid}/`) && entry.operation === "set-up") entry.notBefore = 0;
+    }
+    for (const [key, resting] of this.resting) {
+      if (key.startsWith(`${uid}/`)) resting.abort(new Error("tried again sooner"));
+    }
   }
 
   /** The pod's volumes are down; failures of set-ups that left nothing on disk are kept no longer. */
@@ -64,12 +91,24 @@ export class VolumeOperations {
     return { running: entry.running, lastError: entry.lastError, waitMs };
   }
 
+  private async rest(key: string, ms: number, signal: AbortSignal): Promise<void> {
+    const resting = new AbortController();
+    const onAbort = (): void => resting.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.resting.set(key, resting);
+    try {
+      await this.clock.sleep(ms, resting.signal);
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      this.resting.delete(key);
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
   private start<T>(key: string, operation: VolumeOperation, work: () => Promise<T>): Promise<T> {
     const known = this.entries.get(key);
-    const entry: Entry =
-      known?.operation === operation
-        ? known
-        : { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined, forgotten: false };
+    const entry = known?.operation === operation ? known : newEntry(operation);
     this.entries.set(key, entry);
     const result = work();
     entry.running = result.then(
@@ -86,6 +125,10 @@ export class VolumeOperations {
     );
     return result;
   }
+}
+
+function newEntry(operation: VolumeOperation): Entry {
+  return { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined, forgotten: false };
 }
 
 /** The promise goes on by itself when the signal ends the wait for it. */

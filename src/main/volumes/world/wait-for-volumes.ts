@@ -77,6 +77,13 @@ export function tell(events: EventRecorder, pod: Pod, error: VolumesNotReadyErro
   return error;
 }
 
+/** In upstream's words. */
+export function tellSetUpFailed(events: EventRecorder, pod: Pod, volume: string, error: unknown): void {
+  const problem = isVolumeSetUpError(error) ? error.problem : error instanceof Error ? error.message : String(error);
+  const message = `MountVolume.SetUp failed for volume "${volume}" : ${problem}`;
+  events.pod(pod, { type: "Warning", reason: "FailedMount", message });
+}
+
 async function untilSetUp(
   deps: VolumeWaitDeps,
   pod: Pod,
@@ -98,13 +105,7 @@ async function untilSetUp(
     } catch (error) {
       signals.wait.throwIfAborted();
       failures.set(volume.name, error);
-      const problem = isVolumeSetUpError(error)
-        ? error.problem
-        : error instanceof Error
-          ? error.message
-          : String(error);
-      const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`;
-      events.pod(pod, { type: "Warning", reason: "FailedMount", message });
+      tellSetUpFailed(events, pod, volume.name, error);
     }
   }
 }

@@ -15,7 +15,7 @@ import type {
 } from "../pod.js";
 import { aggregate } from "../aggregate-resources.js";
 import { printQuantity } from "../quantity.js";
-import type { Volume } from "../volume.js";
+import type { DownwardAPIVolumeFile, DownwardAPIVolumeSource, Volume, VolumeProjection } from "../volume.js";
 import { isRecord } from "./walk.js";
 
 export function withPodDefaults(pod: Pod): Pod {
@@ -151,28 +151,24 @@ function volumeDefaults(volume: Volume): Volume {
     const source = volume[name];
     if (isRecord(source)) result[name] = { defaultMode: FILE_MODE, ...source };
   }
-  const downward = result["downwardAPI"];
-  if (isRecord(downward)) result["downwardAPI"] = { ...downward, ...downwardItems(downward["items"]) };
-  const projected = result["projected"];
-  if (isRecord(projected) && Array.isArray(projected["sources"])) {
-    const sources: unknown[] = projected["sources"];
-    result["projected"] = { ...projected, sources: sources.map(projectedSource) };
+  const { downwardAPI, projected } = result;
+  if (downwardAPI !== undefined) result.downwardAPI = { ...downwardAPI, ...downwardItems(downwardAPI.items) };
+  if (projected?.sources !== undefined) {
+    result.projected = { ...projected, sources: projected.sources.map(projectedSource) };
   }
   return result;
 }
 
-function projectedSource(source: unknown): unknown {
-  if (!isRecord(source) || !isRecord(source["downwardAPI"])) return source;
-  return { ...source, downwardAPI: { ...source["downwardAPI"], ...downwardItems(source["downwardAPI"]["items"]) } };
+function projectedSource(source: VolumeProjection): VolumeProjection {
+  if (source.downwardAPI === undefined) return source;
+  return { ...source, downwardAPI: { ...source.downwardAPI, ...downwardItems(source.downwardAPI.items) } };
 }
 
-function downwardItems(items: unknown): { items?: unknown[] } {
-  if (!Array.isArray(items)) return {};
+function downwardItems(items: DownwardAPIVolumeFile[] | undefined): DownwardAPIVolumeSource {
+  if (items === undefined) return {};
   return {
-    items: items.map((item: unknown) =>
-      isRecord(item) && isRecord(item["fieldRef"])
-        ? { ...item, fieldRef: { apiVersion: "v1", ...item["fieldRef"] } }
-        : item,
+    items: items.map((item) =>
+      item.fieldRef !== undefined ? { ...item, fieldRef: { apiVersion: "v1", ...item.fieldRef } } : item,
     ),
   };
 }

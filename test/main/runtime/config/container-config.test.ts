@@ -14,7 +14,7 @@ import {
   CreateContainerConfigError,
   isCreateContainerConfigError,
 } from "../../../../src/main/runtime/config/config-error.js";
-import { containerEnv } from "../../../../src/main/runtime/config/env.js";
+import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
 import { containerMounts, volumeSubPath } from "../../../../src/main/runtime/config/mounts.js";
 import type { MountsInput } from "../../../../src/main/runtime/config/mounts.js";
 import { dottedSysctl, sandboxConfig } from "../../../../src/main/runtime/config/sandbox-config.js";
@@ -254,6 +254,10 @@ test("sandbox: labels, ports, sysctls, security", () => {
   assert.equal(dottedSysctl("net/ipv4/conf/eth0.100/x"), "net.ipv4.conf.eth0/100.x");
 });
 
+const noClient = (kind: string) => (name: string) =>
+  Promise.reject(new CreateContainerConfigError(`couldn't get ${kind} ns/${name}`));
+const noSources: EnvSources = { configMap: noClient("configMap"), secret: noClient("secret") };
+
 const env = (container: Partial<Container>, rest: object = {}) =>
   containerEnv({
     pod: makePod({ nodeName: "n1" }, { labels: { "a/b": "L" } }),
@@ -261,18 +265,17 @@ const env = (container: Partial<Container>, rest: object = {}) =>
     podIPs: ["10.0.0.5", "fd00::5"],
     hostIPs: ["192.0.2.1"],
     nodeAllocatable: { cpu: 4 },
-    // Whole units only: parsing is another folder's.
-    toMilli: (q) => (typeof q === "string" && q.endsWith("m") ? BigInt(q.slice(0, -1)) : BigInt(q) * 1000n),
+    sources: noSources,
     ...rest,
   });
 
-test("environment: earlier variables, service variables, overrides, downward API", () => {
+test("environment: earlier variables, service variables, overrides, downward API", async () => {
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   const resource = (name: string, of: string, divisor?: string) => ({
     name,
     valueFrom: { resourceFieldRef: { resource: of, ...(divisor !== undefined && { divisor }) } },
   });
-  const result = env(
+  const result = await env(
     {
       env: [
         { name: "A", value: "1" },
@@ -321,7 +324,7 @@ test("environment: earlier variables, service variables, overrides, downward API
   });
 });
 
-test("environment: what a node without an API server cannot give", () => {
+test("environment: what a node without an API server cannot give", async () => {
   const rows: [Partial<Container>, RegExp][] = [
     [
       { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "cm", key: "k" } } }] },
@@ -341,10 +344,7 @@ test("environment: what a node without an API server cannot give", () => {
     ],
   ];
   for (const [container, message] of rows) {
-    assert.throws(
-      () => env(container),
-      (error) => isCreateContainerConfigError(error) && message.test(error.message),
-    );
+    await assert.rejects(env(container), (error) => isCreateContainerConfigError(error) && message.test(error.message));
   }
 });
 

@@ -1,0 +1,22 @@
+// The place for the cluster in a node that starts before it has joined one: static pods wait for nobody. Parts get
+// `access`, and whoever joins fills it, once.
+import type { ClusterAccess, ClusterObjects } from "./port.js";
+
+export class LateCluster {
+  private objects: ClusterObjects | undefined;
+  private readonly listeners: ((objects: ClusterObjects) => void)[] = [];
+
+  readonly access: ClusterAccess = () => this.objects;
+
+  /** Called at once when the agent has joined already. */
+  onJoined(listener: (objects: ClusterObjects) => void): void {
+    if (this.objects !== undefined) listener(this.objects);
+    else this.listeners.push(listener);
+  }
+
+  join(objects: ClusterObjects): void {
+    if (this.objects !== undefined) throw new Error("the agent has joined its cluster already");
+    this.objects = objects;
+    for (const listener of this.listeners.splice(0)) listener(objects);
+  }
+}

@@ -1,0 +1,60 @@
+// Files with environment variables (fileKeyRef): a narrow part of what a POSIX shell reads, VAR='value' and comments.
+// https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-via-file/
+
+/** A line that is neither a variable, a comment nor blank. */
+export class EnvFileError extends Error {
+  override readonly name = "EnvFileError";
+}
+export const isEnvFileError = (error: unknown): error is EnvFileError => error instanceof EnvFileError;
+
+/**
+ * Value of the first variable of that name; "" when there is none. Values stand in single quotes, as they are, over lines
+ * too; after the quote a comment may follow. A blank between "=" and the quote makes the value empty, as in a shell.
+ * @throws EnvFileError for a malformed line before it
+ */
+export function envFileValue(text: string, key: string): string {
+  let at = 0;
+  for (let line = 1; at < text.length; line++) {
+    const end = lineEnd(text, at);
+    const start = skipBlanks(text, at, end);
+    if (start === end || text[start] === "#") {
+      at = end + 1;
+      continue;
+    }
+    const equals = text.indexOf("=", start);
+    const name = equals < 0 || equals > end ? "" : text.slice(start, equals);
+    if (!/^[^\s#']+$/.test(name)) throw new EnvFileError(`line ${line}: no VAR='value'`);
+    const { value, next } = readValue(text, equals + 1, line);
+    if (name === key) return value;
+    line += lineBreaks(text, at, next) - 1;
+    at = next;
+  }
+  return "";
+}
+
+/** `next`: where the line after the value begins. */
+function readValue(text: string, start: number, line: number): { value: string; next: number } {
+  const end = lineEnd(text, start);
+  if (start === end || /[ \t]/.test(text[start] ?? "")) return { value: "", next: end + 1 };
+  if (text[start] !== "'") throw new EnvFileError(`line ${line}: the value is not in single quotes`);
+  const close = text.indexOf("'", start + 1);
+  if (close < 0) throw new EnvFileError(`line ${line}: the quote is not closed`);
+  const restEnd = lineEnd(text, close + 1);
+  const rest = text.slice(close + 1, restEnd);
+  if (!/^\r?$|^[ \t]+\r?$|^[ \t]+#/.test(rest)) throw new EnvFileError(`line ${line}: something follows the value`);
+  return { value: text.slice(start + 1, close), next: restEnd + 1 };
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+function skipBlanks(text: string, at: number, end: number): number {
+  while (at < end && /\s/.test(text[at] ?? "")) at++;
+  return at;
+}
+
+function lineBreaks(text: string, from: number, to: number): number {
+  return text.slice(from, to).split("\n").length - 1 || 1;
+}

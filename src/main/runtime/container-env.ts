@@ -1,0 +1,170 @@
+// The environment of one container on this node: what it may be made of is read here, each object once, all at the same time.
+import { open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
+import type { ClusterObjects } from "../cluster/port.js";
+import { joined } from "../cluster/joined.js";
+import { isImagePlace, type VolumePlace } from "../volumes/place.js";
+import { openSubPath } from "../volumes/sub-path.js";
+import { CreateContainerConfigError } from "./config/config-error.js";
+import { envFileValue } from "./config/env-file.js";
+import { containerEnv, type EnvSources } from "./config/env.js";
+import { serviceEnv } from "./config/service-env.js";
+import { nodeAllocatable } from "./node-allocatable.js";
+import type { NodeRuntime } from "./node-runtime.js";
+
+export interface ContainerEnvRequest {
+  pod: Pod;
+  container: Container;
+  /** The sandbox's addresses, primary first. */
+  podIPs: readonly string[];
+  volumes: ReadonlyMap<string, VolumePlace>;
+  signal: AbortSignal;
+}
+
+/** Name to value. Rejects with what keeps the container from its configuration. */
+export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvRequest): Promise<Map<string, string>> {
+  const { pod, container, podIPs } = request;
+  const { node, events } = runtime;
+  const sources = envSources(runtime, request);
+  const services = await servicesFor(runtime, request);
+  return containerEnv({
+    pod,
+    container,
+    sources,
+    podIPs: pod.spec.hostNetwork === true ? node.nodeIPs : podIPs,
+    hostIPs: node.nodeIPs,
+    nodeName: node.nodeName,
+    nodeAllocatable: nodeAllocatable(node, runtime.cluster),
+    ...(services !== undefined && { serviceEnv: services }),
+    onInvalidNames: (names, kind, object) => {
+      const message =
+        `Keys [${names.join(", ")}] from the EnvFrom ${kind} ${pod.metadata.namespace}/${object} were skipped since ` +
+        "they are considered invalid environment variable names.";
+      events.pod(pod, { type: "Warning", reason: "InvalidEnvironmentVariableNames", message });
+    },
+  });
+}
+
+/** undefined without an API server, and for static pods as long as nothing is known: they wait for nobody. */
+async function servicesFor(
+  { cluster }: NodeRuntime,
+  { pod, signal }: ContainerEnvRequest,
+): Promise<Map<string, string> | undefined> {
+  if (cluster === undefined) return undefined;
+  const { enableServiceLinks } = pod.spec;
+  if (enableServiceLinks === undefined) {
+    throw new CreateContainerConfigError("nil pod.spec.enableServiceLinks encountered, cannot construct envvars");
+  }
+  const services = isStaticPod(pod) ? cluster()?.knownServices() : await joined(cluster).services(signal);
+  return services === undefined ? undefined : serviceEnv(services, pod.metadata.namespace, enableServiceLinks);
+}
+
+type Keys = Promise<ReadonlyMap<string, string>>;
+
+function envSources(runtime: NodeRuntime, { pod, container, volumes, signal }: ContainerEnvRequest): EnvSources {
+  const { namespace } = pod.metadata;
+  const read = (kind: "configMap" | "secret", name: string): Keys => {
+    if (runtime.cluster === undefined) {
+      const problem = `couldn't get ${kind} ${namespace}/${name}, no kubeClient defined`;
+      return Promise.reject(new CreateContainerConfigError(problem));
+    }
+    const cluster = joined(runtime.cluster);
+    return kind === "configMap"
+      ? configMapKeys(cluster, namespace, name, signal)
+      : secretKeys(cluster, namespace, name, signal);
+  };
+  const configMap = onceEach((name) => read("configMap", name));
+  const secret = onceEach((name) => read("secret", name));
+  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
+    if (configMapRef !== undefined) void configMap(configMapRef.name ?? "");
+    if (secretRef !== undefined) void secret(secretRef.name ?? "");
+  }
+  for (const { valueFrom } of container.env ?? []) {
+    if (valueFrom?.configMapKeyRef !== undefined) void configMap(valueFrom.configMapKeyRef.name ?? "");
+    if (valueFrom?.secretKeyRef !== undefined) void secret(valueFrom.secretKeyRef.name ?? "");
+  }
+  const fileValue: EnvSources["fileValue"] = (ref) => valueInFile(volumes, ref);
+  return { configMap, secret, ...(runtime.settings.envFiles !== false && { fileValue }) };
+}
+
+/** Asked for once per name; who awaits it later sees the failure, until then it is nobody's. */
+function onceEach(read: (name: string) => Keys): (name: string) => Keys {
+  const begun = new Map<string, Keys>();
+  return (name) => {
+    const known = begun.get(name);
+    if (known !== undefined) return known;
+    const reading = Promise.resolve().then(() => read(name));
+    reading.catch(() => undefined);
+    begun.set(name, reading);
+    return reading;
+  };
+}
+
+async function configMapKeys(
+  { configMaps }: ClusterObjects,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { data = {} } = await configMaps.get(namespace, name, signal);
+  return new Map(Object.entries(data));
+}
+
+async function secretKeys(
+  { secrets }: ClusterObjects,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { data = {} } = await secrets.get(namespace, name, signal);
+  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+}
+
+/** A pod writes the file itself: its size, its kind and where its links lead are the pod's choice. */
+const LONGEST_FILE = 1024 * 1024;
+const LONGEST_KEY = 128;
+const LONGEST_VALUE = 32 * 1024;
+
+async function valueInFile(
+  volumes: ReadonlyMap<string, VolumePlace>,
+  { volumeName, path, key }: { volumeName: string; path: string; key: string },
+): Promise<string> {
+  const place = volumes.get(volumeName);
+  if (place === undefined || isImagePlace(place)) {
+    throw new CreateContainerConfigError(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
+  }
+  if (key.length > LONGEST_KEY) {
+    throw new CreateContainerConfigError(`environment variable key "${key}" is longer than ${LONGEST_KEY} characters`);
+  }
+  let value: string;
+  try {
+    value = envFileValue(await readInside(place.hostPath, path), key);
+  } catch {
+    // What is in the file, and where it leads, is not for everybody who can read the pod's status.
+    throw new CreateContainerConfigError("couldn't parse env file");
+  }
+  if (Buffer.byteLength(value) > LONGEST_VALUE) {
+    throw new CreateContainerConfigError(
+      `the value of key "${key}" in file "${path}" is larger than ${LONGEST_VALUE} bytes`,
+    );
+  }
+  return value;
+}
+
+/** Opened component by component: no link leads out of the volume. */
+async function readInside(volume: string, path: string): Promise<string> {
+  const place = await openSubPath(volume, path.replace(/^\/+/, ""), { make: false });
+  try {
+    const stats = await place.stat();
+    if (!stats.isFile() || stats.size > LONGEST_FILE) throw new Error(`no file of at most ${LONGEST_FILE} bytes`);
+    const file = await open(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return await file.readFile("utf8");
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await place.close();
+  }
+}

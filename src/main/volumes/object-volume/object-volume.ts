@@ -1,0 +1,115 @@
+// What config maps, secrets, the downward API and projections have in common as volumes: files that the agent writes, in
+// memory or on disk, and replaces in one step when they have changed. INVARIANTS: nothing is mounted or written before the
+// whole content is known; unchanged content is not looked at on disk again; a failed update leaves the old files.
+import { chmod, mkdir, open } from "node:fs/promises";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import { writePayload } from "../atomic-writer/atomic-writer.js";
+import type { Payload } from "../atomic-writer/payload.js";
+import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
+import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError } from "../errors.js";
+import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
+import { isMountPoint } from "../mounts.js";
+import { OwnMounts } from "../own-mount.js";
+import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE, volumeDirectory } from "../paths.js";
+import type { SetUpRequest, VolumePlugin } from "../plugin.js";
+import { removeTree } from "../remove-tree.js";
+import { nestedMountPoints } from "./nested-mount-points.js";
+import { samePayload } from "./same-payload.js";
+
+export interface ObjectVolumeKind {
+  /** "kubernetes.io/secret". */
+  name: string;
+  /** Field of the volume: "secret". */
+  source: string;
+  /** Its files are in a tmpfs of the volume's own, never on the node's disk. */
+  inMemory: boolean;
+  /** All files as they have to be now. Rejects when any part cannot be had. */
+  collect(request: SetUpRequest): Promise<Payload>;
+}
+
+export interface ObjectVolumeDeps {
+  rootDir: string;
+  /** Upper bound of what is in memory, bytes. */
+  nodeMemoryBytes: bigint;
+  clock: Clock;
+  ownership: OwnershipDeps;
+}
+
+/** Mode of the volume's own directory, as upstream's: sticky in memory only. */
+const DISK_MODE = 0o777;
+const MEMORY_MODE = 0o1777;
+const NESTED_MODE = 0o755;
+
+export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDeps): VolumePlugin {
+  const { rootDir, nodeMemoryBytes, clock, ownership } = deps;
+  const ownMounts = new OwnMounts();
+  /** What this life of the agent last wrote, by directory. */
+  const written = new Map<string, Payload>();
+  const directoryOf = (uid: string, volume: string): string => volumeDirectory(rootDir, uid, kind.name, volume);
+  const metaOf = (uid: string, volume: string): string => metaDirectory(rootDir, uid, kind.name, volume);
+
+  async function makeDirectory(pod: Pod, volume: string, directory: string): Promise<void> {
+    await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
+    if (!kind.inMemory) return chmod(directory, DISK_MODE);
+    if (await isMountPoint(directory)) return;
+    const sizeBytes = tmpfsSize(pod, {}, nodeMemoryBytes).toString();
+    const data = `size=${sizeBytes},mode=${MEMORY_MODE.toString(8)}`;
+    const intent = { version: 1, kind: "tmpfs", target: directory, sizeBytes } as const;
+    await ownMounts.make(metaOf(pod.metadata.uid, volume), intent, data);
+  }
+
+  async function write({ pod, volume, signal }: SetUpRequest, directory: string, payload: Payload): Promise<void> {
+    const grouped = pod.spec.securityContext?.fsGroup !== undefined;
+    await writePayload(directory, payload, {
+      clock,
+      ...(grouped && {
+        beforeVisible: () => setOwnership(ownership, { pod, directory, readOnly: true, always: true, signal }),
+      }),
+    });
+    written.set(directory, payload);
+    const meta = metaOf(pod.metadata.uid, volume.name);
+    await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
+    await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
+  }
+
+  async function bring(request: SetUpRequest, anew: boolean): Promise<string> {
+    const { pod, volume, signal } = request;
+    const directory = directoryOf(pod.metadata.uid, volume.name);
+    try {
+      const payload = await kind.collect(request);
+      signal.throwIfAborted();
+      const before = written.get(directory);
+      if (!anew && before !== undefined && samePayload(before, payload)) return directory;
+      await makeDirectory(pod, volume.name, directory);
+      for (const path of nestedMountPoints(pod, volume.name)) {
+        await mkdir(`${directory}/${path}`, { recursive: true, mode: NESTED_MODE });
+      }
+      await write(request, directory, payload);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new VolumeSetUpError(pod, volume.name, problem, { cause: error });
+    }
+    return directory;
+  }
+
+  return {
+    name: kind.name,
+    source: kind.source,
+    setUp: async (request) => ({ hostPath: await bring(request, true) }),
+    refresh: async (request) => {
+      await bring(request, false);
+    },
+    async tearDown(uid, volume) {
+      const directory = directoryOf(uid, volume);
+      const meta = metaOf(uid, volume);
+      written.delete(directory);
+      await ownMounts.remove(uid, directory, meta);
+      await removeTree(directory);
+      // Last, so that an interrupted teardown finds the volume again.
+      await removeTree(meta);
+    },
+  };
+}

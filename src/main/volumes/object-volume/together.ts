@@ -1,0 +1,20 @@
+// Several things wrong with one volume, told in one message as upstream tells them: "[first, second]".
+
+export class VolumeContentError extends Error {
+  override readonly name = "VolumeContentError";
+  constructor(readonly problems: readonly unknown[]) {
+    super(`[${[...new Set(problems.map(textOf))].join(", ")}]`);
+  }
+}
+export const isVolumeContentError = (error: unknown): error is VolumeContentError =>
+  error instanceof VolumeContentError;
+
+/** One problem is itself. */
+export function together(problems: readonly unknown[]): Error {
+  const [first] = problems;
+  return problems.length === 1 && first instanceof Error ? first : new VolumeContentError(problems);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

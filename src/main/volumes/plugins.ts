@@ -1,0 +1,54 @@
+// Every kind of volume that the agent mounts; a new kind is one folder and one entry here. What needs the cluster is
+// listed only on a node that joins one, and its code is loaded by the first pod that asks for it.
+import type { VolumeProjection } from "../../shared/api/volume.js";
+import type { ClusterAccess } from "../cluster/port.js";
+import { emptyDirPlugin } from "./empty-dir/plugin.js";
+import { hostPathPlugin } from "./host-path/plugin.js";
+import { imagePlugin } from "./image/plugin.js";
+import { lazyPlugin } from "./lazy-plugin.js";
+import type { ObjectVolumeDeps } from "./object-volume/object-volume.js";
+import type { VolumePlugin } from "./plugin.js";
+import type { VolumeManagerOptions } from "./volume-manager.js";
+
+/** `cluster` is absent on a stand-alone node. */
+export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAccess): VolumePlugin[] {
+  const objects = { ...options, ownership: options };
+  return [
+    emptyDirPlugin(objects),
+    hostPathPlugin(),
+    imagePlugin(),
+    lazyPlugin({
+      name: "kubernetes.io/downward-api",
+      source: "downwardAPI",
+      load: async () => (await import("./downward-api/plugin.js")).downwardAPIPlugin(objects),
+    }),
+    lazyPlugin({
+      name: "kubernetes.io/projected",
+      source: "projected",
+      unsupported: ({ projected }) => (cluster === undefined ? clusterSource(projected?.sources) : undefined),
+      load: async () => (await import("./projected/plugin.js")).projectedPlugin({ ...objects, cluster }),
+    }),
+    ...(cluster === undefined ? [] : clusterPlugins({ ...objects, cluster })),
+  ];
+}
+
+function clusterPlugins(deps: ObjectVolumeDeps & { cluster: ClusterAccess }): VolumePlugin[] {
+  return [
+    lazyPlugin({
+      name: "kubernetes.io/configmap",
+      source: "configMap",
+      load: async () => (await import("./config-map/plugin.js")).configMapPlugin(deps),
+    }),
+    lazyPlugin({
+      name: "kubernetes.io/secret",
+      source: "secret",
+      load: async () => (await import("./secret/plugin.js")).secretPlugin(deps),
+    }),
+  ];
+}
+
+/** What of a projection only an API server can give. */
+function clusterSource(sources: readonly VolumeProjection[] = []): string | undefined {
+  const needed = sources.flatMap((source) => Object.keys(source)).find((name) => name !== "downwardAPI");
+  return needed === undefined ? undefined : `projected.${needed}`;
+}

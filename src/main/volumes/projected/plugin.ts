@@ -1,0 +1,39 @@
+// projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is one.
+import type { ClusterAccess } from "../../cluster/port.js";
+import type { VolumeProjection } from "../../../shared/api/volume.js";
+import type { PayloadFile } from "../atomic-writer/payload.js";
+import type { DownwardDeps } from "../downward-api/plugin.js";
+import { DEFAULT_MODE } from "../object-volume/key-files.js";
+import { objectVolumePlugin } from "../object-volume/object-volume.js";
+import { together } from "../object-volume/together.js";
+import type { VolumePlugin } from "../plugin.js";
+import { projectionFiles } from "./projection-files.js";
+
+export interface ProjectedDeps extends DownwardDeps {
+  /** Absent on a stand-alone node: then only the downward API is projected. */
+  cluster: ClusterAccess | undefined;
+}
+
+export function projectedPlugin(deps: ProjectedDeps): VolumePlugin {
+  return objectVolumePlugin(
+    {
+      name: "kubernetes.io/projected",
+      source: "projected",
+      inMemory: true,
+      async collect({ pod, volume, signal }) {
+        const { sources = [], defaultMode = DEFAULT_MODE } = volume.projected ?? {};
+        const read = (source: VolumeProjection) => projectionFiles(deps, { pod, source, defaultMode, signal });
+        const outcomes = await Promise.allSettled(sources.map(read));
+        const problems = outcomes.flatMap((outcome) =>
+          outcome.status === "rejected" ? [outcome.reason as unknown] : [],
+        );
+        if (problems.length > 0) throw together(problems);
+        // Where two name one path the later wins.
+        return new Map<string, PayloadFile>(
+          outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [...outcome.value] : [])),
+        );
+      },
+    },
+    deps,
+  );
+}

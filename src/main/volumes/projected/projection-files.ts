@@ -1,0 +1,67 @@
+// The files of one source of a projected volume. Credentials are for the pod's own user or group where it has one.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { VolumeProjection } from "../../../shared/api/volume.js";
+import { joined } from "../../cluster/joined.js";
+import type { Payload } from "../atomic-writer/payload.js";
+import { downwardFiles } from "../downward-api/downward-files.js";
+import { credentialFile } from "../object-volume/fs-user.js";
+import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
+import type { ProjectedDeps } from "./plugin.js";
+
+/** A source that says too little, or one that this node cannot project. */
+export class ProjectionError extends Error {
+  override readonly name = "ProjectionError";
+}
+export const isProjectionError = (error: unknown): error is ProjectionError => error instanceof ProjectionError;
+
+export interface ProjectionRequest {
+  pod: Pod;
+  source: VolumeProjection;
+  defaultMode: number;
+  signal: AbortSignal;
+}
+
+/** Rejects with what the API server said, or with ProjectionError. */
+export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRequest): Promise<Payload> {
+  const { pod, source, defaultMode, signal } = request;
+  const { namespace } = pod.metadata;
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
+  if (downwardAPI !== undefined) {
+    return downwardFiles({ pod, items: downwardAPI.items, defaultMode, nodeAllocatable: deps.nodeAllocatable() });
+  }
+  const cluster = joined(deps.cluster);
+  if (configMap !== undefined) {
+    const { name = "", items, optional = false } = configMap;
+    return configMapFiles({ objects: cluster.configMaps, namespace, name, items, defaultMode, optional, signal });
+  }
+  if (secret !== undefined) {
+    const { name = "", items, optional = false } = secret;
+    return secretFiles({ objects: cluster.secrets, namespace, name, items, defaultMode, optional, signal });
+  }
+  if (serviceAccountToken !== undefined) {
+    const { audience = "", expirationSeconds, path } = serviceAccountToken;
+    const request = {
+      pod,
+      ...(audience !== "" && { audience }),
+      ...(expirationSeconds !== undefined && { expirationSeconds }),
+    };
+    const { token } = await cluster.tokens.get(request, signal);
+    return new Map([[path, { data: token, ...credentialFile(pod, defaultMode) }]]);
+  }
+  if (clusterTrustBundle !== undefined) {
+    const { name, signerName, labelSelector, optional = false, path } = clusterTrustBundle;
+    const anchors = cluster.trustAnchors;
+    const read = (): Promise<string> => {
+      if (name !== undefined) return anchors.byName(name, optional, signal);
+      if (signerName !== undefined) return anchors.bySigner(signerName, labelSelector, optional, signal);
+      throw new ProjectionError("ClusterTrustBundle projection requires either name or signerName to be set");
+    };
+    return new Map([[path, { data: await read(), ...credentialFile(pod, defaultMode) }]]);
+  }
+  if (podCertificate !== undefined) {
+    throw new ProjectionError(
+      "podCertificate projections are not in this version of nodelet; use a serviceAccountToken",
+    );
+  }
+  return new Map();
+}

@@ -1,0 +1,34 @@
+// Brings the volumes of a running pod up to date, one after the other. INVARIANTS: what fails is an event of the pod and
+// ends nothing; a volume that something else is being done to is left to that.
+import type { EventRecorder } from "../../events/recorder.js";
+import { volumeKey } from "./actual-state.js";
+import type { WantedPod } from "./desired-state.js";
+import type { VolumeOperations } from "./operations.js";
+import { tellSetUpFailed } from "./wait-for-volumes.js";
+
+export interface RefreshDeps {
+  operations: VolumeOperations;
+  events: EventRecorder;
+}
+
+/** Resolves to whether all went well. */
+export async function refreshVolumes(
+  { operations, events }: RefreshDeps,
+  { pod, volumes }: WantedPod,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const calledOff = (): boolean => signal.aborted;
+  let ok = true;
+  for (const { volume, plugin } of volumes) {
+    if (calledOff()) break;
+    const work = async (): Promise<void> => plugin.refresh?.({ pod, volume, signal });
+    try {
+      await operations.refresh(volumeKey(pod.metadata.uid, volume.name), work);
+    } catch (error) {
+      if (calledOff()) break;
+      ok = false;
+      tellSetUpFailed(events, pod, volume.name, error);
+    }
+  }
+  return ok;
+}

@@ -1,0 +1,104 @@
+// When the volumes of running pods are brought up to date: every syncFrequency at the latest, at once when something that
+// they are made of has changed, and sooner again after a failure. INVARIANTS: one pod at a time, in the background; a pod
+// that is forgotten is not touched any more once `forget` has resolved.
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+
+export interface RefresherDeps {
+  clock: Clock;
+  /** syncFrequency. */
+  intervalMs: number;
+  /** Resolves to whether all went well; never rejects. */
+  refresh(uid: string, signal: AbortSignal): Promise<boolean>;
+  /** 0 to 1. */
+  random?: () => number;
+}
+
+/** A refresh comes after this part of the interval at least: pods that started together part over time. */
+const EARLIEST = 0.75;
+const FIRST_RETRY_MS = 2000;
+
+interface Entry {
+  /** On the monotonic clock; undefined while it is being refreshed and nothing new has come. */
+  due: number | undefined;
+  failures: number;
+}
+
+export class Refresher {
+  private readonly entries = new Map<string, Entry>();
+  private timer: Timer | undefined;
+  private current: { uid: string; abort: AbortController; done: Promise<void> } | undefined;
+  private stopped = false;
+
+  constructor(private readonly deps: RefresherDeps) {}
+
+  /** Idempotent. */
+  watch(uid: string): void {
+    if (this.entries.has(uid) || this.stopped) return;
+    this.entries.set(uid, { due: this.next(0), failures: 0 });
+    this.arm();
+  }
+
+  /** Nothing for a pod that is not watched. */
+  soon(uid: string): void {
+    const entry = this.entries.get(uid);
+    if (entry === undefined) return;
+    entry.due = this.deps.clock.monotonic();
+    this.arm();
+  }
+
+  async forget(uid: string): Promise<void> {
+    this.entries.delete(uid);
+    if (this.current?.uid !== uid) return;
+    this.current.abort.abort(new Error(`the volumes of pod ${uid} are being taken down`));
+    await this.current.done;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.entries.clear();
+    this.timer?.cancel();
+    if (this.current === undefined) return;
+    this.current.abort.abort(new Error("the agent stops"));
+    await this.current.done;
+  }
+
+  private arm(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    if (this.current !== undefined || this.stopped) return;
+    let first: { uid: string; due: number } | undefined;
+    for (const [uid, { due }] of this.entries) {
+      if (due !== undefined && (first === undefined || due < first.due)) first = { uid, due };
+    }
+    if (first === undefined) return;
+    const { uid, due } = first;
+    const waitMs = Math.max(0, due - this.deps.clock.monotonic());
+    this.timer = this.deps.clock.after(waitMs, () => this.begin(uid)).unref();
+  }
+
+  private begin(uid: string): void {
+    this.timer = undefined;
+    const entry = this.entries.get(uid);
+    if (entry === undefined) {
+      this.arm();
+      return;
+    }
+    entry.due = undefined;
+    const abort = new AbortController();
+    const done = this.deps.refresh(uid, abort.signal).then((ok) => {
+      entry.failures = ok ? 0 : entry.failures + 1;
+      // What has come meanwhile is due already.
+      entry.due ??= this.next(entry.failures);
+      this.current = undefined;
+      this.arm();
+    });
+    this.current = { uid, abort, done };
+  }
+
+  private next(failures: number): number {
+    const { clock, intervalMs, random = Math.random } = this.deps;
+    const interval = intervalMs * (EARLIEST + (1 - EARLIEST) * random());
+    const retry = failures === 0 ? interval : FIRST_RETRY_MS * 2 ** (failures - 1);
+    return clock.monotonic() + Math.min(interval, retry);
+  }
+}

@@ -1,0 +1,33 @@
+// Label selectors (meta/v1), as objects name other objects by their labels.
+
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
+}
+
+/** An empty selector matches everything, an absent one nothing. An operator nobody knows matches nothing. */
+export function selects(
+  selector: LabelSelector | undefined,
+  labels: Readonly<Record<string, string>> | undefined = {},
+): boolean {
+  if (selector === undefined) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = labels[key];
+      switch (operator) {
+        case "In":
+          return value !== undefined && values.includes(value);
+        case "NotIn":
+          return value === undefined || !values.includes(value);
+        case "Exists":
+          return value !== undefined;
+        case "DoesNotExist":
+          return value === undefined;
+        default:
+          return false;
+      }
+    })
+  );
+}
