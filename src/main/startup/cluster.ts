@@ -1,5 +1,5 @@
-// Stand-alone or in a cluster: without --kubeconfig there are no API clients, which is said once. With it, this version
-// can go no further than to say what is missing.
+// Stand-alone or in a cluster: without --kubeconfig there are no API clients, which is said once. With it, the files to
+// join with must be there.
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
 
@@ -18,8 +18,8 @@ export const isClusterError = (error: unknown): error is ClusterError => error i
 
 const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";
 
-/** Returns when the node is to run stand-alone. @throws ClusterError */
-export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info">): Promise<void> {
+/** Whether the node is to join a cluster, rather than to run stand-alone. @throws ClusterError */
+export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info">): Promise<boolean> {
   const { kubeconfig, bootstrapKubeconfig } = files;
   if (kubeconfig === "") {
     if (bootstrapKubeconfig !== "") {
@@ -28,7 +28,7 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
       );
     }
     log.info("Standalone mode, no API client: without --kubeconfig pods come from files and URLs only");
-    return;
+    return false;
   }
   if (!(await isFile(kubeconfig))) {
     if (bootstrapKubeconfig === "") {
@@ -44,9 +44,7 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
       );
     }
   }
-  throw new ClusterError(
-    `everything but the cluster is in order; joining one is not in this version of nodelet: ${STAND_ALONE}`,
-  );
+  return true;
 }
 
 async function isFile(path: string): Promise<boolean> {

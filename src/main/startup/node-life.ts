@@ -50,9 +50,9 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
     signal: stop.aborted,
   });
   try {
-    await checkCluster(settings, log);
+    const inCluster = await checkCluster(settings, log);
     await checkSwap(settings.failSwapOn);
-    return await withNode(settings, parts, lock, feedEveryMs);
+    return await withNode(settings, parts, { lock, feedEveryMs, inCluster });
   } finally {
     await lock.release();
   }
@@ -61,11 +61,11 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
 async function withNode(
   settings: Settings,
   parts: LifeParts,
-  lock: HeldLock,
-  feedEveryMs: number | undefined,
+  { lock, feedEveryMs, inCluster }: { lock: HeldLock; feedEveryMs: number | undefined; inCluster: boolean },
 ): Promise<Outcome> {
   const { log, stop } = parts;
   const clock = systemClock;
+  const startedAtMs = clock.now();
   const name = nodeName(settings.hostnameOverride, hostname());
   let end: (outcome: Outcome) => void = () => undefined;
   const ended = new Promise<Outcome>((resolve) => {
@@ -93,7 +93,12 @@ async function withNode(
     makeDirectories(directories),
     setOomScoreAdj(settings.oomScoreAdj, log),
   ]);
-  const node = await runNode(nodeSettings, { threads, registry, clock, log });
+  const giveUp = (reason: string): void => {
+    log.error(`the agent can't go on: ${reason}`);
+    end({ exitCode: 1 });
+  };
+  const cluster = inCluster ? { settings, startedAtMs, giveUp } : undefined;
+  const node = await runNode(nodeSettings, { threads, registry, clock, log, ...(cluster && { cluster }) });
   const systemd = tellSystemd({ node, threads, clock, log, feedEveryMs });
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));

@@ -10,6 +10,8 @@ import { goPlatform, recordBuild, recordNode } from "../../shared/metrics/node.j
 import { podMetrics } from "../../shared/metrics/pods.js";
 import { resizeMetrics } from "../../shared/metrics/resizes.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { Membership } from "../cluster/membership.js";
+import type { Settings } from "../command/settings.js";
 import { NodeRecorder } from "../events/node-recorder.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
@@ -44,6 +46,16 @@ export interface RunNodeDeps {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+  /** Absent: the node runs stand-alone. */
+  cluster?: ClusterDeps;
+}
+
+export interface ClusterDeps {
+  /** As the command line and the files give them. */
+  settings: Settings;
+  /** Wall time, ms. */
+  startedAtMs: number;
+  giveUp: (reason: string) => void;
 }
 
 export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promise<RunningNode> {
@@ -58,9 +70,20 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log: moduleLogger(log, "events"),
     counters: eventMetrics(registry),
   });
+  const membership = deps.cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const [bare, facts] = await Promise.all([
-    makeRuntime(settings, { clock, log, registry, metrics, events, trace: timelines, tasks, providers }),
+    makeRuntime(settings, {
+      clock,
+      log,
+      registry,
+      metrics,
+      events,
+      trace: timelines,
+      tasks,
+      providers,
+      ...(membership !== undefined && { cluster: membership.late }),
+    }),
     admissionFacts(settings),
   ]);
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
@@ -83,6 +106,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     registry,
     log,
     fail: (uid, failure) => sync.workers.fail(uid, failure),
+    object: () => membership?.node(),
   });
   const sync: NodeSync = new NodeSync({
     runtime,
@@ -104,7 +128,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
 
   await Promise.all([sync.load(), probes.load()]);
   threads.attach({
-    onRecord: (record) => sync.loop.onPlegRecord(record),
+    onRecord: (record) => {
+      sync.loop.onPlegRecord(record);
+      membership?.onRecord(record);
+    },
     watches: () => sync.watches(),
     resend: () => sync.cache.resend(),
     pods: () => sync.statuses.all(),
@@ -131,12 +158,30 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     clock,
     onChange: (change) => sync.loop.onPodChange(change),
     onSourcesSeen: () => sync.loop.onSourcesSeen(),
+    withApi: membership !== undefined,
+    onStaticSourcesSeen: () => sync.loop.onStaticSourcesSeen(),
   });
+  if (deps.cluster !== undefined) {
+    const joining = {
+      ...deps.cluster,
+      ...{ threads, sync, sources, tasks, registry, clock, log },
+      nodeName: settings.nodeName,
+      capacity: facts.capacity,
+      allocatable: facts.allocatable,
+      cri: runtime.cri,
+      recorder: events,
+    };
+    membership?.begin(async () => {
+      const { joinCluster } = await import("../cluster/join-cluster.js");
+      return joinCluster({ ...joining, late: membership.late });
+    });
+  }
   const pods = (): Iterable<ObservedPod> => sync.cache.all();
   const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
   const stop = async (): Promise<void> => {
     endLoopWatch();
     removeFaultHook();
+    await membership?.stop();
     await sources.stop();
     await logs.stop();
     await collection.stop();

@@ -1,0 +1,131 @@
+// What the node proves itself with in its cluster: the kubeconfig (asked for by bootstrap where there is none), the client
+// certificate that is renewed in time, and the serving certificate that the cluster signs.
+import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
+import type { ClientConfig } from "../../shared/api/client/config.js";
+import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { certificateMetrics } from "../../shared/metrics/certificates.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Settings } from "../command/settings.js";
+import { bootstrap } from "../node/certificates/bootstrap.js";
+import type { CertificateManager } from "../node/certificates/certificate-manager.js";
+import { CertificateStore } from "../node/certificates/certificate-store.js";
+import { certificateTasks } from "../node/certificates/certificate-tasks.js";
+import { clientCertificate, servingCertificate, type RotationDeps } from "../node/certificates/rotation.js";
+import type { NodeStatusLink } from "../node/start-node-status.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+
+export interface CredentialsParts {
+  settings: Settings;
+  nodeName: string;
+  tasks: TasksPool;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  connect: (config: ClientConfig) => ConnectedClient;
+  /** The agent must end: its certificate has expired for good. */
+  giveUp: (reason: string) => void;
+}
+
+export interface NodeCertificates {
+  client: ConnectedClient;
+  /** What the client was made with: other threads make theirs with it. */
+  config: ClientConfig;
+  /** Renewed certificates concern the thread; the node's addresses concern the serving certificate. */
+  useNode(link: NodeStatusLink): void;
+  stop(): Promise<void>;
+}
+
+/** An expired client certificate that could not be renewed for so long ends the agent: its next life bootstraps. */
+const EXPIRED_FOR_MS = 5 * 60_000;
+const LOOK_MS = 60_000;
+
+/** Rejects with KubeconfigError or the signal's reason. */
+export async function startCredentials(parts: CredentialsParts): Promise<NodeCertificates> {
+  const { settings, nodeName, clock, signal, connect } = parts;
+  const log = moduleLogger(parts.log, "certificates");
+  const tasks = certificateTasks(parts.tasks);
+  const directory = settings.certDir;
+  const store = new CertificateStore({ directory, prefix: "kubelet-client", tasks, clock });
+  const { kubeconfig, bootstrapKubeconfig, certDir } = settings;
+  const found = await bootstrap({
+    kubeconfig,
+    bootstrapKubeconfig,
+    certDir,
+    nodeName,
+    store,
+    tasks,
+    load: loadClientConfig,
+    connect: (config) => createApiClient({ config, clock, log }),
+    clock,
+    log,
+    signal,
+  });
+  const rotates = settings.rotateCertificates && found.clientCertificate !== undefined;
+  // What an earlier life has renewed counts more than what the kubeconfig began with.
+  const renewed = rotates ? await store.read() : undefined;
+  const config = renewed === undefined || renewed.notAfter <= clock.now() ? found : withPair(found, store.current);
+  const client = connect(config);
+  const managers: CertificateManager[] = [];
+  const links: NodeStatusLink[] = [];
+  const common: Omit<RotationDeps, "store"> = {
+    nodeName,
+    client,
+    tasks,
+    metrics: certificateMetrics(parts.registry, clock),
+    clock,
+    log,
+  };
+  const onRotated = (): void => {
+    for (const reload of [client.reload(), ...links.map((link) => link.reloadCredentials())]) {
+      reload.catch((error: unknown) => log.warn({ err: error }, "a renewed client certificate is not in use yet"));
+    }
+  };
+  const endExpiry = rotates ? rotateClient({ ...common, store }, managers, onRotated, parts) : undefined;
+  return {
+    client,
+    config,
+    useNode(link) {
+      links.push(link);
+      if (settings.config.get("serverTLSBootstrap") !== true) return;
+      const serving = servingCertificate(
+        { ...common, store: new CertificateStore({ directory, prefix: "kubelet-server", tasks, clock }) },
+        {
+          addresses: () => link.node()?.status?.addresses ?? [],
+          allowDNSOnly: settings.config.gate("AllowDNSOnlyNodeCSR"),
+          onRotated: () => undefined,
+        },
+      );
+      link.onNode(() => serving.poke());
+      serving.start();
+      managers.push(serving);
+    },
+    async stop() {
+      endExpiry?.();
+      await Promise.all(managers.map((manager) => manager.stop()));
+    },
+  };
+}
+
+function rotateClient(
+  deps: RotationDeps,
+  managers: CertificateManager[],
+  onRotated: () => void,
+  { clock, giveUp }: CredentialsParts,
+): () => void {
+  const manager = clientCertificate(deps, onRotated);
+  manager.start();
+  managers.push(manager);
+  const timer = clock.every(LOOK_MS, () => {
+    const { certificate } = manager;
+    if (certificate === undefined || clock.now() < certificate.notAfter + EXPIRED_FOR_MS) return;
+    giveUp("the client certificate has expired and could not be renewed: the agent starts over to bootstrap");
+  });
+  return () => timer.cancel();
+}
+
+function withPair(config: ClientConfig, file: string): ClientConfig {
+  return { ...config, clientCertificate: { certificate: { file }, key: { file } } };
+}

@@ -1,0 +1,158 @@
+// Joins the node to its cluster: credentials first, then the Node object and its heartbeat, what pods refer to, the pods
+// themselves. Loaded only with a kubeconfig, and waited for by nobody who runs static pods.
+// What must hold: what was started is stopped in reverse; a stop is answered at any moment, bootstrap included.
+import type { Node } from "../../shared/api/node.js";
+import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
+import type { ClientConfig } from "../../shared/api/client/config.js";
+import { PODS } from "../../shared/api/client/kinds.js";
+import { Reflector } from "../../shared/api/client/reflector.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { goPlatform } from "../../shared/metrics/node.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Settings } from "../command/settings.js";
+import type { NodeRecorder } from "../events/node-recorder.js";
+import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
+import type { NodeResources } from "../resources/node-capacity.js";
+import type { Sources } from "../sources/start-sources.js";
+import type { NodeThreads } from "../startup/node-threads.js";
+import type { NodeSync } from "../sync/node-sync.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+import { startCredentials, type NodeCertificates } from "./credentials.js";
+import type { LateCluster } from "./late-cluster.js";
+import type { JoinedCluster } from "./membership.js";
+import { startPodSync } from "./start-pod-sync.js";
+
+export interface JoinParts {
+  settings: Settings;
+  nodeName: string;
+  /** Wall time at which the process started, ms. */
+  startedAtMs: number;
+  capacity: NodeResources;
+  allocatable: NodeResources;
+  threads: NodeThreads;
+  sync: NodeSync;
+  sources: Pick<Sources, "api">;
+  late: LateCluster;
+  cri: CriClient;
+  recorder: NodeRecorder;
+  tasks: TasksPool;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  /** The agent must end: its certificate has expired for good. */
+  giveUp: (reason: string) => void;
+}
+
+export function joinCluster(parts: JoinParts): JoinedCluster {
+  return new Joining(parts);
+}
+
+class Joining implements JoinedCluster {
+  private readonly abort = new AbortController();
+  private readonly done: Promise<void>;
+  private nodeStatus: NodeStatusLink | undefined;
+  private readonly stops: (() => Promise<void> | void)[] = [];
+
+  constructor(private readonly parts: JoinParts) {
+    this.done = this.join().catch((error: unknown) => {
+      if (this.abort.signal.aborted) return;
+      const what = error instanceof Error ? error.message : String(error);
+      parts.log.error({ err: error }, `the node can't join its cluster: ${what}`);
+      parts.giveUp(what);
+    });
+  }
+
+  onRecord: JoinedCluster["onRecord"] = (record) => this.nodeStatus?.onRecord(record);
+
+  node(): Node | undefined {
+    return this.nodeStatus?.node();
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort(new Error("the agent stops"));
+    await this.done;
+    for (const stop of this.stops.reverse()) await stop();
+  }
+
+  private async join(): Promise<void> {
+    const { parts } = this;
+    const { settings, clock, log } = parts;
+    const { signal } = this.abort;
+    const credentials = await startCredentials({ ...parts, signal, connect: (config) => this.connect(config) });
+    this.stops.push(() => credentials.stop());
+    const { client } = credentials;
+    this.stops.push(() => client.close());
+    signal.throwIfAborted();
+    const nodeStatus = this.startNodeStatus(credentials);
+    const { config } = settings;
+    const events = client.sharing({ qps: orNone(config.get("eventRecordQPS")), burst: config.get("eventBurst") ?? 0 });
+    const pods = startPodSync({
+      ...parts,
+      client,
+      eventsClient: events,
+      reflect: (feed) =>
+        new Reflector({
+          client,
+          kind: PODS,
+          fieldSelector: `spec.nodeName=${parts.nodeName}`,
+          clock,
+          log: moduleLogger(log, "pods-watch"),
+          onReplace: (pods) => feed.onReplace(pods),
+          onEvent: (event) => feed.onEvent(event),
+        }),
+      node: () => nodeStatus.node(),
+      ready: firstNode(nodeStatus),
+    });
+    this.stops.push(() => pods.stop());
+  }
+
+  private startNodeStatus(credentials: NodeCertificates): NodeStatusLink {
+    const { parts } = this;
+    const { sync } = parts;
+    const link = startNodeStatus(parts.settings, {
+      ...parts,
+      events: parts.recorder,
+      runtime: sync.cache.runtime,
+      relisted: sync.cache.complete,
+    });
+    this.nodeStatus = link;
+    this.stops.push(() => link.stop());
+    credentials.useNode(link);
+    return link;
+  }
+
+  private connect(config: ClientConfig): ConnectedClient {
+    const { settings, clock, log } = this.parts;
+    const { config: fields, kubernetesVersion } = settings;
+    return createApiClient({
+      config,
+      qps: fields.get("kubeAPIQPS") ?? 0,
+      burst: fields.get("kubeAPIBurst") ?? 0,
+      userAgent: `kubelet/${kubernetesVersion} (${goPlatform()}) kubernetes/nodelet`,
+      clock,
+      log: moduleLogger(log, "api-client"),
+    });
+  }
+}
+
+/** 0 events per second: no limit, as the field has it. */
+function orNone(qps: number | undefined): number {
+  return qps === undefined ? 50 : qps === 0 ? -1 : qps;
+}
+
+/** Settles when the API server has a Node for this machine. */
+function firstNode(link: NodeStatusLink): Promise<void> {
+  return new Promise((resolve) => {
+    if (link.node() !== undefined) {
+      resolve();
+      return;
+    }
+    const end = link.onNode((node) => {
+      if (node === undefined) return;
+      end();
+      resolve();
+    });
+  });
+}

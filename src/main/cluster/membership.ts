@@ -1,0 +1,53 @@
+// The node's membership of a cluster, from the side of a node that starts before it has joined: what it may ask, and what
+// it tells. The cluster's own parts are loaded behind it, when static pods are on their way.
+import type { PlegRecord } from "../../shared/contracts/pleg.js";
+import type { Node } from "../../shared/api/node.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { LateCluster } from "./late-cluster.js";
+
+/** A membership that has come about, or is about to. */
+export interface JoinedCluster {
+  onRecord(record: PlegRecord): void;
+  node(): Node | undefined;
+  stop(): Promise<void>;
+}
+
+export class Membership {
+  /** For the parts that use the cluster once it is there. */
+  readonly late = new LateCluster();
+  private joined: JoinedCluster | undefined;
+  private joining: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(private readonly log: Logger) {}
+
+  /** `join` is not waited for. */
+  begin(join: () => Promise<JoinedCluster>): void {
+    this.joining = join().then(
+      async (joined) => {
+        this.joined = joined;
+        if (this.stopped) await joined.stop();
+      },
+      (error: unknown) => {
+        const what = error instanceof Error ? error.message : String(error);
+        this.log.error({ err: error }, `the node can't join its cluster: ${what}`);
+      },
+    );
+  }
+
+  /** Every record of the pleg thread, beside the sync loop. */
+  onRecord(record: PlegRecord): void {
+    this.joined?.onRecord(record);
+  }
+
+  /** This node as the API server has it; undefined before it was seen. */
+  node(): Node | undefined {
+    return this.joined?.node();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.joined?.stop();
+    await this.joining;
+  }
+}
