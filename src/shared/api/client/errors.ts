@@ -1,4 +1,5 @@
 // How calls to the API server fail: it refused (ApiError), or it could not be asked (ApiConnectionError).
+import { isCredentialError } from "./credentials/errors.js";
 
 /** The server's answer when it refuses (meta/v1 Status). */
 export interface StatusDetails {
@@ -44,6 +45,8 @@ export const isAlreadyExists = (error: unknown): boolean =>
 export const isForbidden = (error: unknown): boolean => isApiError(error) && error.status === 403;
 /** The version asked for is no longer kept: list anew. */
 export const isGone = (error: unknown): boolean => isApiError(error) && error.status === 410;
-/** Too many requests, or the server can't serve now: worth another try, later. */
+/** Too many requests, the server can't serve now, or our credentials are not there yet: worth another try, later. */
 export const isRetriable = (error: unknown): boolean =>
-  isApiConnectionError(error) || (isApiError(error) && (error.status === 429 || error.status >= 500));
+  isApiConnectionError(error) ||
+  isCredentialError(error) ||
+  (isApiError(error) && (error.status === 429 || error.status >= 500));

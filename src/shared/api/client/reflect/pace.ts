@@ -1,0 +1,67 @@
+// When a reflector asks again: at once after a watch that was worth its while, else ever later, as client-go's reflector does.
+// What must hold: however a server behaves, requests do not come faster than about one a second for long.
+import type { Clock } from "../../../clock/clock.js";
+
+/** The first wait is 0.8 to 1.6 s, the longest 15 to 30 s. */
+const FIRST_MS = 1600;
+const LONGEST_MS = 30_000;
+/** Without failures for so long, waits begin anew. */
+const HEALTHY_MS = 120_000;
+/** A watch that ends sooner did not do its work. */
+const SHORT_MS = 1000;
+/** Longer than any call takes to fail. */
+const LONG_MS = 35_000;
+
+/** How a round of listing and watching went. */
+export interface Round {
+  livedMs: number;
+  /** Events and bookmarks. */
+  heard: number;
+  /**
+   * "end": the server ended the watch; "broken": the connection did; "anew": what is asked next is
+   * something else; "failed": it refused.
+   */
+  how: "end" | "broken" | "anew" | "failed";
+}
+
+export class Pace {
+  private waits = 0;
+  private lastWaitAt = -Infinity;
+  private wasShort = false;
+  private lastAnewAt = -Infinity;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly random: () => number,
+  ) {}
+
+  /** Milliseconds until the next request. */
+  after(round: Round): number {
+    const now = this.clock.monotonic();
+    if (this.isWorthwhile(round, now)) return 0;
+    if (now - this.lastWaitAt > HEALTHY_MS) this.waits = 0;
+    const full = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.waits, 10));
+    this.waits += 1;
+    const waitMs = full * (1 - this.random() / 2);
+    this.lastWaitAt = now + waitMs;
+    return waitMs;
+  }
+
+  private isWorthwhile({ livedMs, heard, how }: Round, now: number): boolean {
+    const wasShort = this.wasShort;
+    this.wasShort = livedMs < SHORT_MS;
+    switch (how) {
+      case "end":
+        return this.wasShort ? heard > 0 && !wasShort : true;
+      case "broken":
+        return livedMs >= LONG_MS || (!this.wasShort && heard > 0);
+      case "anew": {
+        const isRare = now - this.lastAnewAt > LONG_MS;
+        this.lastAnewAt = now;
+        return isRare;
+      }
+      case "failed":
+        return false;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// What resource versions say: those of one kind grow (comparable by their contract since Kubernetes 1.35).
+import { isApiError, isGone } from "../errors.js";
+
+/** The server's history is not the one we know: its storage was set back. */
+export class HistoryError extends Error {
+  override readonly name = "HistoryError";
+  constructor(known: string, told: string) {
+    super(`the server tells of version ${told}, but has told of ${known} before: its storage was set back`);
+  }
+}
+
+/** False where a version is no number. */
+export function isOlder(version: string, than: string): boolean {
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
+  return version.length === than.length ? version < than : version.length < than.length;
+}
+
+/** What we know is of no use any more: list what there is now. */
+export function isUnknownVersion(error: unknown): boolean {
+  if (error instanceof HistoryError || isGone(error)) return true;
+  return isApiError(error) && error.status === 504 && isTooLarge(error);
+}
+
+function isTooLarge({ message, details }: { message: string; details: { causes?: { reason?: string }[] } }): boolean {
+  const isCause = (details.causes ?? []).some(({ reason }) => reason === "ResourceVersionTooLarge");
+  return isCause || message.includes("Too large resource version");
+}

@@ -1,0 +1,266 @@
+// Keeps its owner told of all objects of a kind: the whole set first, then each change, through whatever befalls the server.
+// What must hold: no change is lost or told twice, except that a new whole set replaces everything; the server is never
+// asked in a busy loop; after stop() nothing is told any more.
+import type { Clock } from "../../clock/clock.js";
+import { Scope } from "./connection/scope.js";
+import type { ClientLog } from "./credentials/identity.js";
+import { ApiConnectionError, isApiConnectionError, isApiError, isRetriable } from "./errors.js";
+import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "./port.js";
+import { listAll } from "./reflect/list-all.js";
+import { Pace, type Round } from "./reflect/pace.js";
+import { HistoryError, isOlder, isUnknownVersion } from "./reflect/versions.js";
+
+/** A watch ends after 5 to 10 minutes, so that servers behind a balancer get even shares. */
+const WATCH_S = 300;
+/** While the whole set comes as a stream, something comes at least this often. */
+const STREAM_IDLE_MS = 30_000;
+/** So many refusals of a watch in a row, and the set is asked for anew. */
+const REFUSALS = 3;
+/** How servers (or what stands before them) say that they cannot stream a list. */
+const NO_STREAM = new Set([400, 405, 406, 415, 422]);
+
+export interface ObjectEvent<T> {
+  type: "ADDED" | "MODIFIED" | "DELETED";
+  object: T;
+}
+
+export interface ReflectorOptions<T extends ApiObject> {
+  client: ApiClient;
+  kind: ResourceKind<T>;
+  namespace?: string;
+  fieldSelector?: string;
+  labelSelector?: string;
+  clock: Clock;
+  log: ClientLog;
+  /** All there is, after each list: what is not in it is gone. */
+  onReplace(objects: T[]): void;
+  onEvent(event: ObjectEvent<T>): void;
+  /** Of every object before it is told: to drop what nobody needs. */
+  transform?(object: T): T;
+  /** Default: yes, where the server can. */
+  streamsList?: boolean;
+  /** 0 to 1; default Math.random. */
+  random?: () => number;
+}
+
+export class Reflector<T extends ApiObject> {
+  /** True when the first whole set was told; false when it was stopped before. */
+  readonly synced: Promise<boolean>;
+  private settle: (isSynced: boolean) => void = () => undefined;
+  private told = false;
+  private readonly end = new AbortController();
+  private running: Promise<void> | undefined;
+
+  /** Of the last list, event or bookmark. Undefined: none yet; "": unknown to the server. */
+  private version: string | undefined;
+  private needsSet = true;
+  /** The server can give the set as a stream. */
+  private streams: boolean;
+  /** The next set is asked for as a list. */
+  private plain: boolean;
+  private heard = 0;
+  private refusals = 0;
+  private failures = 0;
+  private failure: Error | undefined;
+  private readonly pace: Pace;
+  private readonly random: () => number;
+
+  constructor(private readonly options: ReflectorOptions<T>) {
+    this.random = options.random ?? Math.random;
+    this.pace = new Pace(options.clock, this.random);
+    this.streams = options.streamsList ?? true;
+    this.plain = !this.streams;
+    this.synced = new Promise((resolve) => (this.settle = resolve));
+  }
+
+  get isSynced(): boolean {
+    return this.told;
+  }
+  get lastResourceVersion(): string {
+    return this.version ?? "";
+  }
+  /** Why nothing comes at present; undefined while all is well. */
+  get lastError(): Error | undefined {
+    return this.failure;
+  }
+
+  start(): void {
+    this.running ??= this.run(this.end.signal);
+  }
+
+  /** Resolves when no request is under way any more. Final. */
+  async stop(): Promise<void> {
+    this.end.abort(new Error("the reflector was stopped"));
+    this.settle(false);
+    await this.running;
+  }
+
+  private async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    const isStopped = (): boolean => signal.aborted;
+    while (!isStopped()) {
+      const since = clock.monotonic();
+      this.heard = 0;
+      const how = await this.round(signal);
+      if (isStopped()) return;
+      const waitMs = this.pace.after({ how, heard: this.heard, livedMs: clock.monotonic() - since });
+      if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+
+  private async round(signal: AbortSignal): Promise<Round["how"]> {
+    try {
+      if (this.needsSet && this.plain) await this.list(signal);
+      await this.watch(signal);
+      return "end";
+    } catch (error) {
+      return signal.aborted ? "end" : this.onFailure(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  private async list(signal: AbortSignal): Promise<void> {
+    const { client, kind } = this.options;
+    const resourceVersion = this.version ?? "0";
+    const all = await listAll(client, kind, { ...this.selection(), resourceVersion, signal });
+    this.replace(all.objects.map(this.transformed), all.resourceVersion);
+  }
+
+  private async watch(signal: AbortSignal): Promise<void> {
+    const { client, kind, clock } = this.options;
+    let initial = this.needsSet ? new Map<string, T>() : undefined;
+    const scope = new Scope(signal);
+    const idle = (): Error =>
+      new ApiConnectionError(`the list of ${kind.resource} stopped halfway for ${STREAM_IDLE_MS} ms`);
+    try {
+      for await (const event of client.watch(kind, this.watchOptions(scope.signal, initial !== undefined))) {
+        if (signal.aborted) return;
+        this.heard += 1;
+        if (initial === undefined) {
+          this.tell(event);
+        } else if (event.type === "BOOKMARK" && event.initialEventsEnd) {
+          scope.unlimited();
+          this.replace([...initial.values()], event.resourceVersion);
+          initial = undefined;
+        } else {
+          scope.limit(clock, STREAM_IDLE_MS, idle);
+          this.collect(initial, event);
+        }
+      }
+      if (initial !== undefined && !signal.aborted) {
+        throw new ApiConnectionError(`the list of ${kind.resource} as a stream ended before it was whole`);
+      }
+    } catch (error) {
+      this.plain ||= initial !== undefined && this.heard > 0;
+      throw error;
+    } finally {
+      scope.dispose();
+    }
+  }
+
+  private watchOptions(signal: AbortSignal, sendInitialEvents: boolean): WatchOptions {
+    const timeoutSeconds = Math.floor(WATCH_S * (1 + this.random()));
+    const resourceVersion = this.version ?? "";
+    return {
+      ...this.selection(),
+      resourceVersion,
+      timeoutSeconds,
+      signal,
+      ...(sendInitialEvents ? { sendInitialEvents } : {}),
+    };
+  }
+
+  private collect(initial: Map<string, T>, event: WatchEvent<T>): void {
+    if (event.type === "BOOKMARK") return;
+    const { namespace = "", name = "" } = event.object.metadata;
+    if (event.type === "DELETED") initial.delete(`${namespace}/${name}`);
+    else initial.set(`${namespace}/${name}`, this.transformed(event.object));
+  }
+
+  private tell(event: WatchEvent<T>): void {
+    const version = event.type === "BOOKMARK" ? event.resourceVersion : (event.object.metadata.resourceVersion ?? "");
+    const known = this.lastResourceVersion;
+    if (isOlder(version, known)) throw new HistoryError(known, version);
+    this.onWell();
+    if (version !== "") this.version = version;
+    if (event.type === "BOOKMARK") return;
+    const { type, object } = event;
+    this.guarded(() => this.options.onEvent({ type, object: this.transformed(object) }));
+  }
+
+  private replace(objects: T[], version: string): void {
+    if (this.end.signal.aborted) return;
+    this.needsSet = false;
+    this.plain = !this.streams;
+    this.version = version;
+    this.onWell();
+    this.guarded(() => this.options.onReplace(objects));
+    this.told = true;
+    this.settle(true);
+  }
+
+  /** What the owner does wrong is no reason to tell it the same again. */
+  private guarded(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      const { kind } = this.options;
+      this.options.log.error({ err: error, resource: kind.resource }, "An observer of the API server's objects failed");
+    }
+  }
+
+  private readonly transformed = (object: T): T => this.options.transform?.(object) ?? object;
+
+  private selection(): { namespace?: string; fieldSelector?: string; labelSelector?: string } {
+    const { namespace, fieldSelector, labelSelector } = this.options;
+    return {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+    };
+  }
+
+  private onWell(): void {
+    const { log, kind } = this.options;
+    const { failures } = this;
+    this.refusals = 0;
+    this.failures = 0;
+    this.failure = undefined;
+    if (failures > 0) log.info({ resource: kind.resource, failures }, "Watching the API server's objects again");
+  }
+
+  private onFailure(error: Error): Round["how"] {
+    if (isUnknownVersion(error)) {
+      if (this.needsSet || error instanceof HistoryError) this.note(error);
+      this.relist("");
+      return "anew";
+    }
+    if (this.needsSet && !this.plain && isApiError(error) && !isRetriable(error)) {
+      this.plain = true;
+      if (NO_STREAM.has(error.status)) this.streams = false;
+      return "anew";
+    }
+    this.note(error);
+    if (isApiConnectionError(error)) return "broken";
+    this.refusals += 1;
+    if (!isRetriable(error) || this.refusals >= REFUSALS) {
+      this.plain ||= this.needsSet;
+      this.relist(this.version);
+    }
+    return "failed";
+  }
+
+  private relist(version: string | undefined): void {
+    this.needsSet = true;
+    this.version = version;
+    this.refusals = 0;
+  }
+
+  /** Told once for each cause: a server may be gone for hours. */
+  private note(error: Error): void {
+    const isNews = this.failure?.message !== error.message;
+    this.failure = error;
+    this.failures += 1;
+    const fields = { err: error, resource: this.options.kind.resource };
+    if (isNews) this.options.log.warn(fields, "The API server's objects can't be watched; trying again");
+  }
+}

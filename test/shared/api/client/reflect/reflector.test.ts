@@ -1,0 +1,245 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ApiConnectionError, ApiError } from "../../../../../src/shared/api/client/errors.js";
+import { added, bookmark, deleted, modified, object, ScriptedApi } from "./scripted-api.js";
+
+const gone = () => new ApiError(410, "Expired", "too old resource version");
+const refused = () => new ApiConnectionError("connect ECONNREFUSED");
+const items = (version: string, ...names: string[]) => ({
+  metadata: { resourceVersion: version },
+  items: names.map((name) => object(name, "1")),
+});
+
+describe("the whole set as a stream", () => {
+  it("is told at once when it is whole, and changes follow on the same watch", async () => {
+    const api = new ScriptedApi({ fieldSelector: "spec.nodeName=n1" });
+    api.reflector.start();
+    await api.settle();
+    const { options } = api.watch;
+    deepEqual(
+      [options.fieldSelector, options.resourceVersion, options.sendInitialEvents, options.timeoutSeconds],
+      ["spec.nodeName=n1", "", true, 300],
+    );
+    api.watch.send(added("a", "3"), added("b", "1"), bookmark("2"), modified("a", "6"), deleted("b", "7"));
+    await api.settle();
+    deepEqual([api.told, api.reflector.isSynced], [[], false]);
+    api.watch.send(bookmark("7", true), added("c", "8"), bookmark("9"));
+    await api.settle();
+    equal(await api.reflector.synced, true);
+    deepEqual(api.told, ["= a@6", "ADDED c@8"]);
+    equal(api.reflector.lastResourceVersion, "9");
+    await api.reflector.stop();
+    equal(api.clock.pending, 0);
+  });
+
+  for (const status of [400, 415, 422]) {
+    it(`is asked for as a list where the server answers ${status}, from then on`, async () => {
+      const api = new ScriptedApi();
+      api.answers = [items("5", "a")];
+      api.onWatch = (watch) => {
+        if (watch.options.sendInitialEvents === true) watch.end(new ApiError(status, "Invalid", "forbidden for watch"));
+      };
+      api.reflector.start();
+      await api.settle();
+      deepEqual(api.asked, ['0 stream ""', '0 list "0" limit=500', '0 watch "5"']);
+      deepEqual([api.told, api.lines], [["= a@1"], []]);
+      await api.step(40_000);
+      api.watch.end(gone());
+      await api.step(0);
+      deepEqual(api.asked.slice(3), ['40000 list "" limit=500', '40000 watch "5"']);
+      await api.reflector.stop();
+    });
+  }
+
+  it("is asked for as a list when it stops halfway", async () => {
+    const api = new ScriptedApi();
+    api.answers = [items("5", "a")];
+    api.reflector.start();
+    await api.settle();
+    api.watch.send(added("a", "1"));
+    await api.step(29_999);
+    equal(api.asked.length, 1);
+    await api.step(1);
+    deepEqual(api.asked.slice(1), ['30000 list "0" limit=500', '30000 watch "5"']);
+    deepEqual(api.told, ["= a@1"]);
+    await api.reflector.stop();
+  });
+});
+
+describe("lists", () => {
+  it("come in pages, and whole when the pages took too long", async () => {
+    const page = { ...items("5", "a"), metadata: { resourceVersion: "5", continue: "c1" } };
+    const api = new ScriptedApi({ streamsList: false });
+    api.answers = [page, items("5", "b")];
+    api.reflector.start();
+    await api.settle();
+    deepEqual(api.asked, ['0 list "0" limit=500', '0 list "-" limit=500 c1', '0 watch "5"']);
+    deepEqual(api.told, ["= a@1 b@1"]);
+    await api.reflector.stop();
+
+    const late = new ScriptedApi({ streamsList: false });
+    late.answers = [page, gone(), items("9", "a", "b")];
+    late.reflector.start();
+    await late.settle();
+    deepEqual(late.asked, ['0 list "0" limit=500', '0 list "-" limit=500 c1', '0 list "5"', '0 watch "9"']);
+    deepEqual(late.told, ["= a@1 b@1"]);
+    await late.reflector.stop();
+  });
+});
+
+async function synced(options: ConstructorParameters<typeof ScriptedApi>[0] = {}): Promise<ScriptedApi> {
+  const api = new ScriptedApi({ streamsList: false, ...options });
+  api.answers = [items("5", "a")];
+  api.reflector.start();
+  await api.settle();
+  api.asked.length = api.told.length = 0;
+  return api;
+}
+
+describe("a watch", () => {
+  it("goes on where the last one ended, without a list", async () => {
+    const api = await synced();
+    api.watch.send(modified("a", "6"), bookmark("8"));
+    await api.step(1000);
+    api.watch.end();
+    await api.settle();
+    deepEqual(api.asked, ['1000 watch "8"']);
+    api.watch.send(deleted("a", "9"));
+    await api.step(1500);
+    api.watch.end(refused());
+    await api.settle();
+    deepEqual(api.asked.slice(1), ['2500 watch "9"']);
+    deepEqual(api.told, ["MODIFIED a@6", "DELETED a@9"]);
+    await api.reflector.stop();
+  });
+
+  it("of an unreachable server is asked for ever less often, told once in the log, and waits anew after two good minutes", async () => {
+    const api = await synced();
+    let isDown = true;
+    api.onWatch = (watch) => {
+      if (isDown) watch.end(refused());
+    };
+    api.watch.end(refused());
+    for (let second = 0; second < 3600; second++) await api.step(1000);
+    const at = api.asked.map((line) => Number(line.split(" ", 1)[0]));
+    // Waits of 1.6, 3.2, 6.4, … s, seen by a clock that steps by whole seconds.
+    ok(at.length >= 120 && at.length <= 126, `${at.length} requests in an hour`);
+    ok(api.asked.every((line) => line.endsWith('watch "5"')));
+    match(api.lines.join("\n"), /^The API server's objects can't be watched; trying again connect ECONNREFUSED$/);
+    equal(api.reflector.lastError?.message, "connect ECONNREFUSED");
+    isDown = false;
+    await api.step(30_000);
+    api.watch.send(bookmark("6"));
+    await api.step(0);
+    equal(api.lines.at(-1), "Watching the API server's objects again");
+    equal(api.reflector.lastError, undefined);
+    await api.step(150_000);
+    isDown = true;
+    const before = api.asked.length;
+    api.watch.end(refused());
+    await api.step(0);
+    await api.step(1600);
+    equal(api.asked.length, before + 2, "one at once, one after the first wait");
+    await api.reflector.stop();
+    equal(api.clock.pending, 0);
+  });
+
+  it("is not asked for in a busy loop, whatever the server does", async () => {
+    const ends: [string, (api: ScriptedApi) => void][] = [
+      ["ends at once", ({ watch }) => watch.end()],
+      ["ends after an event", ({ watch }) => watch.send(bookmark("6")).end()],
+      ["breaks after an event", ({ watch }) => watch.send(bookmark("6")).end(refused())],
+      ["tells of an old version", ({ watch }) => watch.end(gone())],
+      ["goes back", ({ watch }) => void watch.send(bookmark("1"))],
+      ["forbids", ({ watch }) => watch.end(new ApiError(403, "Forbidden", "no"))],
+      ["fails", ({ watch }) => watch.end(new ApiError(500, "InternalError", "no"))],
+      ["has too much to do", ({ watch }) => watch.end(new ApiError(429, "TooManyRequests", "no"))],
+    ];
+    for (const streamsList of [true, false]) {
+      for (const [name, end] of ends) {
+        const api = await synced({ streamsList });
+        api.onWatch = () => end(api);
+        end(api);
+        for (let second = 0; second < 60; second++) await api.step(1000);
+        const count = api.asked.length;
+        ok(count >= 3 && count <= 16, `${name}: ${count} requests in a minute (${String(streamsList)})`);
+        await api.reflector.stop();
+      }
+    }
+  });
+
+  it("whose version is too old, or of the future, begins with what there is now", async () => {
+    const future = new ApiError(504, "Timeout", "Too large resource version: 5, current: 2", {
+      causes: [{ reason: "ResourceVersionTooLarge" }],
+    });
+    for (const error of [gone(), future]) {
+      const api = await synced();
+      api.answers = [items("2", "b")];
+      api.watch.end(error);
+      await api.settle();
+      deepEqual(api.asked, ['0 list "" limit=500', '0 watch "2"']);
+      deepEqual([api.told, api.lines], [["= b@1"], []]);
+      await api.reflector.stop();
+    }
+  });
+
+  it("of a server that was set back begins with what there is now", async () => {
+    const api = await synced();
+    api.answers = [items("2", "b")];
+    api.watch.send(bookmark("3"));
+    await api.settle();
+    deepEqual(api.asked, ['0 list "" limit=500', '0 watch "2"']);
+    match(api.lines[0] ?? "", /the server tells of version 3, but has told of 5 before: its storage was set back/);
+    await api.reflector.stop();
+  });
+
+  it("that is refused three times is tried with a list not older than what is known", async () => {
+    const api = await synced();
+    const fail = () => new ApiError(500, "InternalError", "no");
+    api.onWatch = (watch) => {
+      if (api.lists.length < 2) watch.end(fail());
+    };
+    api.watch.end(fail());
+    await api.step(1600);
+    await api.step(3200);
+    await api.step(6400);
+    deepEqual(api.asked, ['1600 watch "5"', '4800 watch "5"', '11200 list "5"', '11200 watch "5"']);
+    await api.reflector.stop();
+  });
+});
+
+describe("its owner", () => {
+  it("is told nothing after stop()", async () => {
+    const api = await synced();
+    const { watch } = api;
+    watch.send(modified("a", "6"));
+    await api.reflector.stop();
+    await api.settle();
+    deepEqual([api.told, api.asked], [[], []]);
+    equal(watch.options.signal.aborted, true);
+  });
+
+  it("learns that it was stopped before the first set", async () => {
+    const api = new ScriptedApi();
+    api.reflector.start();
+    await api.settle();
+    await api.reflector.stop();
+    equal(await api.reflector.synced, false);
+  });
+
+  it("may fail without being told the same again", async () => {
+    const told: string[] = [];
+    const api = await synced({
+      onEvent: ({ object: { metadata } }) => {
+        told.push(metadata.name ?? "");
+        throw new Error("ours");
+      },
+      transform: (node) => ({ ...node, metadata: { ...node.metadata, name: `${node.metadata.name ?? ""}!` } }),
+    });
+    api.watch.send(added("b", "6"), added("c", "7"));
+    await api.settle();
+    deepEqual([told, api.asked], [["b!", "c!"], []]);
+    equal(api.lines[0], "An observer of the API server's objects failed ours");
+    await api.reflector.stop();
+  });
+});
