@@ -187,7 +187,8 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
   private sweep(): void {
     const now = this.deps.clock.monotonic();
     for (const item of this.items.values()) {
-      if (item.unusedSince !== undefined && now - item.unusedSince >= LINGER_MS) {
+      if (item.unusedSince !== undefined) {
+        if (now - item.unusedSince < LINGER_MS) continue;
         unfollow(item);
         this.items.delete(item.key);
       } else if (now - item.usedAt >= this.deps.idleMs && !this.book.inVolume(item.key)) unfollow(item);
