@@ -30,7 +30,7 @@ export interface TokenRequest {
   pod: Pod;
   /** Absent: the API server's own audience. */
   audience?: string;
-  /** Default 3607. */
+  /** Absent: the API server's own default, an hour. */
   expirationSeconds?: number;
 }
 export interface IssuedToken {

@@ -1,5 +1,6 @@
 // What is being done to volumes. INVARIANTS: one operation per volume at a time; a failed one is not repeated before its
 // back-off is over; an operation that hangs holds up its own volume and nobody else.
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { VolumeOperationPendingError } from "../errors.js";
 
@@ -129,19 +130,4 @@ export class VolumeOperations {
 
 function newEntry(operation: VolumeOperation): Entry {
   return { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined, forgotten: false };
-}
-
-/** The promise goes on by itself when the signal ends the wait for it. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = (): void => undefined;
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
-      signal.addEventListener("abort", onAbort, { once: true });
-      promise.then(resolve, reject);
-    });
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

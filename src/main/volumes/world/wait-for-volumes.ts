@@ -1,6 +1,7 @@
 // Waits until all volumes of a pod are set up, trying again what fails. INVARIANTS: every failure is an event of the pod;
 // after two minutes the wait ends with the names of what is missing, while an operation that hangs goes on by itself.
 import { setMaxListeners } from "node:events";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../events/recorder.js";
@@ -9,7 +10,7 @@ import type { VolumePlace } from "../place.js";
 import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
-import { unlessAborted, type VolumeOperations } from "./operations.js";
+import type { VolumeOperations } from "./operations.js";
 
 /** How long one sync of a pod waits for its volumes (constants.tsv). */
 const WAIT_MS = 123_000;

@@ -1,0 +1,151 @@
+// What pods of this node get from the cluster, put together: objects that they refer to, tokens, services, classes.
+import { RUNTIME_CLASSES, CONFIG_MAPS, SECRETS } from "../../shared/api/client/kinds.js";
+import { isNotFound } from "../../shared/api/client/errors.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Node } from "../../shared/api/node.js";
+import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
+import type { ResourceKind } from "../../shared/api/client/port.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { Collection } from "./collections/collection.js";
+import { ServicesNotReadError, servicesCollection } from "./collections/services.js";
+import { TrustBundles } from "./collections/trust-bundles.js";
+import { CachedObjects } from "./objects/cached-objects.js";
+import { DirectObjects } from "./objects/direct-objects.js";
+import type { KeptObject, ObjectManager } from "./objects/object-manager.js";
+import { referencesOf } from "./objects/references.js";
+import { WatchedObjects } from "./objects/watched-objects.js";
+import type { ClusterObjects } from "./port.js";
+import { TokenCache } from "./tokens/token-cache.js";
+import type { Follow } from "./watching.js";
+
+export interface ClusterObjectsOptions {
+  client: ApiClient;
+  follow: Follow;
+  clock: Clock;
+  log: Logger;
+  /** configMapAndSecretChangeDetectionStrategy. */
+  strategy: "Watch" | "Cache" | "Get";
+  syncFrequencyMs: number;
+  /** The gate of this name. */
+  clusterTrustBundleProjection: boolean;
+}
+
+/** The annotation that a controller sets by the size of the cluster: seconds. */
+const TTL_ANNOTATION = "node.alpha.kubernetes.io/ttl";
+const DEFAULT_TTL_MS = 60_000;
+const LEAST_IDLE_MS = 60_000;
+
+export class NodeClusterObjects implements ClusterObjects {
+  readonly client: ApiClient;
+  readonly configMaps: ObjectManager<ConfigMap>;
+  readonly secrets: ObjectManager<Secret>;
+  readonly tokens: TokenCache;
+  readonly trustAnchors: TrustBundles;
+  private readonly serviceList: Collection<Service>;
+  private readonly classes: Collection<RuntimeClass>;
+  private readonly listeners = new Set<(uid: string) => void>();
+  private readonly trusting = new Set<string>();
+  private ownNode: Node | undefined;
+
+  constructor(private readonly options: ClusterObjectsOptions) {
+    const { client, follow, clock, log } = options;
+    this.client = client;
+    this.configMaps = this.manager(CONFIG_MAPS);
+    this.secrets = this.manager(SECRETS);
+    this.tokens = new TokenCache({ client, clock, log: moduleLogger(log, "tokens") });
+    this.serviceList = servicesCollection({ follow, clock });
+    this.classes = new Collection({ kind: RUNTIME_CLASSES, follow, clock });
+    this.trustAnchors = new TrustBundles({
+      client,
+      follow,
+      clock,
+      enabled: options.clusterTrustBundleProjection,
+      onChange: () => this.changed([...this.trusting]),
+    });
+  }
+
+  async services(signal: AbortSignal): Promise<readonly Service[]> {
+    const services = await this.serviceList.all(signal);
+    if (services === undefined) throw new ServicesNotReadError();
+    return services;
+  }
+
+  knownServices(): readonly Service[] | undefined {
+    this.serviceList.start();
+    return this.serviceList.peek();
+  }
+
+  async runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined> {
+    const known = (await this.classes.all(signal))?.find(({ metadata }) => metadata.name === name);
+    if (known !== undefined) return known;
+    // A class made with its first pod may come later than the pod.
+    try {
+      return await this.client.get(RUNTIME_CLASSES, { name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  node(): Node | undefined {
+    return this.ownNode;
+  }
+
+  /** Whoever follows the node's object tells it here. */
+  setNode(node: Node): void {
+    this.ownNode = node;
+  }
+
+  podWanted(pod: Pod): void {
+    const { uid, namespace } = pod.metadata;
+    const { configMaps, secrets, trustBundles } = referencesOf(pod);
+    this.configMaps.wanted(uid, namespace, configMaps);
+    this.secrets.wanted(uid, namespace, secrets);
+    if (trustBundles) this.trusting.add(uid);
+    // Begun now, there by the time that the first container needs them.
+    if (!isStaticPod(pod)) this.serviceList.start();
+    if ((pod.spec.runtimeClassName ?? "") !== "") this.classes.start();
+  }
+
+  podGone(uid: string): void {
+    this.configMaps.gone(uid);
+    this.secrets.gone(uid);
+    this.tokens.podGone(uid);
+    this.trusting.delete(uid);
+  }
+
+  onChange(listener: (uid: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Ends all that is followed. The client is its owner's to close. */
+  stop(): void {
+    this.configMaps.stop();
+    this.secrets.stop();
+    this.trustAnchors.stop();
+    this.serviceList.stop();
+    this.classes.stop();
+    this.listeners.clear();
+  }
+
+  private manager<T extends KeptObject>(kind: ResourceKind<T>): ObjectManager<T> {
+    const { client, follow, clock, strategy, syncFrequencyMs } = this.options;
+    const onChange = (uids: readonly string[]): void => this.changed(uids);
+    if (strategy === "Get") return new DirectObjects({ client, kind });
+    if (strategy === "Cache") return new CachedObjects({ client, kind, clock, ttlMs: () => this.ttlMs() });
+    const idleMs = Math.max(syncFrequencyMs, LEAST_IDLE_MS);
+    return new WatchedObjects({ client, kind, follow, clock, onChange, idleMs });
+  }
+
+  private ttlMs(): number {
+    const text = this.ownNode?.metadata.annotations?.[TTL_ANNOTATION] ?? "";
+    return /^\d+$/.test(text) ? Number(text) * 1000 : DEFAULT_TTL_MS;
+  }
+
+  private changed(uids: readonly string[]): void {
+    for (const uid of uids) for (const listener of this.listeners) listener(uid);
+  }
+}

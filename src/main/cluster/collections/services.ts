@@ -1,0 +1,40 @@
+// Services of the cluster, for environment variables: there may be thousands, and only names and addresses are kept.
+import { SERVICES } from "../../../shared/api/client/kinds.js";
+import type { Service } from "../../../shared/api/objects.js";
+import { Collection, type CollectionOptions } from "./collection.js";
+
+/** The first list has not come in time. */
+export class ServicesNotReadError extends Error {
+  override readonly name = "ServicesNotReadError";
+  constructor() {
+    super("services have not yet been read at least once, cannot construct envvars");
+  }
+}
+export const isServicesNotReadError = (error: unknown): error is ServicesNotReadError =>
+  error instanceof ServicesNotReadError;
+
+export function servicesCollection(deps: Pick<CollectionOptions<Service>, "follow" | "clock">): Collection<Service> {
+  return new Collection({ ...deps, kind: SERVICES, transform: essence });
+}
+
+function essence({ metadata, spec }: Service): Service {
+  const { name, namespace, resourceVersion } = metadata;
+  const { clusterIP, ports } = spec ?? {};
+  return {
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+    spec: {
+      ...(clusterIP !== undefined && { clusterIP }),
+      ...(ports !== undefined && {
+        ports: ports.map(({ name: portName, port, protocol }) => ({
+          port,
+          ...(portName !== undefined && { name: portName }),
+          ...(protocol !== undefined && { protocol }),
+        })),
+      }),
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Strategy Cache: what was read holds for a while, which the node's object may set; a pod that is new, or refers to
+// something new, gets it fresh. INVARIANT: an object is never replaced by an older version of itself.
+import { isNotFound } from "../../../shared/api/client/errors.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { KeptObject, ObjectManager, ObjectManagerDeps } from "./object-manager.js";
+import { ReferenceBook, keyOf } from "./reference-book.js";
+import type { Reference } from "./references.js";
+
+export interface CachedObjectsDeps<T extends KeptObject> extends Pick<ObjectManagerDeps<T>, "client" | "kind"> {
+  clock: Pick<Clock, "monotonic">;
+  /** How long what was read holds, milliseconds. */
+  ttlMs: () => number;
+  /** 0 to 1. */
+  random?: () => number;
+}
+
+interface Item<T> {
+  object: T | undefined;
+  notFound: unknown;
+  until: number;
+}
+
+/** Objects that were read together are read again apart: by up to this part of the time. */
+const JITTER = 0.1;
+
+export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
+  private readonly book = new ReferenceBook();
+  private readonly items = new Map<string, Item<T>>();
+
+  constructor(private readonly deps: CachedObjectsDeps<T>) {}
+
+  async get(namespace: string, name: string, signal: AbortSignal): Promise<T> {
+    const { client, kind, clock } = this.deps;
+    const key = keyOf(namespace, name);
+    const known = this.items.get(key);
+    if (known !== undefined && known.until > clock.monotonic()) return valueOf(known, key);
+    // A look whether it has changed need not bother the server's storage.
+    const cached = known?.object === undefined ? {} : { resourceVersion: "0" };
+    try {
+      const object = await client.get(kind, { namespace, name }, { signal, ...cached });
+      return this.keep(key, isOlder(object, known?.object) ? known?.object : object, undefined);
+    } catch (error) {
+      if (isNotFound(error)) return this.keep(key, undefined, error);
+      if (known?.object !== undefined && !signal.aborted) return known.object;
+      throw error;
+    }
+  }
+
+  wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
+    const { added, unused } = this.book.set(uid, namespace, names);
+    for (const key of [...added, ...unused]) this.items.delete(key);
+  }
+
+  gone(uid: string): void {
+    this.wanted(uid, "", new Map());
+  }
+
+  stop(): void {
+    this.items.clear();
+  }
+
+  private keep(key: string, object: T | undefined, notFound: unknown): T {
+    const { clock, ttlMs, random = Math.random } = this.deps;
+    const item = { object, notFound, until: clock.monotonic() + ttlMs() * (1 - JITTER * random()) };
+    // What nobody refers to is not kept: nobody would ever drop it.
+    if (this.book.usersOf(key).length > 0) this.items.set(key, item);
+    return valueOf(item, key);
+  }
+}
+
+function valueOf<T>({ object, notFound }: Item<T>, key: string): T {
+  if (object !== undefined) return object;
+  throw notFound instanceof Error ? notFound : new Error(`${key} could not be read`);
+}
+
+/** Versions of one object are numbers that grow; where they are none the answer counts. */
+function isOlder(object: KeptObject, known: KeptObject | undefined): boolean {
+  const [a, b] = [object.metadata.resourceVersion ?? "", known?.metadata.resourceVersion ?? ""];
+  if (object.metadata.uid !== known?.metadata.uid || !/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;
+  return BigInt(a) < BigInt(b);
+}

@@ -1,0 +1,32 @@
+// Config maps or secrets of this node's pods, whatever the strategy (configMapAndSecretChangeDetectionStrategy).
+import type { ApiClient, ApiObject, ResourceKind } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { ReferencedObjects } from "../port.js";
+import type { Follow } from "../watching.js";
+import type { Reference } from "./references.js";
+
+export interface ObjectManager<T> extends ReferencedObjects<T> {
+  /** These are all the objects of this kind that the pod refers to; idempotent. */
+  wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void;
+  gone(uid: string): void;
+  stop(): void;
+}
+
+/** Objects that may be kept for ever once they say so. */
+export interface KeptObject extends ApiObject {
+  immutable?: boolean;
+}
+
+export interface ObjectManagerDeps<T extends KeptObject> {
+  client: Pick<ApiClient, "get">;
+  kind: ResourceKind<T>;
+  clock: Clock;
+  follow: Follow;
+  /** An object that pods refer to has changed. */
+  onChange(uids: readonly string[]): void;
+}
+
+/** What upstream calls such an object in messages: "configmap". */
+export function wordOf({ resource }: { resource: string }): string {
+  return resource.replace(/s$/, "");
+}

@@ -1,0 +1,61 @@
+// Which config maps and secrets a pod refers to, and whether a volume is made of them: those are followed for as long as
+// the pod lives, the others are read when a container starts.
+import type { Container, Pod } from "../../../shared/api/pod.js";
+
+export interface Reference {
+  inVolume: boolean;
+}
+
+export interface PodReferences {
+  /** By name in the pod's namespace. */
+  configMaps: Map<string, Reference>;
+  secrets: Map<string, Reference>;
+  /** Volumes are made of ClusterTrustBundles. */
+  trustBundles: boolean;
+}
+
+export function referencesOf({ spec }: Pod): PodReferences {
+  const found: PodReferences = { configMaps: new Map(), secrets: new Map(), trustBundles: false };
+  const note = (kind: "configMaps" | "secrets", name: string | undefined, inVolume: boolean): void => {
+    if (name === undefined || name === "") return;
+    const before = found[kind].get(name)?.inVolume ?? false;
+    found[kind].set(name, { inVolume: before || inVolume });
+  };
+  for (const { name } of spec.imagePullSecrets ?? []) note("secrets", name, false);
+  for (const container of [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])]) {
+    noteEnv(container, note);
+  }
+  for (const { configMap, secret, projected, ...others } of spec.volumes ?? []) {
+    note("configMaps", configMap?.name, true);
+    note("secrets", secret?.secretName, true);
+    for (const source of projected?.sources ?? []) {
+      note("configMaps", source.configMap?.name, true);
+      note("secrets", source.secret?.name, true);
+      found.trustBundles ||= source.clusterTrustBundle !== undefined;
+    }
+    note("secrets", secretRefOf(others["csi"], "nodePublishSecretRef"), false);
+  }
+  return found;
+}
+
+function noteEnv(
+  { env = [], envFrom = [] }: Container,
+  note: (kind: "configMaps" | "secrets", name: string | undefined, inVolume: boolean) => void,
+): void {
+  for (const { configMapRef, secretRef } of envFrom) {
+    note("configMaps", configMapRef?.name, false);
+    note("secrets", secretRef?.name, false);
+  }
+  for (const { valueFrom } of env) {
+    note("configMaps", valueFrom?.configMapKeyRef?.name, false);
+    note("secrets", valueFrom?.secretKeyRef?.name, false);
+  }
+}
+
+function secretRefOf(source: unknown, field: string): string | undefined {
+  const ref: unknown = isObject(source) ? source[field] : undefined;
+  const name = isObject(ref) ? ref["name"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -1,0 +1,208 @@
+// Strategy Watch, the default: each object that pods refer to is followed by a watch of its own, since a node may see no
+// others. INVARIANTS: one watch per object however many pods refer to it; a watch ends when the object is immutable, when
+// nobody refers to it for a minute, and when no volume is made of it and nobody has read it for a while; what is read is
+// what the watch last said, also while the API server is away.
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
+import type { Timer } from "../../../shared/clock/clock.js";
+import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
+import { keyOf, ReferenceBook } from "./reference-book.js";
+import type { Reference } from "./references.js";
+
+export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
+  /** A watch nobody reads from ends after so long (constants.tsv: syncFrequency, a minute at least). */
+  idleMs: number;
+}
+
+/** The next pod of the namespace often refers to the same objects. */
+const LINGER_MS = 60_000;
+const SWEEP_MS = 15_000;
+/** After so long without its first answer a watch is not waited for: the object is read by itself. */
+const PATIENCE_MS = 250;
+/** How long a read goes on against refusals: the server learns a moment later than we that a pod is here. */
+const READ_MS = 10_000;
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 1000;
+
+interface Item<T> {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  object: T | undefined;
+  /** Ends the watch; undefined while there is none. */
+  end: (() => void) | undefined;
+  /** The watch has said what there is. */
+  synced: boolean;
+  /** Called when it does. */
+  waiting: Set<() => void>;
+  /** Somebody asked before it did. */
+  missed: boolean;
+  usedAt: number;
+  unusedSince: number | undefined;
+}
+
+export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
+  private readonly book = new ReferenceBook();
+  private readonly items = new Map<string, Item<T>>();
+  private sweeper: Timer | undefined;
+  private stopped = false;
+
+  constructor(private readonly deps: WatchedObjectsDeps<T>) {}
+
+  async get(namespace: string, name: string, signal: AbortSignal): Promise<T> {
+    const { client, kind, clock } = this.deps;
+    signal.throwIfAborted();
+    const item = this.items.get(keyOf(namespace, name));
+    // Not a pod's own reference: the secrets of a volume's driver, for one.
+    if (item === undefined) return client.get(kind, { namespace, name }, { signal });
+    item.usedAt = clock.monotonic();
+    if (isFrozen(item)) return item.object;
+    this.follow(item);
+    if (!item.synced) await this.firstAnswer(item, PATIENCE_MS, signal);
+    if (!item.synced) return this.read(item, signal);
+    if (item.object !== undefined) return item.object;
+    throw new ApiError(404, "NotFound", `${wordOf(kind)} "${name}" not found`, { name, kind: kind.resource });
+  }
+
+  wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
+    if (this.stopped) return;
+    const { added, unused } = this.book.set(uid, namespace, names);
+    const now = this.deps.clock.monotonic();
+    for (const key of added) {
+      const item = this.items.get(key) ?? this.newItem(namespace, key.slice(namespace.length + 1));
+      this.items.set(key, item);
+      item.unusedSince = undefined;
+      item.usedAt = now;
+      // At once: what it says is there by the time that a container needs it.
+      if (!isFrozen(item)) this.follow(item);
+    }
+    for (const key of unused) {
+      const item = this.items.get(key);
+      if (item === undefined) continue;
+      item.unusedSince = now;
+      // Nobody would say that it was deleted, and made anew with other content.
+      if (isFrozen(item)) this.items.delete(key);
+    }
+    this.sweepWhileNeeded();
+  }
+
+  gone(uid: string): void {
+    this.wanted(uid, "", new Map());
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.sweeper?.cancel();
+    for (const item of this.items.values()) unfollow(item);
+    this.items.clear();
+  }
+
+  private newItem(namespace: string, name: string): Item<T> {
+    const usedAt = this.deps.clock.monotonic();
+    return {
+      key: keyOf(namespace, name),
+      namespace,
+      name,
+      object: undefined,
+      end: undefined,
+      synced: false,
+      waiting: new Set(),
+      missed: false,
+      usedAt,
+      unusedSince: undefined,
+    };
+  }
+
+  private follow(item: Item<T>): void {
+    if (item.end !== undefined || this.stopped) return;
+    const { follow, kind } = this.deps;
+    item.synced = false;
+    item.end = follow<T>({
+      kind,
+      namespace: item.namespace,
+      fieldSelector: `metadata.name=${item.name}`,
+      onReplace: (objects) => this.seen(item, objects[0]),
+      onEvent: ({ type, object }) => this.seen(item, type === "DELETED" ? undefined : object),
+    });
+    // An immutable object may have come before its watch could be noted.
+    if (isFrozen(item)) unfollow(item);
+  }
+
+  private seen(item: Item<T>, object: T | undefined): void {
+    const changed = item.object?.metadata.resourceVersion !== object?.metadata.resourceVersion;
+    const first = !item.synced;
+    item.object = object;
+    item.synced = true;
+    if (object?.immutable === true) unfollow(item);
+    for (const done of [...item.waiting]) done();
+    // Who asked too early, and has failed for it, is told as well.
+    if (changed && (!first || item.missed)) this.deps.onChange(this.book.usersOf(item.key));
+    item.missed = false;
+  }
+
+  private async firstAnswer(item: Item<T>, ms: number, signal: AbortSignal): Promise<void> {
+    let timer: Timer | undefined;
+    let done = (): void => undefined;
+    const answer = new Promise<void>((resolve) => {
+      done = resolve;
+      item.waiting.add(done);
+      timer = this.deps.clock.after(ms, resolve);
+    });
+    try {
+      await unlessAborted(answer, signal);
+    } finally {
+      item.waiting.delete(done);
+      timer?.cancel();
+    }
+  }
+
+  /** The watch does not get through, or takes its time: the object alone, until the watch has it. */
+  private async read(item: Item<T>, signal: AbortSignal): Promise<T> {
+    const { client, kind, clock } = this.deps;
+    const { namespace, name } = item;
+    const end = clock.monotonic() + READ_MS;
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
+      try {
+        return await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isForbidden(error) || clock.monotonic() + waitMs > end) {
+          item.missed = true;
+          throw error;
+        }
+      }
+      await this.firstAnswer(item, waitMs, signal);
+      if (item.synced && item.object !== undefined) return item.object;
+    }
+  }
+
+  private sweepWhileNeeded(): void {
+    if (this.items.size > 0) this.sweeper ??= this.deps.clock.every(SWEEP_MS, () => this.sweep()).unref();
+    else {
+      this.sweeper?.cancel();
+      this.sweeper = undefined;
+    }
+  }
+
+  private sweep(): void {
+    const now = this.deps.clock.monotonic();
+    for (const item of this.items.values()) {
+      if (item.unusedSince !== undefined) {
+        if (now - item.unusedSince < LINGER_MS) continue;
+        unfollow(item);
+        this.items.delete(item.key);
+      } else if (now - item.usedAt >= this.deps.idleMs && !this.book.inVolume(item.key)) unfollow(item);
+    }
+    this.sweepWhileNeeded();
+  }
+}
+
+/** Never changes any more: there is nothing to follow. */
+function isFrozen<T extends KeptObject>(item: Item<T>): item is Item<T> & { object: T } {
+  return item.object?.immutable === true;
+}
+
+function unfollow<T>(item: Item<T>): void {
+  item.end?.();
+  item.end = undefined;
+}

@@ -1,0 +1,153 @@
+// Service account tokens of pods, by TokenRequest. INVARIANTS: a token is asked for once however many wait for it; it is
+// replaced in good time before it ends, and while that fails the old one is given out as long as it holds.
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient, ApiObject } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { IssuedToken, TokenRequest } from "../port.js";
+
+export interface TokenCacheDeps {
+  client: Pick<ApiClient, "createSub">;
+  clock: Pick<Clock, "now">;
+  log: Logger;
+  /** 0 to 1. */
+  random?: () => number;
+}
+
+/** The API server would not give one out, and there is none that still holds. */
+export class TokenError extends Error {
+  override readonly name = "TokenError";
+}
+export const isTokenError = (error: unknown): error is TokenError => error instanceof TokenError;
+
+/** What authentication.k8s.io/v1 answers. */
+interface TokenAnswer extends ApiObject {
+  spec?: { expirationSeconds?: number };
+  status?: { token?: string; expirationTimestamp?: string };
+}
+
+interface Kept {
+  uid: string;
+  token: IssuedToken;
+  /** Milliseconds since the epoch. */
+  refreshAt: number;
+}
+
+/** A token is replaced when this part of its life is left, after a day at the latest (constants.tsv). */
+const LEFT = 0.2;
+const LONGEST_USE_MS = 24 * 3600_000;
+const JITTER_MS = 10_000;
+const PURGE_MS = 60_000;
+
+export class TokenCache {
+  private readonly kept = new Map<string, Kept>();
+  private readonly asked = new Map<string, Promise<IssuedToken>>();
+  private purgedAt = 0;
+
+  constructor(private readonly deps: TokenCacheDeps) {}
+
+  /** Rejects with TokenError, or the signal's reason. */
+  async get(request: TokenRequest, signal: AbortSignal): Promise<IssuedToken> {
+    this.purge();
+    const key = keyOf(request);
+    const known = this.kept.get(key);
+    const now = this.deps.clock.now();
+    if (known !== undefined && now < known.refreshAt) return known.token;
+    try {
+      return await unlessAborted(this.ask(key, request), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = error instanceof Error ? error.message : String(error);
+      if (known === undefined) throw new TokenError(`failed to fetch token: ${problem}`, { cause: error });
+      const whose = nameOf(request);
+      if (known.token.expiresAt <= now) {
+        throw new TokenError(`token ${whose} expired and refresh failed: ${problem}`, { cause: error });
+      }
+      this.deps.log.warn(
+        { err: error, uid: request.pod.metadata.uid },
+        `the token of service account ${whose} could not be renewed, the old one holds on: ${problem}`,
+      );
+      return known.token;
+    }
+  }
+
+  podGone(uid: string): void {
+    for (const [key, kept] of this.kept) if (kept.uid === uid) this.kept.delete(key);
+  }
+
+  private ask(key: string, request: TokenRequest): Promise<IssuedToken> {
+    const under = this.asked.get(key);
+    if (under !== undefined) return under;
+    const answer = this.request(request).then((issued) => {
+      const { uid } = request.pod.metadata;
+      this.kept.set(key, { uid, token: issued.token, refreshAt: this.refreshAt(issued) });
+      return issued.token;
+    });
+    this.asked.set(key, answer);
+    const over = (): void => void this.asked.delete(key);
+    answer.then(over, over);
+    return answer;
+  }
+
+  private async request({ pod, audience, expirationSeconds }: TokenRequest): Promise<Issued> {
+    const { name, namespace, uid } = pod.metadata;
+    const answer = await this.deps.client.createSub<TokenAnswer>(
+      SERVICE_ACCOUNTS,
+      { namespace, name: accountOf(pod) },
+      "token",
+      {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenRequest",
+        metadata: {},
+        spec: {
+          audiences: audience === undefined ? [] : [audience],
+          ...(expirationSeconds !== undefined && { expirationSeconds }),
+          boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
+        },
+      },
+    );
+    const { token, expirationTimestamp = "" } = answer.status ?? {};
+    const expiresAt = Date.parse(expirationTimestamp);
+    if (token === undefined || token === "" || Number.isNaN(expiresAt)) {
+      throw new TokenError("the API server's answer has no token with an end");
+    }
+    const lifeSeconds = answer.spec?.expirationSeconds ?? expirationSeconds;
+    return { token: { token, expiresAt }, lifeMs: lifeSeconds === undefined ? undefined : lifeSeconds * 1000 };
+  }
+
+  private refreshAt({ token: { expiresAt }, lifeMs }: Issued): number {
+    const { clock, random = Math.random } = this.deps;
+    const life = lifeMs ?? expiresAt - clock.now();
+    const issuedAt = expiresAt - life;
+    return Math.min(expiresAt - LEFT * life, issuedAt + LONGEST_USE_MS) - random() * JITTER_MS;
+  }
+
+  /** Ended tokens are nobody's: their pods have newer ones, or are gone without a word. */
+  private purge(): void {
+    const now = this.deps.clock.now();
+    if (now - this.purgedAt < PURGE_MS) return;
+    this.purgedAt = now;
+    for (const [key, { token }] of this.kept) if (token.expiresAt <= now) this.kept.delete(key);
+  }
+}
+
+interface Issued {
+  token: IssuedToken;
+  /** As the server has granted it. */
+  lifeMs: number | undefined;
+}
+
+function accountOf({ spec }: TokenRequest["pod"]): string {
+  const { serviceAccountName = "" } = spec;
+  return serviceAccountName === "" ? "default" : serviceAccountName;
+}
+
+function nameOf({ pod }: TokenRequest): string {
+  return `${pod.metadata.namespace}/${accountOf(pod)}`;
+}
+
+function keyOf(request: TokenRequest): string {
+  const { pod, audience = "", expirationSeconds = 0 } = request;
+  return JSON.stringify([nameOf(request), audience, expirationSeconds, pod.metadata.uid]);
+}

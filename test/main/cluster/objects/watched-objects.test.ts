@@ -1,0 +1,163 @@
+// Config maps by watch, under virtual time.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Reference } from "../../../../src/main/cluster/objects/references.js";
+import { WatchedObjects } from "../../../../src/main/cluster/objects/watched-objects.js";
+import { ApiConnectionError } from "../../../../src/shared/api/client/errors.js";
+import { CONFIG_MAPS } from "../../../../src/shared/api/client/kinds.js";
+import type { ConfigMap } from "../../../../src/shared/api/objects.js";
+import { until } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+import { followKit, forbidden, getKit } from "../follow-kit.js";
+
+const never = new AbortController().signal;
+const refs = (...names: string[]): Map<string, Reference> => new Map(names.map((name) => [name, { inVolume: true }]));
+const onlyRead = (name: string): Map<string, Reference> => new Map([[name, { inVolume: false }]]);
+const map = (version: number, more: Partial<ConfigMap> = {}): ConfigMap => ({
+  metadata: { name: "a", namespace: "ns", resourceVersion: String(version) },
+  data: { version: String(version) },
+  ...more,
+});
+
+function world(answer: (name: string) => ConfigMap | Error | undefined = () => undefined) {
+  const clock = new SteppedClock();
+  const kit = followKit();
+  const { client, calls } = getKit(answer);
+  const changed: string[] = [];
+  const objects = new WatchedObjects<ConfigMap>({
+    client,
+    kind: CONFIG_MAPS,
+    clock,
+    follow: kit.follow,
+    idleMs: 60_000,
+    onChange: (uids) => changed.push(uids.join("+")),
+  });
+  return { ...kit, clock, calls, changed, objects };
+}
+
+test("one watch per object however many pods refer to it; it lingers a minute after the last", () => {
+  const { objects, live, clock, all } = world();
+  objects.wanted("u1", "ns", refs("a", "b"));
+  objects.wanted("u2", "ns", refs("a"));
+  objects.wanted("u2", "ns", refs("a"));
+  objects.wanted("u3", "other", refs("a"));
+  assert.deepEqual(live(), [
+    "configmaps ns metadata.name=a",
+    "configmaps ns metadata.name=b",
+    "configmaps other metadata.name=a",
+  ]);
+  objects.gone("u1");
+  clock.step(59_999);
+  assert.equal(live().length, 3, "b lingers");
+  clock.step(15_001);
+  assert.deepEqual(live(), ["configmaps ns metadata.name=a", "configmaps other metadata.name=a"]);
+  objects.gone("u2");
+  clock.step(30_000);
+  objects.wanted("u4", "ns", refs("a"));
+  clock.step(120_000);
+  assert.equal(all.length, 3, "a pod that came meanwhile found the watch of those before");
+  objects.gone("u3");
+  objects.gone("u4");
+  clock.step(75_000);
+  assert.deepEqual([live(), clock.pending], [[], 0]);
+});
+
+test("what is read is what the watch last said, without a call", async () => {
+  const { objects, replace, event, calls } = world();
+  objects.wanted("u1", "ns", refs("a"));
+  const early = objects.get("ns", "a", never);
+  replace("=a", map(1));
+  assert.equal((await early).data?.["version"], "1");
+  event("=a", "MODIFIED", map(2));
+  assert.equal((await objects.get("ns", "a", never)).data?.["version"], "2");
+  event("=a", "DELETED", map(2));
+  await assert.rejects(objects.get("ns", "a", never), /^ApiError: configmap "a" not found$/);
+  assert.deepEqual(calls, []);
+});
+
+test("a change is told to those who refer to it; the first picture only to those who missed it", async () => {
+  const { objects, replace, event, changed, clock } = world(() => new ApiConnectionError("away"));
+  objects.wanted("u1", "ns", refs("a"));
+  objects.wanted("u2", "ns", refs("a"));
+  replace("=a", map(1));
+  replace("=a", map(1));
+  assert.deepEqual(changed, []);
+  event("=a", "MODIFIED", map(2));
+  replace("=a");
+  assert.deepEqual(changed, ["u1+u2", "u1+u2"]);
+  objects.wanted("u3", "ns", refs("late"));
+  const read = objects.get("ns", "late", never);
+  clock.step(250);
+  await assert.rejects(read, /away/);
+  replace("=late", map(7));
+  assert.deepEqual(changed.slice(2), ["u3"]);
+});
+
+test("a watch that has not spoken yet is not waited for long; a refusal is tried against for ten seconds", async () => {
+  let answer: ConfigMap | Error = forbidden();
+  const { objects, clock, calls, replace } = world(() => answer);
+  objects.wanted("u1", "ns", refs("a"));
+  const read = objects.get("ns", "a", never);
+  clock.step(250);
+  await until("the first refusal", () => calls.length === 1 && clock.pending === 2);
+  answer = map(3);
+  clock.step(50);
+  assert.equal((await read).data?.["version"], "3");
+  answer = forbidden();
+  let failure: unknown;
+  objects.get("ns", "a", never).catch((error: unknown) => (failure = error));
+  for (let tick = 0; failure === undefined && tick < 400; tick++) {
+    clock.step(50);
+    await new Promise(setImmediate);
+  }
+  assert.match(String(failure), /no relationship found/);
+  assert.ok(calls.length > 8 && calls.length < 25, `${calls.length} calls in ten seconds`);
+  const last = objects.get("ns", "a", never);
+  replace("=a", map(4));
+  assert.equal((await last).data?.["version"], "4");
+});
+
+test("an immutable object is not watched, and not kept when its last pod goes", async () => {
+  const { objects, live, replace, all } = world();
+  objects.wanted("u1", "ns", refs("a"));
+  replace("=a", map(1, { immutable: true }));
+  assert.deepEqual(live(), []);
+  objects.wanted("u2", "ns", refs("a"));
+  assert.equal((await objects.get("ns", "a", never)).data?.["version"], "1");
+  assert.equal(all.length, 1);
+  objects.gone("u1");
+  objects.gone("u2");
+  objects.wanted("u3", "ns", refs("a"));
+  assert.equal(all.length, 2, "it may have been made anew");
+});
+
+test("what only containers read is not watched for ever; the next read asks anew", async () => {
+  const { objects, live, replace, clock, all } = world();
+  objects.wanted("u1", "ns", onlyRead("a"));
+  replace("=a", map(1));
+  clock.step(75_000);
+  assert.deepEqual(live(), []);
+  const read = objects.get("ns", "a", never);
+  replace("=a", map(2));
+  assert.equal((await read).data?.["version"], "2");
+  assert.equal(all.length, 2);
+});
+
+test("objects no pod refers to are read directly, and waiting ends with the signal", async () => {
+  const { objects, calls, all } = world(() => map(5));
+  assert.equal((await objects.get("ns", "driver", never)).data?.["version"], "5");
+  assert.deepEqual([calls, all], [["ns/driver"], []]);
+  objects.wanted("u1", "ns", refs("a"));
+  const abort = new AbortController();
+  const read = objects.get("ns", "a", abort.signal);
+  abort.abort(new Error("pod removed"));
+  await assert.rejects(read, /pod removed/);
+});
+
+test("stopping ends every watch", () => {
+  const { objects, live, clock } = world();
+  objects.wanted("u1", "ns", refs("a", "b"));
+  objects.stop();
+  objects.wanted("u2", "ns", refs("c"));
+  assert.deepEqual([live(), clock.pending], [[], 0]);
+});

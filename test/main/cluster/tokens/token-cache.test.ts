@@ -1,0 +1,122 @@
+// Tokens of service accounts: asked for once, renewed in time, kept while the server is away.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TokenCache } from "../../../../src/main/cluster/tokens/token-cache.js";
+import { ApiConnectionError } from "../../../../src/shared/api/client/errors.js";
+import type { ApiClient } from "../../../../src/shared/api/client/port.js";
+import { pod as makePod } from "../../../support/pods.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const never = new AbortController().signal;
+const pod = makePod({ serviceAccountName: "robot" });
+const HOUR = 3600_000;
+
+function world(grantSeconds?: number) {
+  const clock = new SteppedClock();
+  const calls: { ref: unknown; sub: string; body: unknown }[] = [];
+  const server: { fail: Error | undefined; gate: Promise<void> } = { fail: undefined, gate: Promise.resolve() };
+  const client: Pick<ApiClient, "createSub"> = {
+    async createSub(_kind, ref, sub, body) {
+      calls.push({ ref, sub, body });
+      await server.gate;
+      if (server.fail !== undefined) throw server.fail;
+      const { expirationSeconds = 3600 } = (body as { spec: { expirationSeconds?: number } }).spec;
+      const seconds = grantSeconds ?? expirationSeconds;
+      const expirationTimestamp = new Date(clock.now() + seconds * 1000).toISOString();
+      return {
+        spec: { expirationSeconds: seconds },
+        status: { token: `t${calls.length}`, expirationTimestamp },
+      } as never;
+    },
+  };
+  const kept = keptLog();
+  const tokens = new TokenCache({ client, clock, log: kept.log, random: () => 0.5 });
+  const get = async (more: object = {}): Promise<string> => (await tokens.get({ pod, ...more }, never)).token;
+  return { clock, calls, server, tokens, get, kept };
+}
+
+test("a token is bound to the pod, and one per audience and lifetime", async () => {
+  const { get, calls, tokens } = world();
+  assert.equal(await get(), "t1");
+  assert.equal(await get(), "t1");
+  assert.equal(await get({ audience: "vault" }), "t2");
+  assert.equal(await get({ audience: "vault", expirationSeconds: 600 }), "t3");
+  assert.deepEqual(calls[0], {
+    ref: { namespace: "default", name: "robot" },
+    sub: "token",
+    body: {
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenRequest",
+      metadata: {},
+      spec: { audiences: [], boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-web" } },
+    },
+  });
+  assert.deepEqual((calls[2]?.body as { spec: object }).spec, {
+    audiences: ["vault"],
+    expirationSeconds: 600,
+    boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-web" },
+  });
+  tokens.podGone("uid-web");
+  assert.equal(await get(), "t4");
+});
+
+test("renewed at four fifths of its life, less up to ten seconds; after a day at the latest", async () => {
+  const rows: [grantedSeconds: number, renewedAtMs: number][] = [
+    [3600, 0.8 * HOUR - 5000],
+    [600, 480_000 - 5000],
+    [7 * 24 * 3600, 24 * HOUR - 5000],
+  ];
+  for (const [seconds, at] of rows) {
+    const { get, clock } = world(seconds);
+    await get();
+    clock.step(at - 1);
+    assert.equal(await get(), "t1", `${seconds} s, before`);
+    clock.step(1);
+    assert.equal(await get(), "t2", `${seconds} s, then`);
+  }
+});
+
+test("while renewal fails the old token holds until its end", async () => {
+  const { get, clock, server, kept } = world();
+  await get();
+  server.fail = new ApiConnectionError("the server does not answer");
+  clock.step(0.9 * HOUR);
+  assert.equal(await get(), "t1");
+  assert.match(kept.warnings().join(), /default\/robot could not be renewed.*does not answer/);
+  clock.step(0.1 * HOUR);
+  await assert.rejects(get(), /^TokenError: failed to fetch token: the server|expired and refresh failed/);
+  server.fail = undefined;
+  assert.equal(await get(), "t4");
+});
+
+test("the first token that cannot be had is an error with the server's words", async () => {
+  const { get, server } = world();
+  server.fail = new Error('serviceaccounts "robot" not found');
+  await assert.rejects(get(), /^TokenError: failed to fetch token: serviceaccounts "robot" not found$/);
+});
+
+test("many who wait make one call; who stops waiting ends nothing for the others", async () => {
+  const { get, calls, server, tokens } = world();
+  let open = (): void => undefined;
+  server.gate = new Promise((resolve) => (open = resolve));
+  const abort = new AbortController();
+  const gone = tokens.get({ pod }, abort.signal);
+  const stays = get();
+  abort.abort(new Error("pod removed"));
+  await assert.rejects(gone, /pod removed/);
+  open();
+  assert.equal(await stays, "t1");
+  assert.equal(calls.length, 1);
+});
+
+test("a token that was asked for before its pod went is not kept for the next of the name", async () => {
+  const { get, tokens } = world();
+  await get();
+  tokens.podGone("another");
+  assert.equal(await get(), "t1");
+  assert.equal(
+    (await tokens.get({ pod: makePod({ serviceAccountName: "robot" }, "web", "uid-2") }, never)).token,
+    "t2",
+  );
+});
