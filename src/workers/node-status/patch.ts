@@ -35,7 +35,11 @@ function statusPatch(before: NodeStatus, after: NodeStatus): Json {
     const [old, now] = [before[key], after[key]];
     if (canonicalField(key, old) === canonicalField(key, now)) continue;
     if (now === undefined) patch[key] = null;
-    else if (key === "conditions") patch[key] = changedConditions(before.conditions ?? [], after.conditions ?? []);
+    else if (key === "conditions") {
+      const changed = changedConditions(before.conditions ?? [], after.conditions ?? []);
+      // Their order is nobody's business.
+      if (changed.length > 0) patch[key] = changed;
+    }
     // Addresses have a merge key, type, that is no key: two of one type are allowed. So the list is replaced whole.
     else if (key === "addresses") patch[key] = [...(after.addresses ?? []), { $patch: "replace" }];
     else if (isMap(now)) patch[key] = diff(isMap(old) ? old : {}, now, key);
