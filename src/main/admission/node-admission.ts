@@ -21,8 +21,12 @@ export const PREEMPTED: PodFailure = {
   disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
 };
 
+const NODE_AFFINITY = "NodeAffinity";
+
 export interface NodeAdmissionDeps {
   node: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
+  /** The node as the API server has it at this moment, for a pod that was sent here by newer labels than are known. */
+  freshNode?: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
   events: EventRecorder;
   log: Logger;
   /** Ends a pod for good; resolves when nothing of it runs. */
@@ -37,8 +41,12 @@ export class NodeAdmission implements Admission {
   constructor(private readonly deps: NodeAdmissionDeps) {}
 
   async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-    const node = await this.deps.node(pod, signal);
+    let node = await this.deps.node(pod, signal);
     let refusal = firstRefusal(this.context(pod, node));
+    if (refusal?.reason === NODE_AFFINITY && this.deps.freshNode !== undefined) {
+      node = await this.deps.freshNode(pod, signal);
+      refusal = firstRefusal(this.context(pod, node));
+    }
     if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(pod, node)) {
       const { missing, message } = refusal;
       refusal =

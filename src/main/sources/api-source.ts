@@ -45,7 +45,10 @@ export class ApiSource implements PodFeed {
   onReplace(pods: readonly Pod[]): void {
     const listed = new Set(pods.map(({ metadata }) => metadata.uid));
     for (const uid of this.view.uids()) if (!listed.has(uid)) this.forget(uid);
-    for (const pod of pods) this.note(pod);
+    for (const pod of pods) {
+      this.view.list(pod);
+      this.note(pod);
+    }
     this.listed = true;
     if (this.open) this.deliverAll();
   }

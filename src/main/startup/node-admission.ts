@@ -36,6 +36,8 @@ export interface NodeAdmissionParts {
   fail: (uid: string, failure: PodFailure) => Promise<void>;
   /** This node as the API server has it; undefined stand-alone, and before it was seen. */
   object?: () => Node | undefined;
+  /** The same, asked for now; undefined when it can't be had. */
+  freshObject?: (signal: AbortSignal) => Promise<Node | undefined>;
 }
 
 /** What does not change while the agent runs. */
@@ -67,11 +69,16 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
 }
 
 export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts): NodeAdmission {
-  const { cri, events, registry, fail } = parts;
+  const { cri, events, registry, fail, freshObject } = parts;
+  const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => ({
+    ...withNodeObject(standing, object),
+    supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
+  });
   return new NodeAdmission({
-    node: async (pod, signal) => ({
-      ...withNodeObject(standing, parts.object?.()),
-      supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
+    node: (pod, signal) => node(parts.object?.(), pod, signal),
+    ...(freshObject !== undefined && {
+      freshNode: async (pod: Pod, signal: AbortSignal) =>
+        await node((await freshObject(signal)) ?? parts.object?.(), pod, signal),
     }),
     events,
     log: moduleLogger(parts.log, "admission"),

@@ -1,4 +1,5 @@
 // Gauges of the sync path, read at each snapshot instead of being kept up to date.
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodMetrics } from "../../shared/metrics/pods.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -26,8 +27,11 @@ export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: N
     for (const [state, count] of Object.entries(states))
       metrics.runningContainers.set({ container_state: state }, count);
     const workers = [...sync.workers.all()];
-    metrics.desiredPods.set({ static: "true" }, workers.filter((worker) => worker.state !== "terminating").length);
-    metrics.activePods.set({ static: "true" }, workers.length);
+    for (const label of ["true", ""]) {
+      const own = workers.filter(({ desired }) => staticLabel(desired) === label);
+      metrics.desiredPods.set({ static: label }, own.filter((worker) => worker.state !== "terminating").length);
+      metrics.activePods.set({ static: label }, own.length);
+    }
     setWorkingPods(metrics, workers);
     const ephemeral = workers.map(({ desired }) => desired?.spec.ephemeralContainers?.length ?? 0);
     metrics.managedEphemeralContainers.set(ephemeral.reduce((sum, count) => sum + count, 0));
@@ -48,8 +52,17 @@ const LIFECYCLES = {
 function setWorkingPods({ workingPods }: PodMetrics, workers: readonly Pick<PodWorker, "state" | "desired">[]): void {
   workingPods.reset();
   for (const { state, desired } of workers) {
-    const config = desired === undefined ? "runtime_only" : state === "terminating" ? "orphan" : "desired";
-    const isStatic = desired === undefined ? "unknown" : "true";
-    workingPods.inc({ lifecycle: LIFECYCLES[state], config, static: isStatic });
+    workingPods.inc({ lifecycle: LIFECYCLES[state], config: configOf(state, desired), static: staticLabel(desired) });
   }
+}
+
+function configOf(state: PodWorker["state"], desired: Pod | undefined): string {
+  if (desired === undefined) return "runtime_only";
+  // What the API server is deleting is still in its source.
+  return state === "terminating" && desired.metadata.deletionTimestamp === undefined ? "orphan" : "desired";
+}
+
+function staticLabel(desired: Pod | undefined): string {
+  if (desired === undefined) return "unknown";
+  return isStaticPod(desired) ? "true" : "";
 }

@@ -149,7 +149,7 @@ export class NodeSync {
       asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
       earlierEnd: (uid) => this.earlierEnd(uid),
       onGone: (uid) => this.onGone(uid),
-      onAgain: () => deps.watch.again(),
+      onAgain: (pod) => deps.watch.again(pod),
     });
     this.loop = new SyncLoop({
       cache: this.cache,

@@ -18,7 +18,7 @@ export interface PodWatch {
   /** A pod was found that no source wants. */
   orphan(): void;
   /** A pod came back under its UID while it was being ended, and starts anew. */
-  again(): void;
+  again(pod: Pod): void;
   /** Nothing is left of the pod. */
   gone(uid: string): void;
 }

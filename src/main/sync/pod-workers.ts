@@ -22,7 +22,7 @@ export interface PodWorkersDeps {
   /** Nothing is left of the pod and nobody wants it any more. */
   onGone(uid: string): void;
   /** A pod that was being ended starts anew under its UID. */
-  onAgain(): void;
+  onAgain(pod: Pod): void;
 }
 
 export class PodWorkers {
@@ -141,7 +141,7 @@ export class PodWorkers {
     for (const pod of [...this.waiting]) {
       if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) continue;
       this.dropWaiting(pod.metadata.uid);
-      if (pod.metadata.uid === uid) this.deps.onAgain();
+      if (pod.metadata.uid === uid) this.deps.onAgain(pod);
       this.start(pod);
     }
   }

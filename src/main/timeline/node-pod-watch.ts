@@ -1,5 +1,5 @@
 // Follows the lives of the node's pods: writes them into the timelines, and counts them under upstream's names.
-import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
+import { isSidecar, isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
@@ -78,9 +78,8 @@ export class NodePodWatch implements PodWatch {
     this.metrics.orphanedRuntimePods.inc();
   }
 
-  /** Static pods alone come back under their UID. */
-  again(): void {
-    this.metrics.restartedPods.inc({ static: "true" });
+  again(pod: Pod): void {
+    this.metrics.restartedPods.inc({ static: isStaticPod(pod) ? "true" : "" });
   }
 
   gone(uid: string): void {

@@ -113,3 +113,43 @@ test("property: replaying the changes gives the union of the sets, each UID from
     }),
   );
 });
+
+test("single pods of a source come, change and go without the others", () => {
+  const merge = merger("file", "api");
+  merge.deliver("file", [pod("s")], true);
+  merge.deliver("api", [pod("a"), pod("b")], true);
+  assert.deepEqual(short(merge.set("api", pod("c")).changes), ["add api c"]);
+  assert.deepEqual(short(merge.set("api", pod("c")).changes), []);
+  assert.deepEqual(short(merge.set("api", pod("a", "new")).changes), ["update api a"]);
+  assert.deepEqual(short(merge.drop("api", "b").changes), ["remove api b"]);
+  assert.deepEqual(short(merge.drop("api", "b").changes), []);
+  assert.deepEqual(short(merge.deliver("api", [pod("a", "new"), pod("c")], true).changes), []);
+});
+
+test("a single pod with the UID of another source's is left out until that one goes", () => {
+  const merge = merger("file", "api");
+  merge.deliver("file", [pod("x")], true);
+  const { changes, conflicts } = merge.set("api", pod("x", "other"));
+  assert.deepEqual(short(changes), []);
+  assert.deepEqual(conflicts, [{ uid: "x", source: "api", pod: "default/p-x" }]);
+  assert.deepEqual(short(merge.deliver("file", [], true).changes), ["update api x"]);
+  assert.deepEqual(short(merge.drop("file", "x").changes), []);
+  assert.deepEqual(short(merge.drop("api", "x").changes), ["remove api x"]);
+});
+
+test("property: single changes and whole sets come to the same", () => {
+  const change = fc.record({ uid: fc.constantFrom("a", "b", "c"), image: fc.constantFrom("", "1", "2") });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
+      const [single, whole] = [merger("api"), merger("api")];
+      const set = new Map<string, Pod>();
+      for (const { uid, image } of changes) {
+        if (image === "") set.delete(uid);
+        else set.set(uid, pod(uid, image));
+        const one = set.get(uid);
+        const left = one === undefined ? single.drop("api", uid) : single.set("api", one);
+        assert.deepEqual(short(left.changes), short(whole.deliver("api", [...set.values()], true).changes));
+      }
+    }),
+  );
+});

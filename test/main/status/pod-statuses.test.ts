@@ -21,7 +21,7 @@ const KNOWN: PodStatusesDeps["terminations"] = {
 };
 const START = "2026-01-01T00:00:00Z";
 
-function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
+function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { status?: PodStatus } = {}) {
   const clock = new SteppedClock();
   const kept = keptLog();
   const deltas: PodDelta[] = [];
@@ -29,6 +29,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
   const changes: string[] = [];
   const readiness: { of?: ProbeResult } = {};
   const finals: [string, PodStatus][] = [];
+  const sent: PodStatus[] = [];
   const statuses = new PodStatuses({
     clock,
     log: kept.log,
@@ -37,6 +38,8 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
     qosClass: () => "BestEffort",
     probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,
+    apiStatus: () => api.status,
+    onStatus: (_pod, status) => sent.push(status),
     publish: (delta) => deltas.push(delta),
     onFinal: (pod, status) => finals.push([pod.metadata.uid, status]),
     onChange: (pod, status) => changes.push(`${pod.metadata.uid} ${status.phase}`),
@@ -62,7 +65,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN) {
       ended: false,
       ...marks,
     });
-  return { clock, kept, deltas, started, finals, statuses, update, end, readiness };
+  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent };
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
@@ -342,4 +345,46 @@ test("a pod that comes back before its last words were read begins a life of its
     startTime: "2026-02-02T00:00:00Z",
     qosClass: "BestEffort",
   });
+});
+
+const T1 = "1969-12-31T00:00:00Z";
+
+test("a pod that the API server knows goes on from what it shows there; being taken on is no news to it", () => {
+  const conditions = [
+    { type: "Ready", status: "True", lastTransitionTime: T1 },
+    { type: "PodScheduled", status: "True", lastTransitionTime: T1 },
+  ] as const;
+  const api: { status?: PodStatus } = { status: { phase: "Running", startTime: T1, conditions: [...conditions] } };
+  const { statuses, update, sent } = build(KNOWN, api);
+  statuses.accept(makePod(), START);
+  assert.equal(sent.length, 0);
+  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+  update(makePod());
+  const [first] = sent;
+  assert.equal(first?.startTime, T1);
+  const time = (type: string) => first.conditions?.find((one) => one.type === type)?.lastTransitionTime;
+  assert.deepEqual([time("Ready"), time("PodScheduled")], [T1, T1]);
+  assert.equal(time("Initialized"), "1970-01-01T00:00:00Z");
+});
+
+test("readiness gates are read from the API, and a new verdict there counts at once", () => {
+  const api: { status?: PodStatus } = { status: { phase: "Pending" } };
+  const { statuses, update, sent } = build(KNOWN, api);
+  const pod = makePod({ containers: [{ name: "a" }], readinessGates: [{ conditionType: "example.com/gate" }] });
+  statuses.accept(pod, START);
+  update(pod);
+  const ready = () => sent.at(-1)?.conditions?.find(({ type }) => type === "Ready");
+  assert.equal(ready()?.reason, "ReadinessGatesNotReady");
+  for (const value of ["True", "False", "True"] as const) {
+    api.status = { phase: "Running", conditions: [{ type: "example.com/gate", status: value }] };
+    statuses.refresh("u1");
+    assert.equal(ready()?.status, value);
+  }
+  assert.equal(sent.at(-1)?.conditions?.filter(({ type }) => type === "example.com/gate").length, 1);
+});
+
+test("what an earlier life of the agent saw to its end is told again, in case the server never heard", () => {
+  const { statuses, sent } = build();
+  statuses.restore(makePod(), { phase: "Succeeded" });
+  assert.deepEqual(sent, [{ phase: "Succeeded" }]);
 });

@@ -9,7 +9,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
 import { pod } from "../../support/pods.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
-import { settle, SyncWorld } from "../../support/sync-kit.js";
+import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
 
 async function build(context: TestContext, leftovers: () => Promise<string[]> = () => Promise.resolve([])) {
   const world = new SyncWorld();
@@ -401,4 +401,136 @@ test("a stopped loop routes nothing", async (t) => {
   assert.equal(workers.has("uid-web"), false);
   assert.deepEqual(world.begun, []);
   assert.ok(stamps() >= 2, "it still says that it is alive");
+});
+
+/** A pod as the API server gives it. */
+function apiPod(name: string, uid = `uid-${name}`, grace?: number): Pod {
+  const made = pod({}, name, uid);
+  made.metadata.annotations = { "kubernetes.io/config.source": "api" };
+  if (grace !== undefined) {
+    made.metadata.deletionTimestamp = "1970-01-01T00:00:30Z";
+    made.metadata.deletionGracePeriodSeconds = grace;
+  }
+  return made;
+}
+const update = (updated: Pod) => ({ kind: "update", pod: updated }) as const;
+
+test("a pod that the API server deletes ends within its grace, once, however often it is shown", async (t) => {
+  const { world, loop, relisted, workers } = await build(t);
+  relisted();
+  loop.onSourcesSeen();
+  loop.onPodChange(add(apiPod("a")));
+  await settle();
+  assert.deepEqual(world.model(apiPod("a")).running(), ["app"]);
+  loop.onPodChange(update(apiPod("a", "uid-a", 7)));
+  loop.onPodChange(update(apiPod("a", "uid-a", 7)));
+  await settle();
+  assert.deepEqual(world.terminating, [{ uid: "uid-a", deadline: 7000, reason: "the API server is deleting the pod" }]);
+  assert.deepEqual(world.terminated, ["uid-a"]);
+  loop.onPodChange(update(apiPod("a", "uid-a", 0)));
+  await settle();
+  assert.equal(workers.has("uid-a"), false, "its object is still there, nothing of it runs again");
+  assert.deepEqual(world.terminated, ["uid-a"]);
+  loop.onPodChange({ kind: "remove", pod: apiPod("a") });
+  loop.onPodChange(add(apiPod("a")));
+  await settle();
+  assert.equal(workers.get("uid-a")?.state, "syncing", "a storage that was put back");
+});
+
+test("a shorter grace is heard, a longer one is not; nothing is below a second", async (t) => {
+  const { world, loop, relisted } = await build(t);
+  relisted();
+  loop.onSourcesSeen();
+  loop.onPodChange(add(apiPod("a")));
+  await settle();
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  for (const grace of [20, 25, 5, 0]) {
+    loop.onPodChange(update(apiPod("a", "uid-a", grace)));
+    await settle();
+  }
+  assert.deepEqual(
+    world.terminating.map(({ deadline }) => deadline),
+    [20_000, 5000, 1000],
+  );
+  world.script = () => undefined;
+  loop.onPodChange({ kind: "remove", pod: apiPod("a", "uid-a", 0) });
+  world.clock.step(60_000);
+  await settle();
+  assert.deepEqual(world.terminated, ["uid-a"]);
+});
+
+test("a pod that is gone from the API at once ends with the grace of its definition", async (t) => {
+  const { world, loop, relisted } = await build(t);
+  relisted();
+  loop.onSourcesSeen();
+  loop.onPodChange(add(apiPod("a")));
+  await settle();
+  loop.onPodChange({ kind: "remove", pod: apiPod("a") });
+  await settle();
+  assert.deepEqual(
+    world.terminating.map(({ uid, deadline }) => [uid, deadline]),
+    [["uid-a", 30_000]],
+  );
+  assert.deepEqual(world.terminated, ["uid-a"]);
+});
+
+test("the same name with another UID waits for the end of the first", async (t) => {
+  const { world, loop, relisted, workers } = await build(t);
+  relisted();
+  loop.onSourcesSeen();
+  loop.onPodChange(add(apiPod("a")));
+  await settle();
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  loop.onPodChange({ kind: "remove", pod: apiPod("a") });
+  loop.onPodChange(add(apiPod("a", "second")));
+  await settle();
+  assert.equal(workers.get("second"), undefined);
+  loop.onPodChange(update(apiPod("a", "second", 30)));
+  await settle();
+  assert.deepEqual(world.terminated, ["second"], "what waits and is deleted does not wait on");
+  assert.deepEqual(world.begunOf("second"), ["clean-up"]);
+  await workers.stop();
+});
+
+test("a deletion that an earlier agent began keeps its deadline; one it saw through is told to be over", async (t) => {
+  const { world, loop, records, relisted, seen } = await build(t);
+  const web = apiPod("web");
+  runs(world, web);
+  records.accept(web, new Date(0));
+  void records.terminating("uid-web", { deadline: 3000, reason: "before" });
+  loop.onPodChange(add(apiPod("web", "uid-web", 30)));
+  loop.onPodChange(add(apiPod("over", "uid-over", 30)));
+  relisted("uid-web");
+  seen("uid-web");
+  loop.onSourcesSeen();
+  await settle();
+  assert.deepEqual(
+    world.terminating.map(({ uid, deadline }) => [uid, deadline]),
+    [
+      ["uid-web", 3000],
+      ["uid-over", 30_000],
+    ],
+  );
+  assert.deepEqual(world.terminated.sort(), ["uid-over", "uid-web"]);
+});
+
+test("with the API server away a static pod's successor does not wait, and pods of the API live on", async (t) => {
+  const { world, loop, records, relisted, seen, statics, workers } = await build(t);
+  const [old, next] = [pod({}, "web", "old"), pod({}, "web", "next")];
+  const api = apiPod("db");
+  for (const one of [old, api]) {
+    runs(world, one);
+    records.accept(one, new Date(0));
+  }
+  loop.onPodChange(add(next));
+  loop.onStaticSourcesSeen();
+  relisted("old", "uid-db");
+  seen("old");
+  seen("uid-db");
+  await settle();
+  assert.equal(statics(), 1);
+  assert.deepEqual(world.terminated, ["old"]);
+  assert.equal(workers.get("next")?.state, "syncing");
+  assert.equal(workers.has("uid-db"), false);
+  assert.deepEqual(world.model(api).running(), ["app"]);
 });

@@ -41,15 +41,20 @@ export class ApiView {
     return [...this.pods.keys(), ...this.buried];
   }
 
+  /** As a list shows it: it counts whatever its version, since a server's storage may have been put back. */
+  list(pod: Pod): void {
+    const known = this.pods.get(pod.metadata.uid);
+    if (this.buried.has(pod.metadata.uid)) return;
+    this.keep(pod, known);
+  }
+
   /** @returns false when a newer version is known */
   put(pod: Pod): boolean {
     const { uid, resourceVersion } = pod.metadata;
     if (this.buried.has(uid)) return false;
     const known = this.pods.get(uid);
     if (known !== undefined && isOlder(resourceVersion, known.metadata.resourceVersion)) return false;
-    this.pods.set(uid, pod);
-    if (isMirrorPod(pod)) this.mirrorUids.set(podFullName(pod), uid);
-    this.onPut(pod, known);
+    this.keep(pod, known);
     return true;
   }
 
@@ -69,6 +74,12 @@ export class ApiView {
     const name = podFullName(known);
     if (this.mirrorUids.get(name) === uid) this.mirrorUids.delete(name);
     return known;
+  }
+
+  private keep(pod: Pod, known: Pod | undefined): void {
+    this.pods.set(pod.metadata.uid, pod);
+    if (isMirrorPod(pod)) this.mirrorUids.set(podFullName(pod), pod.metadata.uid);
+    this.onPut(pod, known);
   }
 }
 

@@ -5,6 +5,7 @@
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
 // - A pod object is deleted only when its deletion was asked for, its final phase is there, and nothing of it is left here.
 // - While the server does not answer it is asked by one call at a time, with a back-off.
+import { setMaxListeners } from "node:events";
 import { errorText } from "../../../shared/log/error-text.js";
 import { isApiError, isConflict, isNotFound, isRetriable } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
@@ -71,6 +72,8 @@ export class StatusManager {
   private wake: Timer | undefined;
 
   constructor(private readonly deps: StatusManagerDeps) {
+    // Every call under way listens to it.
+    setMaxListeners(0, this.stopping.signal);
     this.outage = new Outage(deps.clock, deps.log, () => this.pump());
     this.reconciling = deps.clock.every(RECONCILE_MS, () => this.reconcile()).unref();
   }

@@ -1,6 +1,7 @@
 // Mirror pods: each static pod has one in the API, made, healed and removed by a task per full name that nobody waits for.
 // What must hold: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
 // known; a mirror pod that goes never ends the static pod.
+import { setMaxListeners } from "node:events";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -46,7 +47,10 @@ export class MirrorManager {
   private synced = false;
   private staticsKnown = false;
 
-  constructor(private readonly deps: MirrorManagerDeps) {}
+  constructor(private readonly deps: MirrorManagerDeps) {
+    // Every call under way listens to it.
+    setMaxListeners(0, this.stopping.signal);
+  }
 
   /** A static pod is to be shown. */
   want(pod: Pod): void {

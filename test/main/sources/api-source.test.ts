@@ -1,0 +1,138 @@
+// The API server's pods as a source: definitions to the sync path, every sighting to the status side.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiSource } from "../../../src/main/sources/api-source.js";
+import { ApiView } from "../../../src/main/status/manager/api-view.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { pod } from "../../support/pods.js";
+
+function build() {
+  const told: string[] = [];
+  const delivered: Pod[] = [];
+  const view = new ApiView();
+  const source = new ApiSource(
+    {
+      replace: (pods) => {
+        told.push(`replace ${pods.map(({ metadata }) => metadata.uid).join(" ")}`);
+        delivered.push(...pods);
+      },
+      set: (one) => {
+        told.push(`set ${one.metadata.uid}`);
+        delivered.push(one);
+      },
+      drop: (uid) => told.push(`drop ${uid}`),
+    },
+    view,
+    {
+      seen: ({ metadata }) => told.push(`seen ${metadata.uid} ${metadata.resourceVersion}`),
+      dropped: ({ metadata }) => told.push(`dropped ${metadata.uid}`),
+      synced: () => told.push("synced"),
+    },
+  );
+  const take = (): string[] => told.splice(0);
+  return { source, view, take, delivered };
+}
+
+let version = 0;
+function object(name: string, change: (pod: Pod) => void = () => undefined): Pod {
+  const made = pod({}, name);
+  made.metadata.annotations = {};
+  made.metadata.resourceVersion = String(++version);
+  made.status = { phase: "Pending" };
+  Object.assign(made.metadata, { managedFields: [{ manager: "kubectl" }] });
+  change(made);
+  return made;
+}
+
+test("nothing is delivered before the node is known and the first list is there, and then all of it", () => {
+  const { source, take, delivered } = build();
+  source.onReplace([object("a")]);
+  source.onEvent({ type: "ADDED", object: object("b") });
+  assert.deepEqual(
+    take().filter((line) => !line.startsWith("seen")),
+    [],
+  );
+  source.start();
+  assert.deepEqual(take(), ["replace uid-a uid-b", "synced"]);
+  const [first] = delivered;
+  assert.equal(first?.metadata.annotations?.["kubernetes.io/config.source"], "api");
+  assert.equal(first.status, undefined);
+  assert.equal("managedFields" in first.metadata, false);
+});
+
+test("a change of the status is no change of the definition", () => {
+  const { source, take, view } = build();
+  source.start();
+  source.onReplace([object("a")]);
+  take();
+  source.onEvent({ type: "MODIFIED", object: object("a", (one) => (one.status = { phase: "Running" })) });
+  assert.deepEqual(take(), [`seen uid-a ${version}`]);
+  assert.equal(view.get("uid-a")?.status?.phase, "Running");
+  for (const change of [
+    (one: Pod): void => void (one.spec.activeDeadlineSeconds = 5),
+    (one: Pod): void => void (one.metadata.labels = { a: "b" }),
+    (one: Pod): void => void (one.metadata.deletionTimestamp = "2026-01-01T00:00:00Z"),
+    (one: Pod): void => void (one.metadata.deletionGracePeriodSeconds = 1),
+  ]) {
+    source.onEvent({ type: "MODIFIED", object: object("a", change) });
+    assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
+  }
+});
+
+test("a list after a break: what is gone is dropped, what is the same stays the same object", () => {
+  const { source, take, delivered } = build();
+  source.start();
+  source.onReplace([object("a"), object("b")]);
+  source.onReplace([object("b"), object("c")]);
+  assert.deepEqual(
+    take().filter((line) => !line.startsWith("seen")),
+    ["replace uid-a uid-b", "synced", "dropped uid-a", "replace uid-b uid-c", "synced"],
+  );
+  assert.equal(delivered[1], delivered[2]);
+});
+
+test("a server whose storage was put back is believed, though its versions are older", () => {
+  const { source, view } = build();
+  source.start();
+  source.onReplace([object("a", (one) => (one.status = { phase: "Running" }))]);
+  const back = object("a");
+  back.metadata.resourceVersion = "1";
+  source.onEvent({ type: "MODIFIED", object: back });
+  assert.equal(view.get("uid-a")?.status?.phase, "Running", "an event may be late");
+  source.onReplace([back]);
+  assert.equal(view.get("uid-a")?.status?.phase, "Pending");
+});
+
+test("mirror pods are shown to the status side only", () => {
+  const { source, take, view } = build();
+  source.start();
+  const mirror = object("m", (one) => (one.metadata.annotations = { "kubernetes.io/config.mirror": "h" }));
+  source.onReplace([mirror]);
+  source.onEvent({
+    type: "MODIFIED",
+    object: { ...mirror, metadata: { ...mirror.metadata, resourceVersion: String(++version) } },
+  });
+  assert.equal(view.mirror("default/m")?.metadata.uid, "uid-m");
+  source.onEvent({ type: "DELETED", object: mirror });
+  assert.deepEqual(
+    take().filter((line) => !line.startsWith("seen")),
+    ["replace ", "synced", "dropped uid-m", "drop uid-m"],
+  );
+  assert.equal(view.mirror("default/m"), undefined);
+});
+
+test("what is known to be gone does not come back by what the watch still tells", () => {
+  const { source, view } = build();
+  source.start();
+  const mirror = object("m", (one) => (one.metadata.annotations = { "kubernetes.io/config.mirror": "h" }));
+  source.onReplace([mirror]);
+  view.bury("uid-m");
+  const next = { ...mirror, metadata: { ...mirror.metadata, uid: "next" } };
+  view.put(next);
+  source.onEvent({
+    type: "MODIFIED",
+    object: { ...mirror, metadata: { ...mirror.metadata, resourceVersion: "999999" } },
+  });
+  source.onEvent({ type: "DELETED", object: mirror });
+  assert.equal(view.mirror("default/m")?.metadata.uid, "next");
+});
