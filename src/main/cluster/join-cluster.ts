@@ -6,6 +6,7 @@ import { createApiClient, type ConnectedClient } from "../../shared/api/client/c
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import { Reflector } from "../../shared/api/client/reflector.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -19,9 +20,11 @@ import type { Sources } from "../sources/start-sources.js";
 import type { NodeThreads } from "../startup/node-threads.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
+import { NodeClusterObjects } from "./cluster-objects.js";
 import { startCredentials, type NodeCertificates } from "./credentials.js";
 import type { LateCluster } from "./late-cluster.js";
 import type { JoinedCluster } from "./membership.js";
+import type { Follow } from "./watching.js";
 import { startPodSync } from "./start-pod-sync.js";
 
 export interface JoinParts {
@@ -87,6 +90,18 @@ class Joining implements JoinedCluster {
     signal.throwIfAborted();
     const nodeStatus = this.startNodeStatus(credentials);
     const { config } = settings;
+    const objects = new NodeClusterObjects({
+      client,
+      follow: followBy({ client, clock, log }),
+      clock,
+      log,
+      strategy: strategyOf(config.get("configMapAndSecretChangeDetectionStrategy")),
+      syncFrequencyMs: settings.syncFrequencyMs,
+      clusterTrustBundleProjection: config.gate("ClusterTrustBundleProjection"),
+    });
+    this.stops.push(() => objects.stop());
+    this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));
+    parts.late.join(objects);
     const events = client.sharing({ qps: orNone(config.get("eventRecordQPS")), burst: config.get("eventBurst") ?? 0 });
     const pods = startPodSync({
       ...parts,
@@ -104,6 +119,8 @@ class Joining implements JoinedCluster {
         }),
       node: () => nodeStatus.node(),
       ready: firstNode(nodeStatus),
+      onDesired: (pod) => objects.podWanted(pod),
+      onGone: (uid) => objects.podGone(uid),
     });
     this.stops.push(() => pods.stop());
   }
@@ -135,6 +152,24 @@ class Joining implements JoinedCluster {
       log: moduleLogger(log, "api-client"),
     });
   }
+}
+
+/** Objects that pods refer to are followed over the pods' own connection. */
+function followBy(common: { client: ApiClient; clock: Clock; log: Logger }): Follow {
+  const log = moduleLogger(common.log, "objects-watch");
+  return (options) => {
+    const reflector = new Reflector({ ...common, log, ...options });
+    reflector.start();
+    // It ends by itself, later: nothing is told any more.
+    return () => void reflector.stop();
+  };
+}
+
+type Strategy = ConstructorParameters<typeof NodeClusterObjects>[0]["strategy"];
+
+/** The rules have refused what is none of them. */
+function strategyOf(text: string | undefined): Strategy {
+  return text === "Cache" || text === "Get" ? text : "Watch";
 }
 
 /** 0 events per second: no limit, as the field has it. */
