@@ -132,7 +132,7 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     await staysTheSame(() => node.vm.ok("systemctl restart kubelet", 90_000), "slices");
   });
 
-  test("kubeadm's drop-in starts the agent, which says that only the cluster is missing", async () => {
+  test("kubeadm's drop-in starts the agent, which says what of the cluster is missing", async () => {
     await node.removePods();
     await node.vm.ok(`systemctl stop kubelet && make -C ${PACKAGE} install MODE=kubeadm`, 120_000);
     const saysWhy = async (what: string): Promise<string> => {
@@ -152,7 +152,7 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
 
     // After kubeadm join, as far as files go.
     for (const [path, text] of Object.entries(KUBEADM_FILES)) await node.put(path, text);
-    const said = await saysWhy("everything but the cluster is in order");
+    const said = await saysWhy("current-context: is missing");
     assert.doesNotMatch(said, /unknown flag|TypeError|^\s+at /m);
     await node.vm.ok(`rm -f ${Object.keys(KUBEADM_FILES).join(" ")}`);
   });
