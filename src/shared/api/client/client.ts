@@ -4,6 +4,8 @@ import type { ClientConfig } from "./config.js";
 import { Credentials } from "./credentials/credentials.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { Transport } from "./connection/transport.js";
+import { readList } from "./call/list.js";
+import { Turn } from "./decode/turn.js";
 import { readAll, readJson } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
 import { collectionPath, objectPath, withQuery } from "./call/paths.js";
@@ -104,15 +106,13 @@ class HttpApiClient implements ConnectedClient {
     return this.json<T>("GET", path, undefined, options);
   }
 
-  async list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<ApiList<T>> {
+  list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<ApiList<T>> {
     const { namespace, fieldSelector, labelSelector, resourceVersion, limit } = options;
     const query = { fieldSelector, labelSelector, resourceVersion, limit, continue: options.continue };
     const path = withQuery(collectionPath(kind, namespace), query);
     const packed = this.shared.config.disableCompression === true ? {} : { "accept-encoding": "gzip" };
-    // Go writes an empty list as null.
-    type Answer = Omit<ApiList<T>, "items"> & { items?: T[] | null };
-    const { metadata, items } = await this.json<Answer>("GET", path, undefined, options, packed);
-    return { metadata, items: items ?? [] };
+    const call = this.call("GET", path, undefined, options, packed);
+    return this.caller.run(call, options.signal, (response) => readList<T>(response, new Turn(this.shared.clock)));
   }
 
   create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options: CallOptions = {}): Promise<T> {
@@ -170,7 +170,7 @@ class HttpApiClient implements ConnectedClient {
         const late = (): Error => this.caller.trouble(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
-      yield* watchEvents<T>(body);
+      yield* watchEvents<T>(body, new Turn(this.shared.clock));
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { ApiError } from "../errors.js";
 import type { WireResponse } from "../connection/wire.js";
 
-/** Of one object or Status; etcd holds 1.5 MiB by default, and lists come as a stream. */
+/** Of one object or Status; etcd holds 1.5 MiB by default. Lists are read otherwise. */
 const BODY_LIMIT = 32 * 1024 * 1024;
 
 /** An answer that can't be what was asked for. */
@@ -40,12 +40,15 @@ export async function readAll(response: WireResponse): Promise<Buffer> {
 
 /** Rejects with BodyError when the body is no JSON: it may have been cut. */
 export async function readJson(response: WireResponse): Promise<unknown> {
-  const bytes = await readAll(response);
+  return jsonOf(await readAll(response), `the answer (status ${response.status})`);
+}
+
+/** @throws BodyError */
+export function jsonOf(bytes: Buffer, what: string): unknown {
   try {
     return JSON.parse(bytes.toString("utf8")) as unknown;
   } catch (error) {
-    const why = `the answer (${bytes.length} bytes, status ${response.status}) is no whole JSON`;
-    throw new BodyError(why, { cause: error });
+    throw new BodyError(`${what} is no whole JSON (${bytes.length} bytes)`, { cause: error });
   }
 }
 

@@ -1,8 +1,9 @@
 // A watch: one JSON object per line, as long as the server keeps it open.
 import type { Readable } from "node:stream";
 import { LineCutter } from "../decode/lines.js";
+import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent } from "../port.js";
-import { BodyError, isStatus, statusError } from "./body.js";
+import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
 
 interface Line {
   type: string;
@@ -12,10 +13,13 @@ interface Line {
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 /** Ends with the body. Throws ApiError for the server's ERROR events, BodyError for what is no watch event. */
-export async function* watchEvents<T extends ApiObject>(body: Readable): AsyncGenerator<WatchEvent<T>> {
+export async function* watchEvents<T extends ApiObject>(body: Readable, turn: Turn): AsyncGenerator<WatchEvent<T>> {
   const lines = new LineCutter();
   for await (const block of body) {
-    for (const line of lines.push(block as Buffer)) yield watchEvent<T>(line);
+    for (const line of lines.push(block as Buffer)) {
+      yield watchEvent<T>(line);
+      if (turn.isOver) await turn.next();
+    }
   }
   // What stands behind the last newline was cut off, and comes again with the next watch.
 }
@@ -40,12 +44,7 @@ function watchEvent<T extends ApiObject>(bytes: Buffer): WatchEvent<T> {
 }
 
 function parsed(bytes: Buffer): Line {
-  let line: unknown;
-  try {
-    line = JSON.parse(bytes.toString("utf8"));
-  } catch (error) {
-    throw new BodyError("the watch has a line that is no JSON", { cause: error });
-  }
+  const line = jsonOf(bytes, "a line of the watch");
   const { type, object } = (line ?? {}) as Partial<Line>;
   if (typeof type !== "string" || typeof object !== "object") throw new BodyError("the watch has a line without event");
   return { type, object };

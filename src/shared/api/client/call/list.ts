@@ -1,0 +1,24 @@
+// A list's answer, parsed item by item as it comes.
+import { ListCutter } from "../decode/list-cutter.js";
+import type { Turn } from "../decode/turn.js";
+import type { ApiList } from "../port.js";
+import type { WireResponse } from "../connection/wire.js";
+import { BodyError, bodyOf, jsonOf } from "./body.js";
+
+/** Rejects with BodyError when the body is no list: it may have been cut. */
+export async function readList<T>(response: WireResponse, turn: Turn): Promise<ApiList<T>> {
+  const cutter = new ListCutter();
+  let items: T[] = [];
+  for await (const block of await bodyOf(response)) {
+    for (const item of cutter.push(block as Buffer)) {
+      items.push(jsonOf(item, "an item of the list") as T);
+      if (turn.isOver) await turn.next();
+    }
+  }
+  const what = `the answer (status ${response.status})`;
+  const shell = jsonOf(cutter.rest(), what) as Partial<ApiList<T>> | null;
+  if (typeof shell?.metadata !== "object") throw new BodyError(`${what} is no list`);
+  // Spelt in a way that the cutter does not know.
+  if (Array.isArray(shell.items) && shell.items.length > 0) items = shell.items;
+  return { metadata: shell.metadata, items };
+}
