@@ -1,6 +1,8 @@
 // What the start-up needs of a valid configuration, as plain members: names are KubeletConfiguration's, durations are
 // milliseconds (their names end in Ms).
 import { isIP } from "node:net";
+import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS, type TlsVersion } from "../../shared/api/tls-names.js";
+import type { AuthenticationInit, AuthorizationInit, SecureInit } from "../../shared/contracts/server.js";
 import { VERIFICATION_POLICIES, type VerificationPolicy } from "../images/pull-records/verification-policy.js";
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine } from "./command-line.js";
@@ -56,6 +58,22 @@ export interface Settings extends AgentFlags {
   readonly port: number;
   /** 0: off, as are the other ports. */
   readonly readOnlyPort: number;
+  readonly tlsCertFile: string;
+  readonly tlsPrivateKeyFile: string;
+  readonly tlsMinVersion: TlsVersion;
+  /** tlsCipherSuites as OpenSSL names them; empty: its choice. */
+  readonly tlsCiphers: readonly string[];
+  /** tlsCurvePreferences as OpenSSL names them; empty: its choice. */
+  readonly tlsCurves: readonly string[];
+  readonly authentication: AuthenticationInit;
+  readonly authorization: AuthorizationInit;
+  readonly enableDebuggingHandlers: boolean;
+  readonly enableSystemLogHandler: boolean;
+  readonly enableSystemLogQuery: boolean;
+  readonly enableProfilingHandler: boolean;
+  readonly enableDebugFlagsHandler: boolean;
+  readonly streamingConnectionIdleTimeoutMs: number;
+  readonly serverGates: SecureInit["gates"];
   readonly healthzPort: number;
   readonly healthzBindAddress: string;
 
@@ -186,6 +204,34 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     address: text("address"),
     port: number("port"),
     readOnlyPort: number("readOnlyPort"),
+    tlsCertFile: text("tlsCertFile"),
+    tlsPrivateKeyFile: text("tlsPrivateKeyFile"),
+    tlsMinVersion: TLS_VERSIONS.get(text("tlsMinVersion")) ?? "TLSv1.2",
+    tlsCiphers: texts("tlsCipherSuites").flatMap((name) => TLS_CIPHERS.get(name) ?? []),
+    tlsCurves: (config.get("tlsCurvePreferences") ?? []).flatMap((id) => TLS_CURVES.get(id)?.openssl ?? []),
+    authentication: {
+      anonymous: bool("authentication.anonymous.enabled"),
+      clientCAFile: text("authentication.x509.clientCAFile"),
+      webhook: bool("authentication.webhook.enabled"),
+      cacheTTLMs: number("authentication.webhook.cacheTTL"),
+    },
+    authorization: {
+      mode: text("authorization.mode") === "AlwaysAllow" ? "AlwaysAllow" : "Webhook",
+      cacheAuthorizedTTLMs: number("authorization.webhook.cacheAuthorizedTTL"),
+      cacheUnauthorizedTTLMs: number("authorization.webhook.cacheUnauthorizedTTL"),
+    },
+    enableDebuggingHandlers: bool("enableDebuggingHandlers"),
+    enableSystemLogHandler: bool("enableSystemLogHandler"),
+    enableSystemLogQuery: bool("enableSystemLogQuery"),
+    enableProfilingHandler: bool("enableProfilingHandler"),
+    enableDebugFlagsHandler: bool("enableDebugFlagsHandler"),
+    streamingConnectionIdleTimeoutMs: rest("streamingConnectionIdleTimeout", 4 * 3600 * SECOND),
+    serverGates: {
+      podLogsQuerySplitStreams: config.gate("PodLogsQuerySplitStreams"),
+      containerCheckpoint: config.gate("ContainerCheckpoint"),
+      componentFlagz: config.gate("ComponentFlagz"),
+      componentStatusz: config.gate("ComponentStatusz"),
+    },
     healthzPort: number("healthzPort"),
     healthzBindAddress: text("healthzBindAddress"),
 

@@ -63,7 +63,7 @@ async function withNode(
   parts: LifeParts,
   { lock, feedEveryMs, inCluster }: { lock: HeldLock; feedEveryMs: number | undefined; inCluster: boolean },
 ): Promise<Outcome> {
-  const { log, stop } = parts;
+  const { log, logging, stop } = parts;
   const clock = systemClock;
   const startedAtMs = clock.now();
   const name = nodeName(settings.hostnameOverride, hostname());
@@ -75,12 +75,16 @@ async function withNode(
   const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
   await using threads = new NodeThreads({
     pleg: plegInit(settings),
-    server: serverInit(settings, name),
+    server: serverInit(settings, name, directories.checkpoints),
     prober: proberInit(settings),
     imageGc: imageGcInit(settings, directories.containerLogs),
     registry,
     clock,
     log,
+    setVerbosity: (verbosity) => {
+      logging.verbosity = verbosity;
+      log.info({ verbosity }, "the verbosity was changed by a request to /debug/flags/v");
+    },
     onGiveUp: (error) => {
       log.error({ err: error }, `the node can't go on: ${error.message}`);
       end({ exitCode: 1 });

@@ -25,6 +25,8 @@ export interface NodeThreadsOptions {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+  /** The value of -v from now on. */
+  setVerbosity(verbosity: number): void;
   /** A thread will not come back. */
   onGiveUp(error: Error): void;
 }
@@ -67,6 +69,10 @@ export class NodeThreads implements AsyncDisposable {
         },
         timeline: async (namespace, name) => (await owner).timeline(namespace, name),
         collectProbeMetrics: () => this.prober.probeMetrics(),
+        setVerbosity: (verbosity) => {
+          options.setVerbosity(verbosity);
+          return Promise.resolve();
+        },
       },
       log,
       owner,

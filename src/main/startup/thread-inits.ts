@@ -1,8 +1,9 @@
 // What each thread is started with, out of the settings.
+import { join } from "node:path";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
-import type { ServerInit } from "../../shared/contracts/server.js";
+import type { SecureInit, ServerInit } from "../../shared/contracts/server.js";
 import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
@@ -53,7 +54,7 @@ export function imageGcInit(settings: Settings, containerLogsDir: string): Image
   };
 }
 
-export function serverInit(settings: Settings, nodeName: string): ServerInit {
+export function serverInit(settings: Settings, nodeName: string, checkpointsDir: string): ServerInit {
   return {
     address: settings.address,
     readOnlyPort: settings.readOnlyPort,
@@ -62,5 +63,38 @@ export function serverInit(settings: Settings, nodeName: string): ServerInit {
     syncLoopMaxAgeMs: settings.syncLoopMaxAgeMs,
     nodeName,
     configz: configzBodies(settings.config),
+    ...(settings.enableServer ? { secure: secureInit(settings, checkpointsDir) } : {}),
+  };
+}
+
+function secureInit(settings: Settings, checkpointsDir: string): SecureInit {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir } = settings;
+  const given = tlsCertFile !== "" || tlsPrivateKeyFile !== "";
+  return {
+    port: settings.port,
+    tls: {
+      // Without files of its own the server takes the pair that is made in --cert-dir.
+      certFile: given ? tlsCertFile : join(certDir, "kubelet.crt"),
+      keyFile: given ? tlsPrivateKeyFile : join(certDir, "kubelet.key"),
+      minVersion: settings.tlsMinVersion,
+      ciphers: settings.tlsCiphers,
+      curves: settings.tlsCurves,
+    },
+    authentication: settings.authentication,
+    authorization: settings.authorization,
+    kubeconfig: settings.kubeconfig,
+    enableDebuggingHandlers: settings.enableDebuggingHandlers,
+    enableSystemLogHandler: settings.enableSystemLogHandler,
+    enableSystemLogQuery: settings.enableSystemLogQuery,
+    enableProfilingHandler: settings.enableProfilingHandler,
+    enableDebugFlagsHandler: settings.enableDebugFlagsHandler,
+    streamingConnectionIdleTimeoutMs: settings.streamingConnectionIdleTimeoutMs,
+    runtimeEndpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    podLogsDir: settings.podLogsDir,
+    checkpointsDir,
+    gates: settings.serverGates,
+    flags: settings.flags,
+    kubernetesVersion: settings.kubernetesVersion,
   };
 }

@@ -1,6 +1,7 @@
 // The server thread's control interface. It serves pods from its own copy, so /pods answers even while main is stuck.
 // After every (re)start main sends the full set once (setPods), then deltas (applyPods), in order.
 import type { Pod } from "../api/pod.js";
+import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodTimeline } from "./timeline.js";
 
@@ -30,6 +31,8 @@ export interface PodsDelta {
 }
 
 export interface Listening {
+  /** Absent, too, while there is no serving certificate yet. */
+  secure?: ListenAddress;
   readOnly?: ListenAddress;
   healthz?: ListenAddress;
 }
@@ -42,6 +45,8 @@ export interface ServerUpcalls {
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
   /** What /metrics/probes shows. */
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
+  /** The value of -v from now on, for every thread. */
+  setVerbosity(verbosity: number): Promise<void>;
 }
 
 /** What /configz answers, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
@@ -62,4 +67,62 @@ export interface ServerInit {
   syncLoopMaxAgeMs: number;
   nodeName: string;
   configz: ConfigzBodies;
+  /** Absent: enableServer is false. */
+  secure?: SecureInit;
+}
+
+/** The authenticated port; names are KubeletConfiguration's. */
+export interface SecureInit {
+  port: number;
+  tls: ServingTls;
+  authentication: AuthenticationInit;
+  authorization: AuthorizationInit;
+  /** For the reviews of tokens and access; "": stand-alone, there are none. */
+  kubeconfig: string;
+  enableDebuggingHandlers: boolean;
+  enableSystemLogHandler: boolean;
+  enableSystemLogQuery: boolean;
+  enableProfilingHandler: boolean;
+  enableDebugFlagsHandler: boolean;
+  /** A stream on which nothing has moved for so long is closed. */
+  streamingConnectionIdleTimeoutMs: number;
+  runtimeEndpoint: string;
+  runtimeRequestTimeoutMs: number;
+  podLogsDir: string;
+  /** Where CheckpointContainer leaves its archives. */
+  checkpointsDir: string;
+  gates: {
+    podLogsQuerySplitStreams: boolean;
+    containerCheckpoint: boolean;
+    componentFlagz: boolean;
+    componentStatusz: boolean;
+  };
+  /** For /flagz: every flag with its value, secrets masked. */
+  flags: readonly { readonly name: string; readonly value: string }[];
+  kubernetesVersion: string;
+}
+
+export interface ServingTls {
+  /** PEM files, read again when they change; the port opens when both are there. */
+  certFile: string;
+  keyFile: string;
+  minVersion: TlsVersion;
+  /** OpenSSL's names, without those of TLS 1.3, which are always offered; empty: OpenSSL's choice. */
+  ciphers: readonly string[];
+  /** OpenSSL's names; empty: OpenSSL's choice. */
+  curves: readonly string[];
+}
+
+export interface AuthenticationInit {
+  anonymous: boolean;
+  /** "": client certificates are not asked for. */
+  clientCAFile: string;
+  webhook: boolean;
+  cacheTTLMs: number;
+}
+
+export interface AuthorizationInit {
+  mode: "AlwaysAllow" | "Webhook";
+  cacheAuthorizedTTLMs: number;
+  cacheUnauthorizedTTLMs: number;
 }

@@ -10,6 +10,11 @@ export function replyConfigz(request: IncomingMessage, response: ServerResponse,
     replyError(response, 403, "configz is answered to clients on this machine only");
     return;
   }
+  replyConfigzTo(request, response, bodies);
+}
+
+/** To whoever was let in. */
+export function replyConfigzTo(request: IncomingMessage, response: ServerResponse, bodies: ConfigzBodies): void {
   const wantsOrigins = /^(1|true|t)$/i.test(queryOf(request).get("origin") ?? "");
   replyText(response, wantsOrigins ? bodies.withOrigins : bodies.plain, "application/json");
 }

@@ -4,10 +4,13 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"]);
 const FIRST_SEGMENTS = new Set(
-  "healthz pods stats metrics run exec attach portForward containerLogs configz runningpods checkpoint logs debug".split(
-    " ",
-  ),
+  (
+    "healthz pods stats metrics run exec attach portForward containerLogs configz runningpods checkpoint logs debug " +
+    "flagz statusz"
+  ).split(" "),
 );
+/** Upstream's, which means portForward by its last word and misses it. */
+const LONG_RUNNING = new Set(["exec", "attach", "debug"]);
 const METRICS_PATHS = new Set(["metrics/cadvisor", "metrics/probes", "metrics/resource"]);
 
 export interface HttpMetrics {
@@ -22,11 +25,12 @@ export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: 
   const duration = registry.histogram("kubelet_http_requests_duration_seconds", "Time to answer a request", names);
   return {
     begin(method, path) {
+      const label = pathLabel(path);
       const labels = {
         method: METHODS.has(method) ? method : "other",
-        path: pathLabel(path),
+        path: label,
         server_type: serverType,
-        long_running: "false",
+        long_running: String(LONG_RUNNING.has(label)),
       };
       const startedAt = clock.monotonic();
       inflight.inc(labels);

@@ -1,19 +1,30 @@
-// One HTTP listener: bound, kept trying while it cannot be bound, closed with its connections. A port that is taken is
-// reported once, naming what changes it, and tried again every 5 s (upstream's healthz server restart delay), so the
-// server appears by itself when the port becomes free.
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+// One HTTP listener, plain or with TLS: bound, kept trying while it cannot be bound, closed with its connections. A port that
+// is taken is reported once, naming what changes it, and tried again every 5 s (upstream's healthz server restart delay), so
+// the server appears by itself when the port becomes free.
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo, Server } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ListenAddress } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 
 export const LISTEN_RETRY_MS = 5000;
-const IDLE_TIMEOUT_MS = 90_000;
 const HEADERS_TIMEOUT_MS = 60_000;
-const REQUEST_TIMEOUT_MS = 4 * 60 * 60 * 1000;
-const MAX_HEADER_BYTES = 1024 * 1024;
 /** More connections than any scraper opens; beyond it new ones are closed at once. */
 const MAX_CONNECTIONS = 512;
+
+/** What every HTTP server of this thread is made with (facts: server limits). */
+export const HTTP_LIMITS = {
+  maxHeaderSize: 1024 * 1024,
+  keepAliveTimeout: 90_000,
+  requestTimeout: 4 * 60 * 60 * 1000,
+} as const;
+
+/** A server that is not bound yet. */
+export interface Bindable {
+  readonly server: Server;
+  /** Ends every connection; new ones are refused already. */
+  endConnections(): void;
+}
 
 export interface ListenerOptions {
   /** "read-only", "healthz": what the log calls it. */
@@ -22,13 +33,14 @@ export interface ListenerOptions {
   port: number;
   /** The flags and fields that change address and port, for the error message. */
   changedBy: string;
-  handler: RequestListener;
+  /** A fresh server for each try to bind. */
+  create: () => Bindable;
   clock: Clock;
   log: Logger;
 }
 
 export class Listener {
-  private server: Server | undefined;
+  private current: Bindable | undefined;
   private retry: Timer | undefined;
   private closed = false;
   private reported = false;
@@ -43,8 +55,8 @@ export class Listener {
   start(): void {
     if (this.closed) return;
     const { name, address, port, log } = this.options;
-    const server = this.createServer();
-    this.server = server;
+    this.current = this.options.create();
+    const { server } = this.current;
     server.once("error", (error) => this.failed(error));
     server.listen({ host: address, port }, () => {
       if (this.closed) {
@@ -71,27 +83,13 @@ export class Listener {
     this.closed = true;
     this.retry?.cancel();
     this.tried();
-    const server = this.server;
-    if (server?.listening !== true) return;
+    const { current } = this;
+    if (current?.server.listening !== true) return;
     await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
+      current.server.close(() => resolve());
+      current.endConnections();
     });
     this.bound = undefined;
-  }
-
-  private createServer(): Server {
-    const server = createServer(
-      {
-        maxHeaderSize: MAX_HEADER_BYTES,
-        keepAliveTimeout: IDLE_TIMEOUT_MS,
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-      },
-      this.options.handler,
-    );
-    server.maxConnections = MAX_CONNECTIONS;
-    return server;
   }
 
   private failed(error: NodeJS.ErrnoException): void {
@@ -103,6 +101,13 @@ export class Listener {
     this.tried();
     if (!this.closed) this.retry = this.options.clock.after(LISTEN_RETRY_MS, () => this.start());
   }
+}
+
+/** HTTP without TLS. */
+export function plainServer(handler: RequestListener): Bindable {
+  const server = createServer({ ...HTTP_LIMITS, headersTimeout: HEADERS_TIMEOUT_MS }, handler);
+  server.maxConnections = MAX_CONNECTIONS;
+  return { server, endConnections: () => server.closeAllConnections() };
 }
 
 /** What happened at which address, and what to do about it. */

@@ -1,5 +1,6 @@
 // The server thread's duty: answer HTTP about this node from the thread's own copy of the truth, even when main is stuck.
-// Owns the read-only port (10255) and the healthz port (10248); listeners that cannot bind keep trying.
+// Owns the authenticated port (10250), the read-only port (10255) and the healthz port (10248); listeners that cannot bind
+// keep trying.
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
   ConfigzBodies,
@@ -14,17 +15,21 @@ import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "../../shared/metrics/process.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
 import { httpMetrics } from "./http-metrics.js";
-import { Listener } from "./listener.js";
+import { Listener, plainServer } from "./listener.js";
 import { PodList } from "./pod-list.js";
-import { healthzHandler, readOnlyHandler } from "./routes.js";
+import { healthzHandler, readOnlyHandler, type NodeParts } from "./routes.js";
 import { Scrape } from "./scrape.js";
+import type { SecureServer } from "./secure-server.js";
 
 export interface ServerParts {
   init: ServerInit;
   upcalls: ServerUpcalls;
   health: HealthInputs;
+  /** A client of the API server, for reviews; called when the first is needed. */
+  api: () => Promise<ApiClient>;
   clock: Clock;
   log: Logger;
 }
@@ -34,12 +39,22 @@ export class ServerLogic implements ServerControl {
   private readonly pods = new PodList();
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
-
+  private readonly node: NodeParts;
+  /** From the first snapshot of pods on. */
+  private secure: Promise<SecureServer | undefined> | undefined;
   private configz: ConfigzBodies;
 
   constructor(private readonly parts: ServerParts) {
     this.configz = parts.init.configz;
     processMetrics(this.registry);
+    const { init, upcalls, health, clock, log } = parts;
+    this.node = {
+      pods: this.pods,
+      scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
+      scrapeProbes: this.probeScrape(),
+      checks: nodeChecks(health, init.syncLoopMaxAgeMs),
+      timeline: { upcalls, clock },
+    };
     this.readOnly = this.readOnlyListener();
     this.healthz = this.healthzListener();
   }
@@ -50,11 +65,12 @@ export class ServerLogic implements ServerControl {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.readOnly?.close(), this.healthz?.close()]);
+    await Promise.all([this.secure?.then((server) => server?.close()), this.readOnly?.close(), this.healthz?.close()]);
   }
 
   setPods(pods: Pod[]): Promise<void> {
     this.pods.set(pods);
+    this.secure ??= this.openSecure();
     return Promise.resolve();
   }
 
@@ -69,8 +85,16 @@ export class ServerLogic implements ServerControl {
   }
 
   async listening(): Promise<Listening> {
-    const [readOnly, healthz] = await Promise.all([this.readOnly?.listening(), this.healthz?.listening()]);
-    return { ...(readOnly === undefined ? {} : { readOnly }), ...(healthz === undefined ? {} : { healthz }) };
+    const [secure, readOnly, healthz] = await Promise.all([
+      this.secure?.then((server) => server?.listening()),
+      this.readOnly?.listening(),
+      this.healthz?.listening(),
+    ]);
+    return {
+      ...(secure === undefined ? {} : { secure }),
+      ...(readOnly === undefined ? {} : { readOnly }),
+      ...(healthz === undefined ? {} : { healthz }),
+    };
   }
 
   metrics(): Promise<MetricSnapshot> {
@@ -78,26 +102,49 @@ export class ServerLogic implements ServerControl {
   }
 
   private readOnlyListener(): Listener | undefined {
-    const { init, upcalls, health, clock, log } = this.parts;
+    const { init, clock, log } = this.parts;
     if (init.readOnlyPort === 0) return undefined;
+    const handler = readOnlyHandler({
+      ...this.node,
+      http: httpMetrics(this.registry, clock, "readonly"),
+      configz: () => this.configz,
+      log,
+    });
     return new Listener({
       name: "read-only",
       address: init.address,
       port: init.readOnlyPort,
       changedBy: "--read-only-port and --address (config fields readOnlyPort and address; port 0 turns it off)",
-      handler: readOnlyHandler({
-        pods: this.pods,
-        scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
-        scrapeProbes: this.probeScrape(),
-        checks: nodeChecks(health, init.syncLoopMaxAgeMs),
-        http: httpMetrics(this.registry, clock, "readonly"),
-        configz: () => this.configz,
-        timeline: { upcalls, clock },
-        log,
-      }),
+      create: () => plainServer(handler),
       clock,
       log,
     });
+  }
+
+  /** Never rejects: without it the other ports go on. */
+  private async openSecure(): Promise<SecureServer | undefined> {
+    const { init, upcalls, api, clock, log } = this.parts;
+    if (init.secure === undefined) return undefined;
+    try {
+      const { SecureServer } = await import("./secure-server.js");
+      const server = new SecureServer({
+        init: init.secure,
+        address: init.address,
+        nodeName: init.nodeName,
+        node: this.node,
+        configz: () => this.configz,
+        upcalls,
+        api,
+        registry: this.registry,
+        clock,
+        log,
+      });
+      await server.start();
+      return server;
+    } catch (error) {
+      log.error({ err: error }, "the authenticated port could not be opened");
+      return undefined;
+    }
   }
 
   private probeScrape(): Scrape {
@@ -116,7 +163,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      handler: healthzHandler(() => this.configz, log),
+      create: () => plainServer(healthzHandler(() => this.configz, log)),
       clock,
       log,
     });

@@ -1,10 +1,10 @@
 // The thread's own copy of the node's pods, and /pods made of it. A pod is serialised when it is first asked for and
 // kept as text until it changes; a list is written in chunks, so a slow reader holds neither the list twice in memory
 // nor the other requests. A list shows the pods of the moment it began.
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodsDelta } from "../../shared/contracts/server.js";
+import { writeChunks } from "./reply.js";
 
 interface Entry {
   pod: Pod;
@@ -33,6 +33,22 @@ export class PodList {
     for (const pod of delta.set) this.entries.set(pod.metadata.uid, { pod });
   }
 
+  /** Of several of that name the one that is not on its way out, else the newest told of. */
+  find(namespace: string, name: string): Pod | undefined {
+    let found: Pod | undefined;
+    for (const { pod } of this.entries.values()) {
+      const { metadata } = pod;
+      if (metadata.name !== name || metadata.namespace !== namespace) continue;
+      if (found === undefined || metadata.deletionTimestamp === undefined) found = pod;
+    }
+    return found;
+  }
+
+  /** The pod as it is known now. */
+  get(uid: string): Pod | undefined {
+    return this.entries.get(uid)?.pod;
+  }
+
   /** The v1 PodList as text, piece by piece. */
   *chunks(): Generator<string> {
     let pending = HEAD;
@@ -48,23 +64,10 @@ export class PodList {
     yield pending + TAIL;
   }
 
-  /** Answers GET /pods; ends early when the reader goes away. */
+  /** Answers GET /pods. */
   async reply(response: ServerResponse): Promise<void> {
     response.writeHead(200, { "Content-Type": "application/json" });
-    const gone = new AbortController();
-    const leave = (): void => gone.abort();
-    response.once("close", leave);
-    try {
-      for (const chunk of this.chunks()) {
-        if (response.destroyed) return;
-        if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
-      }
-      response.end();
-    } catch (error) {
-      if (!gone.signal.aborted) throw error;
-    } finally {
-      response.off("close", leave);
-    }
+    await writeChunks(response, this.chunks());
   }
 }
 

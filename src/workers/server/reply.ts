@@ -1,11 +1,22 @@
 // Answers as upstream words them: plain text, errors with a final newline and no sniffing of the content type.
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-const TEXT = "text/plain; charset=utf-8";
+export const TEXT = "text/plain; charset=utf-8";
 
 /** 200 and the text as it is. */
 export function replyText(response: ServerResponse, body: string, contentType = TEXT): void {
   send(response, 200, { "Content-Type": contentType }, body);
+}
+
+/** A text as it is, under any status: what upstream's router writes for errors of its handlers. */
+export function replyPlain(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, { ...headers, "Content-Type": TEXT }, body);
 }
 
 /** An error text with a final newline. */
@@ -31,6 +42,30 @@ export function replyMethodNotAllowed(response: ServerResponse, allowed: readonl
 function send(response: ServerResponse, status: number, headers: Record<string, string>, body: string): void {
   response.writeHead(status, { ...headers, "Content-Length": String(Buffer.byteLength(body)) });
   response.end(body);
+}
+
+/**
+ * Writes the body of a response piece by piece, as fast as the reader takes it, and ends it; ends early when the reader goes
+ * away. Rejects with what `chunks` throws, with the response left as it is.
+ */
+export async function writeChunks(
+  response: ServerResponse,
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+): Promise<void> {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  response.once("close", leave);
+  try {
+    for await (const chunk of chunks) {
+      if (response.destroyed || gone.signal.aborted) return;
+      if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
+    }
+    response.end();
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    response.off("close", leave);
+  }
 }
 
 /** The query of a request's URL; a malformed one counts as empty. */

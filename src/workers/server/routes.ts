@@ -1,52 +1,55 @@
-// What each port answers. A route names its methods; a known path asked with another method is 405, an unknown one 404.
-import findMyWay from "find-my-way";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+// What each port answers without authentication, and the routes that the authenticated port shares with them.
+import type { RequestListener } from "node:http";
 import type { ConfigzBodies } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { EXPOSITION_CONTENT_TYPE } from "../../shared/metrics/merge.js";
+import type { Answer, Route } from "./answer.js";
 import { replyConfigz } from "./configz.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import type { PodList } from "./pod-list.js";
-import { queryOf, replyError, replyMethodNotAllowed, replyNotFound, replyText, splitUrl } from "./reply.js";
+import { queryOf, replyError, replyText, splitUrl } from "./reply.js";
+import { router } from "./router.js";
 import type { Scrape } from "./scrape.js";
 import { replyTimeline, type TimelineParts } from "./timeline/reply.js";
 
-type Params = Readonly<Record<string, string | undefined>>;
-type Answer = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
-
-interface Route {
-  path: string;
-  /** undefined: every method. */
-  methods?: readonly "GET"[];
-  answer: Answer;
-}
-
-/** Trees that exist on the authenticated port only. */
+/** Trees that exist on the authenticated port only, and there only with enableDebuggingHandlers. */
 const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "runningpods", "debug/pprof", "logs"];
 
-export interface ReadOnlyParts {
+/** What every port about the node's pods has. */
+export interface NodeParts {
   pods: PodList;
   /** /metrics */
   scrape: Scrape;
   /** /metrics/probes */
   scrapeProbes: Scrape;
   checks: readonly HealthCheck[];
+  timeline: TimelineParts;
+}
+
+export interface ReadOnlyParts extends NodeParts {
   http: HttpMetrics;
   configz: () => ConfigzBodies;
-  timeline: TimelineParts;
   log: Logger;
 }
 
 /** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
 export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
+  const routes = [...nodeRoutes(parts), configzRoute(parts.configz), ...disabledDebugRoutes()];
+  return handler(routes, parts.log, parts.http);
+}
+
+/** The healthz port: is the process alive, and, for this machine's own eyes, how it is configured. */
+export function healthzHandler(configz: () => ConfigzBodies, log: Logger): RequestListener {
+  return handler([...healthRoutes([pingCheck]), configzRoute(configz)], log);
+}
+
+export function nodeRoutes(parts: NodeParts): Route[] {
   const podsRoute: Answer = (_request, response) => parts.pods.reply(response);
-  const disabled: Answer = (_request, response) => replyError(response, 405, "Debug endpoints are disabled.");
-  const routes: Route[] = [
+  return [
     ...healthRoutes(parts.checks),
     { path: "/pods", methods: ["GET"], answer: podsRoute },
     { path: "/pods/", methods: ["GET"], answer: podsRoute },
-    configzRoute(parts.configz),
     {
       path: "/debug/pods/:namespace/:name/timeline",
       methods: ["GET"],
@@ -55,17 +58,20 @@ export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
     },
     metricsRoute("/metrics", parts.scrape),
     metricsRoute("/metrics/probes", parts.scrapeProbes),
-    ...DEBUG_TREES.flatMap((tree) => [
-      { path: `/${tree}`, answer: disabled },
-      { path: `/${tree}/*`, answer: disabled },
-    ]),
   ];
-  return handler(routes, parts.log, parts.http);
 }
 
-/** The healthz port: is the process alive, and, for this machine's own eyes, how it is configured. */
-export function healthzHandler(configz: () => ConfigzBodies, log: Logger): RequestListener {
-  return handler([...healthRoutes([pingCheck]), configzRoute(configz)], log);
+export function disabledDebugRoutes(): Route[] {
+  return DEBUG_TREES.flatMap((tree) => disabledTree(tree, "Debug endpoints are disabled."));
+}
+
+/** Everything under /tree answers 405 with the message. */
+export function disabledTree(tree: string, message: string): Route[] {
+  const disabled: Answer = (_request, response) => replyError(response, 405, message);
+  return [
+    { path: `/${tree}`, answer: disabled },
+    { path: `/${tree}/*`, answer: disabled },
+  ];
 }
 
 function configzRoute(bodies: () => ConfigzBodies): Route {
@@ -86,49 +92,20 @@ function metricsRoute(path: string, scrape: Scrape): Route {
 function healthRoutes(checks: readonly HealthCheck[]): Route[] {
   return [
     { path: "/healthz", answer: (request, response) => replyHealth(response, checks, queryOf(request)) },
-    ...checks.map((check) => ({
+    ...checks.map((check): Route => ({
       path: `/healthz/${check.name}`,
-      answer: (_request: IncomingMessage, response: ServerResponse) => replyOneCheck(response, check),
+      answer: (_request, response) => replyOneCheck(response, check),
     })),
   ];
 }
 
 function handler(routes: readonly Route[], log: Logger, http?: HttpMetrics): RequestListener {
-  const router = findMyWay({ defaultRoute: (_request, response) => replyNotFound(response), maxParamLength: 4096 });
-  for (const route of routes) {
-    router.all(route.path, (request, response, params) => answerRoute({ route, request, response, params, log }));
-  }
+  const lookup = router(routes, log);
   return (request, response) => {
     const end = http?.begin(request.method ?? "", splitUrl(request.url ?? "/")[0]);
     if (end !== undefined) response.once("close", end);
     // A body is never read; a client that sends one gets its answer all the same.
     request.resume();
-    router.lookup(request, response);
+    lookup(request, response);
   };
-}
-
-interface Asked {
-  route: Route;
-  request: IncomingMessage;
-  response: ServerResponse;
-  params: Params;
-  log: Logger;
-}
-
-function answerRoute({ route, request, response, params, log }: Asked): void {
-  if (route.methods !== undefined && !route.methods.some((method) => method === request.method)) {
-    replyMethodNotAllowed(response, route.methods);
-    return;
-  }
-  const failed = (error: unknown): void => {
-    log.error({ err: error, method: request.method, path: route.path }, "request failed");
-    if (response.headersSent) response.destroy();
-    else replyError(response, 500, "Internal Server Error");
-  };
-  try {
-    const answered = route.answer(request, response, params);
-    if (answered !== undefined) answered.catch(failed);
-  } catch (error) {
-    failed(error);
-  }
 }

@@ -22,6 +22,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
   const logic = new ServerLogic({
     init,
     upcalls,
+    api: () => Promise.reject(new Error("this node has no kubeconfig, and so no API server to ask")),
     clock,
     log,
     health: { syncLoopAgeMs: () => boardReader.ageMs("main"), logFlushAgeMs: () => flushWatch.ageMs() },

@@ -32,6 +32,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       collectMetrics: () => Promise.resolve([]),
       collectProbeMetrics: () => Promise.resolve([]),
       timeline: () => Promise.resolve(undefined),
+      setVerbosity: () => Promise.resolve(),
     },
     log,
     owner: Promise.resolve({

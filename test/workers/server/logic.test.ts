@@ -83,8 +83,10 @@ class House {
         collectMetrics: () => this.collect(),
         collectProbeMetrics: () => this.collectProbes(),
         timeline: (namespace, name) => this.timeline(namespace, name),
+        setVerbosity: () => Promise.resolve(),
       },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
+      api: () => Promise.reject(new Error("no API server")),
       clock: this.clock,
       log: this.log.logger,
     });
@@ -446,6 +448,7 @@ describe("listening", () => {
         collectMetrics: () => Promise.resolve([]),
         collectProbeMetrics: () => Promise.resolve([]),
         timeline: () => Promise.resolve(undefined),
+        setVerbosity: () => Promise.resolve(),
       },
       boardReader: { ageMs: (thread) => (thread === "main" ? age : Infinity) },
       log: house.log.logger,

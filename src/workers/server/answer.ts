@@ -1,0 +1,31 @@
+// What a route is. Handlers are written against HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+export type Params = Readonly<Record<string, string | undefined>>;
+
+/** The connection of a request that asks to go on in another protocol. Whoever takes it answers on it by itself. */
+export interface Upgrade {
+  readonly socket: Duplex;
+  /** What came with the request's last bytes. */
+  readonly head: Buffer;
+  /** The response is used no more: the socket is the taker's. */
+  take(): void;
+}
+
+export type Answer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: Params,
+  upgrade?: Upgrade,
+) => void | Promise<void>;
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+export interface Route {
+  /** As find-my-way has it: "/pods/:name", "/logs/*". */
+  path: string;
+  /** undefined: every method. */
+  methods?: readonly Method[];
+  answer: Answer;
+}

@@ -1,0 +1,40 @@
+// Who sends a request: client certificate, then bearer token, then nobody in particular. A credential that is no good is
+// never taken for none at all: who shows one is refused, even where anonymous requests are served.
+import type { Tokens } from "./tokens.js";
+import type { CertificateClaim } from "./client-certificate.js";
+import { ANONYMOUS, authenticated, type User } from "./user.js";
+
+export interface Credentials {
+  certificate: CertificateClaim;
+  token: string | undefined;
+}
+
+export type Authentication = { kind: "user"; user: User } | { kind: "refused"; why: string };
+
+export interface AuthenticatorOptions {
+  /** undefined: tokens are not reviewed, and count as none. */
+  tokens: Pick<Tokens, "verify"> | undefined;
+  anonymous: boolean;
+}
+
+/** Never rejects. */
+export async function authenticate(
+  { certificate, token }: Credentials,
+  { tokens, anonymous }: AuthenticatorOptions,
+): Promise<Authentication> {
+  if (certificate.kind === "user") return { kind: "user", user: authenticated(certificate.user) };
+  const reasons = certificate.kind === "refused" ? [certificate.why] : [];
+  if (token !== undefined && tokens !== undefined) {
+    try {
+      const verdict = await tokens.verify(token);
+      if (verdict.kind === "user") return { kind: "user", user: authenticated(verdict.user) };
+      reasons.push(verdict.why);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      reasons.push(`bearer token: the API server could not be asked: ${why}`);
+    }
+  }
+  if (reasons.length > 0) return { kind: "refused", why: reasons.join("; ") };
+  if (anonymous) return { kind: "user", user: ANONYMOUS };
+  return { kind: "refused", why: "no credentials, and anonymous requests are off" };
+}

@@ -1,0 +1,94 @@
+// May they? AlwaysAllow, or as the API server answers a SubjectAccessReview. Answers are kept, yes and no each for their time;
+// failures are not.
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { AuthorizationInit } from "../../../shared/contracts/server.js";
+import type { ServerAuthMetrics } from "../../../shared/metrics/server-auth.js";
+import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
+import { REVIEW_TIMEOUT_MS, SUBJECT_ACCESS_REVIEWS, type SubjectAccessReview } from "./reviews.js";
+import type { User } from "./user.js";
+
+const LIMIT = 8192;
+
+export type Decision =
+  { kind: "allowed" } | { kind: "forbidden" } | { kind: "failed"; subresource: string; error: unknown };
+
+const ALLOWED: Decision = { kind: "allowed" };
+
+export interface Access {
+  user: User;
+  verb: string;
+  /** Any one of them suffices. */
+  subresources: readonly string[];
+}
+
+export interface AuthorizerOptions {
+  authorization: AuthorizationInit;
+  nodeName: string;
+  api: () => Promise<Pick<ApiClient, "create">>;
+  clock: Clock;
+  metrics: ServerAuthMetrics;
+}
+
+export class Authorizer {
+  private readonly cache: ExpiringCache<boolean>;
+  private readonly questions = new SharedQuestions<boolean>();
+
+  constructor(private readonly options: AuthorizerOptions) {
+    this.cache = new ExpiringCache(LIMIT, options.clock);
+  }
+
+  /** Never rejects. */
+  async decide({ user, verb, subresources }: Access): Promise<Decision> {
+    if (this.options.authorization.mode === "AlwaysAllow") return ALLOWED;
+    for (const subresource of subresources) {
+      try {
+        if (await this.mayUse(user, verb, subresource)) return ALLOWED;
+      } catch (error) {
+        return { kind: "failed", subresource, error };
+      }
+    }
+    return { kind: "forbidden" };
+  }
+
+  private async mayUse(user: User, verb: string, subresource: string): Promise<boolean> {
+    const { cacheAuthorizedTTLMs, cacheUnauthorizedTTLMs } = this.options.authorization;
+    const { name, uid, groups, extra } = user;
+    const resourceAttributes = { verb, version: "v1", resource: "nodes", subresource, name: this.options.nodeName };
+    const spec = {
+      user: name,
+      ...(uid === undefined ? {} : { uid }),
+      groups,
+      ...(extra === undefined ? {} : { extra }),
+      resourceAttributes,
+    };
+    const key = JSON.stringify(spec);
+    const known = this.cache.get(key);
+    if (known !== undefined) return known;
+    return await this.questions.ask(key, async () => {
+      const allowed = await this.review(spec);
+      this.cache.set(key, allowed, allowed ? cacheAuthorizedTTLMs : cacheUnauthorizedTTLMs);
+      return allowed;
+    });
+  }
+
+  private async review(spec: SubjectAccessReview["spec"]): Promise<boolean> {
+    const { api, metrics } = this.options;
+    const done = metrics.accessReview();
+    try {
+      const client = await api();
+      const review: SubjectAccessReview = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        metadata: {},
+        spec,
+      };
+      const { status } = await client.create(SUBJECT_ACCESS_REVIEWS, review, { timeoutMs: REVIEW_TIMEOUT_MS });
+      done();
+      return status?.allowed === true && status.denied !== true;
+    } catch (error) {
+      done(error);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// What the clients of open connections have claimed with their certificates. A claim is read once, when the connection is made,
+// and lies on the socket itself, where HTTP/2's stand-ins for it find it too.
+// What must hold: once the accepted CAs have changed, what was verified with the old ones counts no longer.
+import { certificateClaim, type CertificateClaim, type TlsPeer } from "./client-certificate.js";
+
+const PEER = Symbol("nodelet.server.peer");
+
+interface Peer {
+  claim: CertificateClaim;
+  generation: number;
+}
+
+type Marked = object & { [PEER]?: Peer };
+
+export class Peers {
+  private generation = 0;
+
+  /** Call when the handshake is done. @param now milliseconds since the epoch */
+  opened(socket: TlsPeer, now: number): void {
+    (socket as Marked)[PEER] = { claim: certificateClaim(socket, now), generation: this.generation };
+  }
+
+  /** Connections made from now on are verified with other CAs. */
+  casChanged(): void {
+    this.generation++;
+  }
+
+  claimOf(socket: object, now: number): CertificateClaim {
+    const peer = (socket as Marked)[PEER];
+    if (peer === undefined) return { kind: "none" };
+    const { claim, generation } = peer;
+    if (claim.kind === "none") return claim;
+    if (generation !== this.generation) {
+      return { kind: "refused", why: "client certificate: the accepted CAs have changed; connect again" };
+    }
+    if (claim.kind === "user" && now >= claim.expiresAt) {
+      return { kind: "refused", why: "client certificate: it has expired" };
+    }
+    return claim;
+  }
+}

@@ -1,0 +1,42 @@
+// Tells the log whom the server turned away: once per client and minute, with how often it happened in between.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+const QUIET_MS = 60_000;
+const LIMIT = 1024;
+
+export interface Refusal {
+  /** Address of the client. */
+  client: string;
+  status: number;
+  method: string;
+  path: string;
+  user?: string;
+  why: string;
+}
+
+export class Refusals {
+  private readonly clients = new Map<string, { toldAt: number; since: number }>();
+
+  constructor(
+    private readonly clock: Pick<Clock, "monotonic">,
+    private readonly log: Pick<Logger, "warn">,
+  ) {}
+
+  tell(refusal: Refusal): void {
+    const now = this.clock.monotonic();
+    const known = this.clients.get(refusal.client);
+    if (known !== undefined && now - known.toldAt < QUIET_MS) {
+      known.since++;
+      return;
+    }
+    this.clients.delete(refusal.client);
+    this.clients.set(refusal.client, { toldAt: now, since: 0 });
+    const [oldest] = this.clients.keys();
+    if (this.clients.size > LIMIT && oldest !== undefined) this.clients.delete(oldest);
+    const repeated = known?.since ?? 0;
+    // A path may hold what a client made up, however long.
+    const fields = { ...refusal, path: refusal.path.slice(0, 256) };
+    this.log.warn(repeated === 0 ? fields : { ...fields, repeated }, `request refused: ${refusal.why}`);
+  }
+}

@@ -1,0 +1,82 @@
+// Bearer tokens, as the API server reviews them. Answers are kept for cacheTTL; a refusal for seconds only, as a token may
+// become good; no answer is not kept at all.
+// What must hold: no token is kept in memory, only a keyed digest of it; however many wrong tokens come, memory is bounded.
+import { createHmac, randomBytes } from "node:crypto";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { ServerAuthMetrics } from "../../../shared/metrics/server-auth.js";
+import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
+import { REVIEW_TIMEOUT_MS, TOKEN_REVIEWS, type TokenReview } from "./reviews.js";
+import type { User } from "./user.js";
+
+export const REFUSAL_TTL_MS = 10_000;
+const LIMIT = 4096;
+
+export type TokenVerdict = { kind: "user"; user: User } | { kind: "refused"; why: string };
+
+export interface TokensOptions {
+  api: () => Promise<Pick<ApiClient, "create">>;
+  cacheTTLMs: number;
+  clock: Clock;
+  metrics: ServerAuthMetrics;
+}
+
+export class Tokens {
+  private readonly cache: ExpiringCache<TokenVerdict>;
+  private readonly questions = new SharedQuestions<TokenVerdict>();
+  private readonly salt = randomBytes(32);
+
+  constructor(private readonly options: TokensOptions) {
+    this.cache = new ExpiringCache(LIMIT, options.clock);
+  }
+
+  /** Rejects when the API server could not be asked. */
+  async verify(token: string): Promise<TokenVerdict> {
+    const { metrics, cacheTTLMs } = this.options;
+    const key = createHmac("sha256", this.salt).update(token).digest("base64");
+    const known = this.cache.get(key);
+    const done = metrics.tokenRequest(known !== undefined);
+    if (known !== undefined) {
+      done();
+      return known;
+    }
+    try {
+      return await this.questions.ask(key, async () => {
+        const verdict = await this.review(token);
+        this.cache.set(key, verdict, verdict.kind === "user" ? cacheTTLMs : Math.min(cacheTTLMs, REFUSAL_TTL_MS));
+        return verdict;
+      });
+    } finally {
+      done();
+    }
+  }
+
+  private async review(token: string): Promise<TokenVerdict> {
+    const { api, metrics } = this.options;
+    const done = metrics.tokenFetch();
+    let status: TokenReview["status"];
+    try {
+      const client = await api();
+      const review: TokenReview = {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenReview",
+        metadata: {},
+        spec: { token },
+      };
+      ({ status } = await client.create(TOKEN_REVIEWS, review, { timeoutMs: REVIEW_TIMEOUT_MS }));
+      done();
+    } catch (error) {
+      done(error);
+      throw error;
+    }
+    const user = status?.user;
+    if (status?.authenticated !== true || user?.username === undefined || user.username === "") {
+      return { kind: "refused", why: `bearer token: ${status?.error || "the API server does not know it"}` };
+    }
+    const { username: name, uid, groups = [], extra } = user;
+    return {
+      kind: "user",
+      user: { name, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) },
+    };
+  }
+}

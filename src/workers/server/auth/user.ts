@@ -1,0 +1,15 @@
+// Who asks: authentication.k8s.io/v1 UserInfo.
+export interface User {
+  name: string;
+  uid?: string;
+  groups: readonly string[];
+  extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
+const AUTHENTICATED = "system:authenticated";
+
+/** Everybody who is somebody is in this group. */
+export function authenticated(user: User): User {
+  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+}

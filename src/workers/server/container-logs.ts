@@ -1,0 +1,117 @@
+// GET /containerLogs/<namespace>/<pod>/<container>: what `kubectl logs` shows, as it is read from the files.
+// What must hold: a follower costs flat memory, and nothing once its client is gone.
+import { join } from "node:path";
+import type { ServerResponse } from "node:http";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { isLogMissingError, isLogOptionsError } from "../../shared/container-logs/errors.js";
+import { containerLogFiles } from "../../shared/container-logs/log-files.js";
+import { checkLogOptions, type PodLogOptions } from "../../shared/container-logs/options.js";
+import { readContainerLogs } from "../../shared/container-logs/read.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { Route } from "./answer.js";
+import type { PodList } from "./pod-list.js";
+import { containerSpec, containerStatus } from "./pod-lookup.js";
+import { logQuery, LogQueryError } from "./pod-logs/query.js";
+import { NoLogError, runOf } from "./pod-logs/run-of.js";
+import { queryOf, replyPlain, TEXT, writeChunks } from "./reply.js";
+
+export interface ContainerLogsParts {
+  pods: PodList;
+  podLogsDir: string;
+  /** Gate PodLogsQuerySplitStreams. */
+  splitStreams: boolean;
+  clock: Clock;
+  log: Logger;
+}
+
+const STREAMS = ["All", "Stdout", "Stderr"] as const;
+
+export function containerLogsRoute(parts: ContainerLogsParts): Route {
+  return {
+    path: "/containerLogs/:namespace/:pod/:container",
+    methods: ["GET"],
+    answer: async (request, response, { namespace = "", pod: name = "", container = "" }) => {
+      const options = readOptions(queryOf(request), parts, response);
+      if (options === undefined) return;
+      const pod = parts.pods.find(namespace, name);
+      if (pod === undefined) {
+        replyPlain(response, 404, `pod ${JSON.stringify(name)} does not exist`);
+        return;
+      }
+      if (containerSpec(pod, container) === undefined) {
+        replyPlain(response, 404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
+        return;
+      }
+      await replyLog(parts, pod, container, options, response);
+    },
+  };
+}
+
+/** undefined: the client has been told what is wrong. */
+function readOptions(
+  query: URLSearchParams,
+  { clock, splitStreams }: ContainerLogsParts,
+  response: ServerResponse,
+): PodLogOptions | undefined {
+  try {
+    const { stream: asked, ...rest } = logQuery(query);
+    const stream = STREAMS.find((name) => name === (asked ?? "All"));
+    if (stream === undefined) {
+      replyPlain(response, 422, '{"message": "Invalid request."}');
+      return undefined;
+    }
+    checkLogOptions({ ...rest, stream }, clock.nowNanos());
+    if (stream !== "All" && !splitStreams) {
+      replyPlain(
+        response,
+        400,
+        `unable to return the given log stream: ${JSON.stringify(stream)}. Please enable PodLogsQuerySplitStreams feature gate in kubelet`,
+      );
+      return undefined;
+    }
+    return { ...rest, stream };
+  } catch (error) {
+    if (error instanceof LogQueryError) replyPlain(response, 400, '{"message": "Unable to decode query."}');
+    else if (isLogOptionsError(error)) replyPlain(response, 422, '{"message": "Invalid request."}');
+    else throw error;
+    return undefined;
+  }
+}
+
+async function replyLog(
+  { pods, podLogsDir, clock, log }: ContainerLogsParts,
+  pod: Pod,
+  container: string,
+  { previous = false, ...options }: PodLogOptions,
+  response: ServerResponse,
+): Promise<void> {
+  const { uid, name, namespace } = pod.metadata;
+  const podLogDirectory = join(podLogsDir, `${namespace}_${name}_${uid}`);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort(new Error("the client went away")));
+  try {
+    const status = containerStatus(pod, container);
+    const restartCount = runOf(name, container, status, previous);
+    const isRunning = (): boolean => {
+      const now = containerStatus(pods.get(uid) ?? pod, container);
+      return now?.state.running !== undefined && now.restartCount === restartCount;
+    };
+    const read = { ...options, podLogDirectory, container, restartCount, clock, signal: gone.signal, isRunning };
+    const onProblem = (file: string, error: Error): void =>
+      log.warn({ err: error, file }, "a rotated log is broken; it is shown as far as it goes");
+    const blocks = readContainerLogs({ ...read, onProblem });
+    // A follower may wait long for the first line: its headers don't.
+    const there = await containerLogFiles(podLogDirectory, container, restartCount);
+    if (there.length > 0) {
+      response.writeHead(200, { "Content-Type": TEXT });
+      response.flushHeaders();
+    }
+    await writeChunks(response, blocks);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    if (response.headersSent) throw error;
+    if (!(error instanceof NoLogError) && !isLogMissingError(error)) throw error;
+    replyPlain(response, 400, error.message);
+  }
+}

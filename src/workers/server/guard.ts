@@ -1,0 +1,102 @@
+// The gate of the authenticated port: every request passes authentication and authorisation before any route sees it.
+// What must hold: what is refused costs little (no route, no runtime, no body read) and is told apart in the log.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ServerAuthMetrics } from "../../shared/metrics/server-auth.js";
+import type { Upgrade } from "./answer.js";
+import { subresourcesOf, verbOf } from "./auth/attributes.js";
+import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";
+import type { Authorizer } from "./auth/authorizer.js";
+import { bearerToken } from "./auth/bearer.js";
+import type { Peers } from "./auth/peers.js";
+import type { Refusals } from "./auth/refusals.js";
+import type { HttpMetrics } from "./http-metrics.js";
+import { replyError, replyPlain, splitUrl } from "./reply.js";
+import type { Lookup } from "./router.js";
+
+/** More than any route reads. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+export interface GuardOptions {
+  authenticator: AuthenticatorOptions;
+  authorizer: Authorizer;
+  refusals: Refusals;
+  http: HttpMetrics;
+  peers: Peers;
+  metrics: ServerAuthMetrics;
+  clock: Clock;
+  /** Where requests go that may pass. */
+  lookup: Lookup;
+}
+
+export class Guard {
+  constructor(private readonly options: GuardOptions) {}
+
+  readonly handle = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): void => {
+    const [path] = splitUrl(request.url ?? "/");
+    const end = this.options.http.begin(request.method ?? "", path);
+    if (upgrade === undefined) response.once("close", end);
+    else upgrade.socket.once("close", end);
+    this.pass(request, response, path).then(
+      (passed) => {
+        if (passed) this.options.lookup(request, response, upgrade);
+      },
+      () => {
+        if (!response.headersSent) replyError(response, 500, "Internal Server Error");
+      },
+    );
+  };
+
+  private async pass(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+    const { authenticator, authorizer, clock } = this.options;
+    // What is left of a body when the answer is out is not waited for.
+    if (hasBody(request)) response.shouldKeepAlive = false;
+    const certificate = this.options.peers.claimOf(request.socket, clock.now());
+    if (certificate.kind === "user") {
+      this.options.metrics.certificate(Math.max(0, certificate.expiresAt - clock.now()) / 1000);
+    }
+    const who = await authenticate({ certificate, token: bearerToken(request.headers) }, authenticator);
+    if (who.kind === "refused") {
+      this.refuse(request, response, { status: 401, text: "Unauthorized", why: who.why, path });
+      return false;
+    }
+    const verb = verbOf(request.method ?? "");
+    const subresources = subresourcesOf(path);
+    const user = who.user.name;
+    const decision = await authorizer.decide({ user: who.user, verb, subresources });
+    const about = `(user=${user}, verb=${verb}, resource=nodes`;
+    if (decision.kind === "failed") {
+      const { subresource, error } = decision;
+      const text = `Authorization error ${about}, subresource=${subresource})`;
+      const why = `the API server could not be asked: ${error instanceof Error ? error.message : String(error)}`;
+      this.refuse(request, response, { status: 500, text, why, path, user });
+      return false;
+    }
+    if (decision.kind === "forbidden") {
+      const text = `Forbidden ${about}, subresource(s)=[${subresources.join(" ")}])\n`;
+      const why = `${user} may not ${verb} ${subresources.map((name) => `nodes/${name}`).join(" or ")}`;
+      this.refuse(request, response, { status: 403, text, why, path, user });
+      return false;
+    }
+    if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+      const why = `a body of more than ${MAX_BODY_BYTES} bytes`;
+      this.refuse(request, response, { status: 413, text: "Request Entity Too Large", why, path, user });
+      return false;
+    }
+    return true;
+  }
+
+  private refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { status, text, ...rest }: { status: number; text: string; why: string; path: string; user?: string },
+  ): void {
+    const client = request.socket.remoteAddress ?? "";
+    this.options.refusals.tell({ client, status, method: request.method ?? "", ...rest });
+    replyPlain(response, status, text);
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}

@@ -1,0 +1,70 @@
+// The pod and the container that a path names: pods as main told them, containers as the runtime has them now.
+import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { PodList } from "./pod-list.js";
+import type { ServedRuntime } from "./runtime.js";
+
+const POD_UID = "io.kubernetes.pod.uid";
+const CONTAINER_NAME = "io.kubernetes.container.name";
+
+/** The path names a pod that this node has not. */
+export class UnknownPodError extends Error {
+  override readonly name = "UnknownPodError";
+}
+/** The pod has no such container, or it does not run. */
+export class UnknownContainerError extends Error {
+  override readonly name = "UnknownContainerError";
+}
+export const isUnknownPod = (error: unknown): error is UnknownPodError => error instanceof UnknownPodError;
+
+/** @param uid "": any. @throws UnknownPodError */
+export function podOf(pods: PodList, namespace: string, name: string, uid = ""): Pod {
+  const pod = pods.find(namespace, name);
+  if (pod === undefined) throw new UnknownPodError("pod does not exist");
+  if (uid !== "" && pod.metadata.uid !== uid) throw new UnknownPodError("pod not found");
+  return pod;
+}
+
+export function containerSpec(pod: Pod, name: string): Container | undefined {
+  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  return [...containers, ...initContainers, ...ephemeralContainers].find((container) => container.name === name);
+}
+
+export function containerStatus(pod: Pod, name: string): ApiContainerStatus | undefined {
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  return all.find((status) => status.name === name);
+}
+
+/** Their file brings all of gRPC, which whoever has a runtime has loaded. */
+const enumerations = () => import("../../shared/cri/gen/runtime.v1.js");
+
+/** Id of the container that runs under that name. @throws UnknownContainerError, CriError */
+export async function runningContainer(runtime: ServedRuntime, pod: Pod, name: string): Promise<string> {
+  const { ContainerState } = await enumerations();
+  const { containers } = await runtime.listContainers({
+    filter: {
+      state: { state: ContainerState.CONTAINER_RUNNING },
+      labelSelector: { [POD_UID]: pod.metadata.uid, [CONTAINER_NAME]: name },
+    },
+  });
+  const [newest] = containers.sort((a, b) => Number(b.createdAt - a.createdAt));
+  if (newest === undefined) throw new UnknownContainerError(`container not found (${JSON.stringify(name)})`);
+  return newest.id;
+}
+
+/** Id of the pod's sandbox that is ready. @throws UnknownContainerError, CriError */
+export async function readySandbox(runtime: ServedRuntime, pod: Pod): Promise<string> {
+  const { PodSandboxState } = await enumerations();
+  const { items } = await runtime.listPodSandbox({
+    filter: {
+      state: { state: PodSandboxState.SANDBOX_READY },
+      labelSelector: { [POD_UID]: pod.metadata.uid },
+    },
+  });
+  const [newest] = items.sort((a, b) => Number(b.createdAt - a.createdAt));
+  const { name, namespace } = pod.metadata;
+  if (newest === undefined)
+    throw new UnknownContainerError(`pod not found (${JSON.stringify(`${name}_${namespace}`)})`);
+  return newest.id;
+}

@@ -1,0 +1,163 @@
+// The authenticated port: certificate and CAs from their files, the gate, the routes behind it. Loaded when the thread runs, as
+// the first pods must not wait for it.
+// What must hold: the port is open only while there is a serving certificate, and, where clients show certificates, CAs to
+// verify them with; a changed file that is no good leaves the last good one in force.
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ListenAddress, SecureInit } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { serverAuthMetrics } from "../../shared/metrics/server-auth.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Route } from "./answer.js";
+import { Authorizer } from "./auth/authorizer.js";
+import { Peers } from "./auth/peers.js";
+import { Refusals } from "./auth/refusals.js";
+import { Tokens } from "./auth/tokens.js";
+import { Guard } from "./guard.js";
+import { httpMetrics } from "./http-metrics.js";
+import { Listener } from "./listener.js";
+import { router } from "./router.js";
+import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
+import { checkCertificates } from "./tls/pem.js";
+import { httpsServer, type ConnectionLimits, type HttpsServer } from "./tls/https-server.js";
+import { WatchedFiles } from "./tls/watched-files.js";
+
+export interface SecurePortOptions {
+  init: SecureInit;
+  address: string;
+  nodeName: string;
+  routes: readonly Route[];
+  limits: ConnectionLimits;
+  /** For reviews; called when one is needed. */
+  api: () => Promise<Pick<ApiClient, "create">>;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export class SecurePort {
+  private readonly peers = new Peers();
+  private readonly guard: Guard;
+  private readonly files: WatchedFiles[] = [];
+  private pair: ServingPair | undefined;
+  private clientCA: string | undefined;
+  private server: HttpsServer | undefined;
+  private listener: Listener | undefined;
+  private closed = false;
+
+  constructor(private readonly options: SecurePortOptions) {
+    const { init, nodeName, routes, api, registry, clock, log } = options;
+    const metrics = serverAuthMetrics(registry, clock);
+    const { anonymous, webhook, cacheTTLMs } = init.authentication;
+    this.guard = new Guard({
+      authenticator: { anonymous, tokens: webhook ? new Tokens({ api, cacheTTLMs, clock, metrics }) : undefined },
+      authorizer: new Authorizer({ authorization: init.authorization, nodeName, api, clock, metrics }),
+      refusals: new Refusals(clock, log),
+      http: httpMetrics(registry, clock, "readwrite"),
+      peers: this.peers,
+      metrics,
+      clock,
+      lookup: router(routes, log),
+    });
+  }
+
+  /** Resolves when the files were looked at once; the port opens when they are good. */
+  async start(): Promise<void> {
+    const { certFile, keyFile } = this.options.init.tls;
+    const { clientCAFile } = this.options.init.authentication;
+    if (clientCAFile !== "") await this.follow([clientCAFile], "the CAs of clients", ([ca = ""]) => this.setCA(ca));
+    await this.follow([certFile, keyFile], "the serving certificate", ([cert = "", key = ""]) =>
+      this.setPair({ cert, key }),
+    );
+  }
+
+  /** Where it listens; undefined while it does not. */
+  listening(): Promise<ListenAddress | undefined> {
+    return this.listener?.listening() ?? Promise.resolve(undefined);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const files of this.files) files.close();
+    await this.listener?.close();
+  }
+
+  private async follow(
+    paths: readonly string[],
+    what: string,
+    onContents: (contents: readonly string[]) => void,
+  ): Promise<void> {
+    const { clock, log } = this.options;
+    const onProblem = (err: Error): void =>
+      log.warn(
+        { err, files: paths },
+        this.listener === undefined
+          ? `${what} cannot be used: the authenticated port stays closed until it can`
+          : `${what} changed and cannot be used: the one before stays in force`,
+      );
+    const files = new WatchedFiles({ paths, clock, onContents, onProblem });
+    this.files.push(files);
+    await files.start();
+  }
+
+  private setPair(pair: ServingPair): void {
+    const changed = this.pair !== undefined;
+    checkContext(contextOptions(this.options.init.tls, pair, undefined));
+    this.pair = pair;
+    this.apply();
+    if (changed) this.options.log.info("the serving certificate was read again");
+  }
+
+  private setCA(ca: string): void {
+    checkCertificates(ca);
+    const changed = this.clientCA !== undefined;
+    this.clientCA = ca;
+    this.apply();
+    if (!changed) return;
+    this.peers.casChanged();
+    this.server?.retireConnections();
+    this.options.log.info("the CAs of clients were read again");
+  }
+
+  /** Opens the port when everything is there; else the next connections see what has changed. */
+  private apply(): void {
+    const { init, address, clock, log } = this.options;
+    const context = this.context();
+    if (context === undefined || this.closed) return;
+    if (this.listener !== undefined) {
+      this.server?.setContext(context);
+      return;
+    }
+    this.listener = new Listener({
+      name: "authenticated",
+      address,
+      port: init.port,
+      changedBy: "--port and --address (config fields port and address; enableServer: false turns it off)",
+      create: () => (this.server = this.create()),
+      clock,
+      log,
+    });
+    this.listener.start();
+  }
+
+  private create(): HttpsServer {
+    const { init, limits, clock, log } = this.options;
+    const context = this.context();
+    if (context === undefined) throw new Error("there is no serving certificate");
+    return httpsServer({
+      context,
+      limits,
+      requestCert: init.authentication.clientCAFile !== "",
+      handler: this.guard.handle,
+      onConnection: (socket) => this.peers.opened(socket, clock.now()),
+      onTlsError: (err, socket) => log.debug({ err, client: socket.remoteAddress }, "TLS handshake failed"),
+    });
+  }
+
+  private context(): ReturnType<typeof contextOptions> | undefined {
+    const { init } = this.options;
+    const needsCA = init.authentication.clientCAFile !== "";
+    if (this.pair === undefined || (needsCA && this.clientCA === undefined)) return undefined;
+    return contextOptions(init.tls, this.pair, this.clientCA);
+  }
+}

@@ -1,0 +1,94 @@
+// All that is behind the authenticated port, put together: routes, the connection to the runtime, open streams.
+import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ConfigzBodies, ListenAddress, SecureInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Route } from "./answer.js";
+import { withoutToken } from "./auth/bearer.js";
+import { replyConfigzTo } from "./configz.js";
+import { containerLogsRoute } from "./container-logs.js";
+import { disabledDebugRoutes, nodeRoutes, type NodeParts } from "./routes.js";
+import { LazyRuntime } from "./runtime.js";
+import { SecurePort } from "./secure-port.js";
+import { statsRoutes } from "./stats/index.js";
+import { streamRoutes } from "./streams.js";
+import { Tunnels } from "./streams/tunnel.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./tls/https-server.js";
+
+export interface SecureServerOptions {
+  init: SecureInit;
+  address: string;
+  nodeName: string;
+  node: NodeParts;
+  configz: () => ConfigzBodies;
+  upcalls: ServerUpcalls;
+  api: () => Promise<Pick<ApiClient, "create">>;
+  /** The connection to the runtime; made of `init` when none is given. */
+  runtime?: Pick<LazyRuntime, "get" | "close">;
+  /** Other limits than the usual ones, for tests that can't wait. */
+  limits?: Partial<ConnectionLimits>;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export class SecureServer {
+  private readonly port: SecurePort;
+  private readonly runtime: Pick<LazyRuntime, "get" | "close">;
+  private readonly tunnels: Tunnels;
+
+  constructor(private readonly options: SecureServerOptions) {
+    const { init, address, nodeName, api, registry, clock, log } = options;
+    const { runtimeEndpoint: endpoint, runtimeRequestTimeoutMs } = init;
+    this.runtime = options.runtime ?? new LazyRuntime({ endpoint, runtimeRequestTimeoutMs, clock, registry });
+    const limits = { ...CONNECTION_LIMITS, ...options.limits };
+    this.tunnels = new Tunnels({
+      limit: limits.streams,
+      idleTimeoutMs: init.streamingConnectionIdleTimeoutMs,
+      clock,
+      protocols: withoutToken,
+    });
+    this.port = new SecurePort({ init, address, nodeName, routes: this.routes(), limits, api, registry, clock, log });
+  }
+
+  start(): Promise<void> {
+    return this.port.start();
+  }
+
+  listening(): Promise<ListenAddress | undefined> {
+    return this.port.listening();
+  }
+
+  async close(): Promise<void> {
+    this.tunnels.close();
+    await this.port.close();
+    await this.runtime.close();
+  }
+
+  private routes(): Route[] {
+    const { init, node } = this.options;
+    const always = [...nodeRoutes(node), ...statsRoutes()];
+    return init.enableDebuggingHandlers ? [...always, ...this.debugRoutes()] : [...always, ...disabledDebugRoutes()];
+  }
+
+  private debugRoutes(): Route[] {
+    const { init, node, configz, clock, log } = this.options;
+    const { pods } = node;
+    return [
+      ...streamRoutes({ pods, runtime: () => this.runtime.get(), tunnels: this.tunnels }),
+      containerLogsRoute({
+        pods,
+        podLogsDir: init.podLogsDir,
+        splitStreams: init.gates.podLogsQuerySplitStreams,
+        clock,
+        log,
+      }),
+      {
+        path: "/configz",
+        methods: ["GET"],
+        answer: (request, response) => replyConfigzTo(request, response, configz()),
+      },
+    ];
+  }
+}

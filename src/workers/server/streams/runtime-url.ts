@@ -1,0 +1,21 @@
+// Where the runtime serves a stream. Only this machine's own loopback is gone to: whatever answers elsewhere is not the runtime.
+
+export class StreamUrlError extends Error {
+  override readonly name = "StreamUrlError";
+}
+
+/** @throws StreamUrlError */
+export function runtimeUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw new StreamUrlError(
+      `the runtime serves the stream at ${JSON.stringify(text)}, which is no http or https address`,
+    );
+  }
+  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
+    throw new StreamUrlError(
+      `the runtime serves the stream at ${url.host}, not on this machine's loopback: let its streaming server listen on 127.0.0.1`,
+    );
+  }
+  return url;
+}

@@ -1,0 +1,181 @@
+// /containerLogs: which run is shown, what is refused and how.
+import { deepEqual, equal, match, throws } from "node:assert/strict";
+import { once } from "node:events";
+import { appendFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { after, afterEach, before, describe, test } from "node:test";
+import type { ApiContainerStatus, ContainerState } from "../../../src/shared/api/pod-status.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { logQuery } from "../../../src/workers/server/pod-logs/query.js";
+import { runOf } from "../../../src/workers/server/pod-logs/run-of.js";
+import { recordText, writeLog } from "../../support/log-kit.js";
+import { pod } from "../../support/pods.js";
+import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+
+const RUNNING: ContainerState = { running: {} };
+const ended = (containerID?: string): ContainerState => ({
+  terminated: { exitCode: 0, ...(containerID === undefined ? {} : { containerID }) },
+});
+
+function status(state: ContainerState, lastState: ContainerState = {}, restartCount = 0): ApiContainerStatus {
+  return { name: "app", state, lastState, restartCount, ready: false, image: "", imageID: "" };
+}
+
+describe("the run that is shown", () => {
+  const rows: [state: ContainerState, last: ContainerState, count: number, run: unknown, previous: unknown][] = [
+    [RUNNING, {}, 0, 0, /^previous terminated container "app" in pod "web" not found$/],
+    [RUNNING, ended("c://1"), 2, 2, 1],
+    [ended("c://2"), {}, 0, 0, /^previous/],
+    [ended("c://2"), ended("c://1"), 1, 1, 0],
+    [{ waiting: { reason: "CrashLoopBackOff" } }, ended("c://2"), 3, 3, 3],
+    [ended(), ended("c://2"), 3, 3, 3],
+    [ended(), {}, 0, /^container "app" in pod "web" is terminated$/, /^previous/],
+    [{ waiting: {} }, {}, 0, /^container "app" in pod "web" is waiting to start - no logs yet$/, /^previous/],
+    [{ waiting: { reason: "ContainerCreating" } }, {}, 0, /waiting to start: ContainerCreating$/, /^previous/],
+    [{ waiting: { reason: "ErrImagePull" } }, {}, 0, /start: image can't be pulled$/, /^previous/],
+    [{ waiting: { reason: "ImagePullBackOff" } }, {}, 0, /start: trying and failing to pull image$/, /^previous/],
+  ];
+  for (const [state, last, count, run, previous] of rows) {
+    test(`${JSON.stringify(state)} after ${JSON.stringify(last)}`, () => {
+      for (const [wanted, isPrevious] of [
+        [run, false],
+        [previous, true],
+      ] as const) {
+        const ask = (): number => runOf("web", "app", status(state, last, count), isPrevious);
+        if (wanted instanceof RegExp) throws(ask, { name: "NoLogError", message: wanted });
+        else equal(ask(), wanted);
+      }
+    });
+  }
+  test("of a container without a status", () => {
+    throws(() => runOf("web", "app", undefined, false), { message: 'container "app" in pod "web" is not available' });
+  });
+});
+
+test("the query is read as upstream reads it", () => {
+  const off = { follow: false, previous: false, timestamps: false };
+  const none = { sinceSeconds: undefined, limitBytes: undefined, tailLines: undefined };
+  const rows: [query: string, options: object][] = [
+    ["", {}],
+    ["follow&previous=1&timestamps=true", { follow: true, previous: true, timestamps: true }],
+    ["follow=FALSE&previous=0&timestamps=no", { timestamps: true }],
+    ["tailLines=5&limitBytes=-3&sinceSeconds=%2B4", { tailLines: 5, limitBytes: -3, sinceSeconds: 4 }],
+    ["tailLines=5&tail=7", { tailLines: 7 }],
+    ["tailLines=5&tail=all", {}],
+    ["tailLines=9223372036854775807", { tailLines: Number.MAX_SAFE_INTEGER }],
+    [
+      "sinceTime=2026-01-02T03:04:05%2B01:00&stream=Stdout",
+      { sinceTime: "2026-01-02T03:04:05+01:00", stream: "Stdout" },
+    ],
+    ["sinceTime=&tailLines=&stream=", {}],
+  ];
+  for (const [query, options] of rows) {
+    deepEqual(logQuery(new URLSearchParams(query)), { ...off, ...none, ...options }, query);
+  }
+  for (const query of ["tailLines=x", "limitBytes=1.5", "sinceSeconds=1e3", "sinceTime=yesterday", "tail=-"]) {
+    throws(() => logQuery(new URLSearchParams(query)), { name: "LogQueryError" }, query);
+  }
+});
+
+describe("GET /containerLogs", () => {
+  let certificates: Certificates;
+  let house: SecureHouse;
+  let logs: string;
+  const PATH = "/containerLogs/default/web/app";
+  const line = (text: string, stream: "stdout" | "stderr" = "stdout"): string =>
+    recordText({ stream, tag: "F", text, second: 1_700_000_000 });
+
+  before(async () => {
+    certificates = await Certificates.create();
+    logs = await writeLog(join(certificates.dir, "pods", "default_web_uid-web"), [
+      { text: line("one") + line("oops", "stderr") + line("two") },
+    ]);
+  });
+  after(() => certificates.remove());
+  afterEach(() => house.close());
+
+  const web = (state: ContainerState): Pod => ({
+    ...pod(),
+    status: { phase: "Running", containerStatuses: [status(state)] },
+  });
+  async function open(state: ContainerState = RUNNING, init: HouseOptions["init"] = {}): Promise<void> {
+    house = await new SecureHouse(certificates).open({ init });
+    house.pods.set([web(state)]);
+  }
+  async function ask(query = "", path = PATH): Promise<[number, string]> {
+    const { status: code, body } = await house.ask(`${path}${query}`);
+    return [code, body];
+  }
+
+  test("shows the log, with the options of the query", async () => {
+    await open();
+    deepEqual(await ask(), [200, "one\noops\ntwo\n"]);
+    deepEqual(await ask("?tailLines=1&timestamps=1"), [200, "2023-11-14T22:13:20.000000000Z two\n"]);
+    deepEqual(await ask("?limitBytes=2"), [200, "on"]);
+    equal((await house.ask(PATH)).headers["transfer-encoding"], "chunked");
+  });
+
+  test("refuses in upstream's words", async () => {
+    await open();
+    const invalid = [422, '{"message": "Invalid request."}'];
+    deepEqual(await ask("?tailLines=x"), [400, '{"message": "Unable to decode query."}']);
+    for (const query of [
+      "tailLines=-1",
+      "limitBytes=0",
+      "sinceSeconds=0",
+      "stream=Both",
+      "tailLines=1&stream=Stdout",
+    ]) {
+      deepEqual(await ask(`?${query}`), invalid, query);
+    }
+    deepEqual(await ask("?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z"), invalid);
+    const [code, text] = await ask("?stream=Stderr");
+    equal(code, 400);
+    match(text, /^unable to return the given log stream: "Stderr". Please enable PodLogsQuerySplitStreams/);
+    deepEqual(await ask("", "/containerLogs/default/nobody/app"), [404, 'pod "nobody" does not exist']);
+    deepEqual(await ask("", "/containerLogs/default/web/x"), [404, 'container "x" not found in pod "web"']);
+    deepEqual(await ask("?previous=true"), [400, 'previous terminated container "app" in pod "web" not found']);
+    for (const path of ["/containerLogs/default/..%2f..%2fetc/app", "/containerLogs/default/web/..%2f..%2fapp"]) {
+      equal((await ask("", path))[0], 404, path);
+    }
+    equal((await house.ask(PATH, { method: "POST" })).status, 405);
+  });
+
+  test("one stream, with its gate", async () => {
+    await open(RUNNING, {
+      gates: {
+        podLogsQuerySplitStreams: true,
+        containerCheckpoint: false,
+        componentFlagz: false,
+        componentStatusz: false,
+      },
+    });
+    deepEqual(await ask("?stream=Stderr"), [200, "oops\n"]);
+  });
+
+  test("a follower sees what comes, and ends when the container does", async () => {
+    await open();
+    const sent = request({
+      host: "127.0.0.1",
+      port: house.port,
+      ca: certificates.ca.pair.cert,
+      path: `${PATH}?follow=1&tailLines=1`,
+    }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.setEncoding("utf8");
+    let text = "";
+    response.on("data", (part: string) => (text += part));
+    const until = async (wanted: string): Promise<void> => {
+      while (text !== wanted) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until("two\n");
+    await appendFile(join(logs, "app", "0.log"), line("three"));
+    await until("two\nthree\n");
+    await appendFile(join(logs, "app", "0.log"), line("four"));
+    house.pods.set([web(ended("c://1"))]);
+    await once(response, "end");
+    equal(text, "two\nthree\nfour\n");
+  });
+});

@@ -1,0 +1,150 @@
+// The authenticated port of a server thread, in this thread: real TLS on loopback, with what it asks of others made up.
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { request, type RequestOptions } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ApiClient } from "../../../src/shared/api/client/port.js";
+import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
+import type { SecureInit } from "../../../src/shared/contracts/server.js";
+import type { Logger } from "../../../src/shared/log/logger.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { pingCheck } from "../../../src/workers/server/health.js";
+import { PodList } from "../../../src/workers/server/pod-list.js";
+import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
+import { Scrape } from "../../../src/workers/server/scrape.js";
+import { SecureServer } from "../../../src/workers/server/secure-server.js";
+import type { ConnectionLimits } from "../../../src/workers/server/tls/https-server.js";
+import { freePort } from "../../support/free-port.js";
+import { TestCA, type Pair } from "../../support/test-ca.js";
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+type Fields = Omit<Partial<SecureInit>, "tls"> & { tls?: Partial<SecureInit["tls"]> };
+
+export interface HouseOptions {
+  init?: Fields;
+  runtime?: Partial<ServedRuntime>;
+  create?: (kind: unknown, object: unknown) => Promise<unknown>;
+  clock?: Clock;
+  limits?: Partial<ConnectionLimits>;
+}
+
+/** Made once per file: certificates take their time. */
+export class Certificates {
+  private constructor(
+    readonly dir: string,
+    readonly ca: TestCA,
+    readonly serving: Pair,
+  ) {}
+
+  static async create(): Promise<Certificates> {
+    const dir = await mkdtemp(join(tmpdir(), "nodelet-server-"));
+    const ca = await TestCA.create(dir);
+    const names = "IP:127.0.0.1,DNS:localhost";
+    return new Certificates(dir, ca, await ca.issue("serving", { subject: "/CN=node", usage: "serverAuth", names }));
+  }
+
+  remove(): Promise<void> {
+    return rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+export class SecureHouse {
+  readonly pods = new PodList();
+  readonly registry = new ThreadRegistry("server");
+  readonly lines: { fields: Record<string, unknown>; line: string }[] = [];
+  readonly verbosities: number[] = [];
+  server!: SecureServer;
+  port = 0;
+
+  constructor(readonly certificates: Certificates) {}
+
+  async open({ init = {}, runtime = {}, create, clock = systemClock, limits = {} }: HouseOptions = {}): Promise<this> {
+    const { serving } = this.certificates;
+    const keep = (fields: object, line: string): void => void this.lines.push({ fields: { ...fields }, line });
+    const log = { info: () => undefined, debug: () => undefined, warn: keep, error: keep } as unknown as Logger;
+    const { registry, pods } = this;
+    const scrape = new Scrape(() => Promise.resolve([]), registry, registry, clock, log);
+    const upcalls = {
+      collectMetrics: () => Promise.resolve([]),
+      collectProbeMetrics: () => Promise.resolve([]),
+      timeline: () => Promise.resolve(undefined),
+      setVerbosity: (verbosity: number) => Promise.resolve(void this.verbosities.push(verbosity)),
+    };
+    this.port = await freePort();
+    this.server = new SecureServer({
+      init: {
+        port: this.port,
+        authentication: { anonymous: true, clientCAFile: "", webhook: false, cacheTTLMs: 120_000 },
+        authorization: { mode: "AlwaysAllow", cacheAuthorizedTTLMs: 300_000, cacheUnauthorizedTTLMs: 30_000 },
+        kubeconfig: "",
+        enableDebuggingHandlers: true,
+        enableSystemLogHandler: true,
+        enableSystemLogQuery: false,
+        enableProfilingHandler: true,
+        enableDebugFlagsHandler: true,
+        streamingConnectionIdleTimeoutMs: 60_000,
+        runtimeEndpoint: "unix:///nowhere",
+        runtimeRequestTimeoutMs: 1000,
+        podLogsDir: join(this.certificates.dir, "pods"),
+        checkpointsDir: "/checkpoints",
+        gates: {
+          podLogsQuerySplitStreams: false,
+          containerCheckpoint: true,
+          componentFlagz: true,
+          componentStatusz: true,
+        },
+        flags: [{ name: "v", value: "2" }],
+        kubernetesVersion: "v1.36.0",
+        ...init,
+        tls: {
+          certFile: serving.certFile,
+          keyFile: serving.keyFile,
+          minVersion: "TLSv1.2",
+          ciphers: [],
+          curves: [],
+          ...init.tls,
+        },
+      },
+      address: "127.0.0.1",
+      nodeName: "node-1",
+      node: { pods, scrape, scrapeProbes: scrape, checks: [pingCheck], timeline: { upcalls, clock } },
+      configz: () => ({ plain: '{"kubeletconfig":{}}', withOrigins: "{}" }),
+      upcalls,
+      api: () =>
+        create === undefined
+          ? Promise.reject(new Error("no API server"))
+          : Promise.resolve({ create: create as ApiClient["create"] }),
+      runtime: { get: () => Promise.resolve(runtime as ServedRuntime), close: () => Promise.resolve() },
+      limits,
+      registry,
+      clock,
+      log,
+    });
+    await this.server.start();
+    await this.server.listening();
+    return this;
+  }
+
+  async ask(path: string, options: RequestOptions & { body?: string } = {}): Promise<Answer> {
+    const { body: sentBody, ...rest } = options;
+    const ca = this.certificates.ca.pair.cert;
+    const sent = request({ host: "127.0.0.1", port: this.port, path, ca, agent: false, ...rest });
+    sent.end(sentBody);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.setEncoding("utf8");
+    let body = "";
+    for await (const chunk of response) body += chunk as string;
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+}

@@ -1,0 +1,268 @@
+// Who gets in at the authenticated port, over real TLS.
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import { copyFile, rename, writeFile } from "node:fs/promises";
+import { connect as connectH2 } from "node:http2";
+import { Agent } from "node:https";
+import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
+import { after, afterEach, before, describe, test } from "node:test";
+import { connect } from "node:tls";
+import { TestCA, type Pair } from "../../support/test-ca.js";
+import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+
+let certificates: Certificates;
+let admin: Pair;
+let expired: Pair;
+let serverOnly: Pair;
+let foreign: Pair;
+let otherCA: TestCA;
+before(async () => {
+  certificates = await Certificates.create();
+  const { ca, dir } = certificates;
+  otherCA = await TestCA.create(dir, "other-ca");
+  [admin, expired, serverOnly, foreign] = await Promise.all([
+    ca.issue("admin", { subject: "/O=system:masters/O=ops/CN=admin" }),
+    ca.issue("expired", { subject: "/CN=admin", days: -1 }),
+    ca.issue("server-only", { subject: "/CN=admin", usage: "serverAuth" }),
+    otherCA.issue("foreign", { subject: "/CN=admin" }),
+  ]);
+});
+after(() => certificates.remove());
+
+let house: SecureHouse;
+const open = async (options: HouseOptions = {}): Promise<SecureHouse> =>
+  (house = await new SecureHouse(certificates).open(options));
+afterEach(() => house.close());
+
+const authentication = (more: object = {}): HouseOptions["init"] & object => ({
+  authentication: {
+    anonymous: false,
+    clientCAFile: certificates.ca.pair.certFile,
+    webhook: false,
+    cacheTTLMs: 120_000,
+    ...more,
+  },
+});
+
+describe("client certificates", () => {
+  test("of the CA open the door; none, an expired one, another CA's and a server's do not", async () => {
+    await open({ init: authentication() });
+    const good = await house.ask("/healthz", { cert: admin.cert, key: admin.key });
+    deepEqual([good.status, good.body], [200, "ok"]);
+    for (const pair of [undefined, expired, foreign, serverOnly]) {
+      const { status, body } = await house.ask("/healthz", pair && { cert: pair.cert, key: pair.key });
+      deepEqual([status, body], [401, "Unauthorized"]);
+    }
+    equal(house.lines.length, 1, "one line per client and minute");
+    match(house.lines[0]?.line ?? "", /no credentials/);
+  });
+
+  test("that are no good are not nobody's: anonymous requests are served, these are not", async () => {
+    await open({ init: authentication({ anonymous: true }) });
+    equal((await house.ask("/healthz")).status, 200);
+    equal((await house.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status, 401);
+    match(house.lines[0]?.line ?? "", /client certificate: /);
+  });
+
+  test("user and groups are those of the subject", async () => {
+    const asked: unknown[] = [];
+    await open({
+      init: {
+        ...authentication(),
+        authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 1000, cacheUnauthorizedTTLMs: 1000 },
+      },
+      create: (_kind, object) => {
+        asked.push((object as { spec: unknown }).spec);
+        return Promise.resolve({ status: { allowed: true } });
+      },
+    });
+    equal((await house.ask("/pods", { cert: admin.cert, key: admin.key })).status, 200);
+    const [{ extra, ...spec }] = asked as [{ extra: Record<string, string[]> }];
+    deepEqual(spec, {
+      user: "admin",
+      groups: ["system:masters", "ops", "system:authenticated"],
+      resourceAttributes: { verb: "get", version: "v1", resource: "nodes", subresource: "pods", name: "node-1" },
+    });
+    match(extra["authentication.kubernetes.io/credential-id"]?.[0] ?? "", /^X509SHA256=[0-9a-f]{64}$/);
+  });
+
+  test("are verified with the CAs as they are now", async () => {
+    const file = join(certificates.dir, "clients.crt");
+    await copyFile(certificates.ca.pair.certFile, file);
+    await open({ init: authentication({ clientCAFile: file }) });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const mine = { cert: admin.cert, key: admin.key, agent };
+    equal((await house.ask("/healthz", mine)).status, 200);
+    await writeFile(`${file}.new`, otherCA.pair.cert);
+    await rename(`${file}.new`, file);
+    while ((await house.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status !== 200);
+    equal((await house.ask("/healthz", mine)).status, 401);
+    agent.destroy();
+  });
+
+  test("a broken CA file changes nothing and is told once", async () => {
+    const file = join(certificates.dir, "clients-2.crt");
+    await copyFile(certificates.ca.pair.certFile, file);
+    await open({ init: authentication({ clientCAFile: file }) });
+    await writeFile(file, "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n");
+    while (!house.lines.some(({ line }) => line.includes("stays in force"))) await tick();
+    equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+  });
+});
+
+describe("the serving certificate", () => {
+  test("opens the port when it appears, and is replaced while the port is open", async () => {
+    const [certFile, keyFile] = [join(certificates.dir, "late.crt"), join(certificates.dir, "late.key")];
+    await open({ init: { tls: { certFile, keyFile } } });
+    match(house.lines[0]?.line ?? "", /serving certificate cannot be used: the authenticated port stays closed/);
+    await copyFile(certificates.serving.keyFile, keyFile);
+    await copyFile(certificates.serving.certFile, certFile);
+    while ((await house.server.listening()) === undefined) await tick();
+    equal((await house.ask("/healthz")).status, 200);
+    const next = await certificates.ca.issue("next", {
+      subject: "/CN=next",
+      usage: "serverAuth",
+      names: "IP:127.0.0.1",
+    });
+    await copyFile(next.keyFile, keyFile);
+    await copyFile(next.certFile, certFile);
+    for (let name = ""; name !== "next";) {
+      const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+      await once(socket, "secureConnect");
+      name = String(socket.getPeerCertificate().subject.CN);
+      socket.destroy();
+    }
+  });
+
+  test("is shown with the versions and ciphers that were asked for", async () => {
+    await open({ init: { tls: { minVersion: "TLSv1.2", ciphers: ["ECDHE-ECDSA-AES256-GCM-SHA384"] } } });
+    const { port } = house;
+    const ca = certificates.ca.pair.cert;
+    const talk = async (options: object): Promise<string> => {
+      const socket = connect({ host: "127.0.0.1", port, ca, ...options });
+      await once(socket, "secureConnect");
+      const { standardName } = socket.getCipher();
+      socket.destroy();
+      return `${String(socket.getProtocol())} ${standardName}`;
+    };
+    match(await talk({ maxVersion: "TLSv1.2" }), /ECDHE_ECDSA_WITH_AES_256_GCM_SHA384/);
+    match(await talk({}), /TLS_AES_/);
+    await rejects(talk({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256" }));
+    await rejects(talk({ maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "ALL@SECLEVEL=0" }));
+  });
+});
+
+describe("bearer tokens", () => {
+  const users = new Map([["good", { username: "alice", groups: ["dev"] }]]);
+  const reviews = (asked: string[]) => (_kind: unknown, object: unknown) => {
+    const { token } = (object as { spec: { token: string } }).spec;
+    asked.push(token);
+    const user = users.get(token);
+    return Promise.resolve({
+      status: user ? { authenticated: true, user } : { authenticated: false, error: "audience" },
+    });
+  };
+
+  test("are reviewed once in their time; one of another audience is refused", async () => {
+    const asked: string[] = [];
+    const create = reviews(asked);
+    await open({ init: authentication({ webhook: true, clientCAFile: "" }), create });
+    const ask = async (token: string): Promise<number> =>
+      (await house.ask("/healthz", { headers: { authorization: `Bearer ${token}` } })).status;
+    deepEqual([await ask("good"), await ask("good"), await ask("other"), await ask("other")], [200, 200, 401, 401]);
+    deepEqual(asked, ["good", "other"]);
+    match(house.lines[0]?.line ?? "", /bearer token: audience/);
+  });
+
+  test("without an API server are 401, and access without one is 500", async () => {
+    await open({ init: authentication({ webhook: true, anonymous: true, clientCAFile: "" }) });
+    equal((await house.ask("/healthz", { headers: { authorization: "Bearer good" } })).status, 401);
+    await house.close();
+    await open({
+      init: { authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 1, cacheUnauthorizedTTLMs: 1 } },
+    });
+    const { status, body } = await house.ask("/exec/a/b/c", { method: "POST" });
+    equal(status, 500);
+    equal(body, "Authorization error (user=system:anonymous, verb=create, resource=nodes, subresource=proxy)");
+  });
+
+  test("who may not is told what, in upstream's words", async () => {
+    await open({
+      init: { authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 1, cacheUnauthorizedTTLMs: 1 } },
+      create: () => Promise.resolve({ status: { allowed: false } }),
+    });
+    const { status, body } = await house.ask("/pods");
+    equal(status, 403);
+    equal(body, "Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource(s)=[pods proxy])\n");
+  });
+});
+
+describe("a client that means no good", () => {
+  test("headers and bodies beyond the limit are refused", async () => {
+    await open();
+    const long = await house.ask("/healthz", { headers: { "x-long": "x".repeat(500_000) } });
+    equal(long.status, 200);
+    equal((await house.ask("/healthz", { headers: { "x-long": "x".repeat(1_100_000) } })).status, 431);
+    const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+    socket.write("POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nxxx");
+    match(await textOf(socket), /^HTTP\/1.1 413 /);
+  });
+
+  test("one that sends nothing, or sends slowly, is let go of", async () => {
+    await open({ limits: { handshakeMs: 50, headersMs: 50, checkMs: 20 } });
+    const silent = connectTcp(house.port, "127.0.0.1");
+    const slow = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+    slow.write("GET /healthz HTTP/1.1\r\nX-A: ");
+    await Promise.all([textOf(silent), textOf(slow)]);
+    equal((await house.ask("/healthz")).status, 200);
+  });
+
+  test("more connections than allowed are closed at once", async () => {
+    await open({ limits: { connections: 2 } });
+    const first = [1, 2].map(() => connectTcp(house.port, "127.0.0.1"));
+    await Promise.all(first.map((socket) => once(socket, "connect")));
+    await rejects(house.ask("/healthz"));
+    for (const socket of first) socket.destroy();
+  });
+
+  test("an upgrade to nothing known is an ordinary request", async () => {
+    await open();
+    const headers = { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c" };
+    deepEqual((await house.ask("/healthz", { headers })).body, "ok");
+    equal((await house.ask("/nothing", { headers })).status, 404);
+  });
+});
+
+test("HTTP/2 is offered, many requests on one connection", async () => {
+  await open({ init: authentication() });
+  const session = connectH2(`https://127.0.0.1:${house.port}`, {
+    ca: certificates.ca.pair.cert,
+    cert: admin.cert,
+    key: admin.key,
+  });
+  const bodies = await Promise.all(
+    ["/healthz", "/pods", "/nothing"].map(async (path) => {
+      const stream = session.request({ ":path": path });
+      const [headers] = (await once(stream, "response")) as [{ ":status": number }];
+      return `${headers[":status"]} ${await textOf(stream)}`;
+    }),
+  );
+  deepEqual(bodies, [
+    "200 ok",
+    '200 {"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}\n',
+    "404 404 page not found\n",
+  ]);
+  session.destroy();
+});
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = "";
+  stream.setEncoding("utf8");
+  for await (const part of stream) text += String(part);
+  return text;
+}
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
