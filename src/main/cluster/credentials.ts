@@ -3,12 +3,14 @@
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
+import { withPair } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { certificateMetrics } from "../../shared/metrics/certificates.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { bootstrap } from "../node/certificates/bootstrap.js";
+import { CLIENT_PREFIX, SERVING_PREFIX, servingFiles } from "../node/certificates/certificate-files.js";
 import type { CertificateManager } from "../node/certificates/certificate-manager.js";
 import { CertificateStore } from "../node/certificates/certificate-store.js";
 import { certificateTasks } from "../node/certificates/certificate-tasks.js";
@@ -48,7 +50,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
   const log = moduleLogger(parts.log, "certificates");
   const tasks = certificateTasks(parts.tasks);
   const directory = settings.certDir;
-  const store = new CertificateStore({ directory, prefix: "kubelet-client", tasks, clock });
+  const store = new CertificateStore({ directory, prefix: CLIENT_PREFIX, tasks, clock });
   const { kubeconfig, bootstrapKubeconfig, certDir } = settings;
   const found = await bootstrap({
     kubeconfig,
@@ -89,9 +91,9 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
     config,
     useNode(link) {
       links.push(link);
-      if (settings.config.get("serverTLSBootstrap") !== true) return;
+      if (!settings.enableServer || servingFiles(settings).from !== "cluster") return;
       const serving = servingCertificate(
-        { ...common, store: new CertificateStore({ directory, prefix: "kubelet-server", tasks, clock }) },
+        { ...common, store: new CertificateStore({ directory, prefix: SERVING_PREFIX, tasks, clock }) },
         {
           addresses: () => link.node()?.status?.addresses ?? [],
           allowDNSOnly: settings.config.gate("AllowDNSOnlyNodeCSR"),
@@ -124,8 +126,4 @@ function rotateClient(
     giveUp("the client certificate has expired and could not be renewed: the agent starts over to bootstrap");
   });
   return () => timer.cancel();
-}
-
-function withPair(config: ClientConfig, file: string): ClientConfig {
-  return { ...config, clientCertificate: { certificate: { file }, key: { file } } };
 }

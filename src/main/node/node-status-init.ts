@@ -2,12 +2,15 @@
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { goPlatform } from "../../shared/metrics/node.js";
 import type { Settings } from "../command/settings.js";
+import { nodeConfigFiles } from "./certificates/certificate-files.js";
 import { declaredFeatures } from "./declared-features.js";
 
 export type NodeStatusSettings = Pick<
   Settings,
   | "config"
   | "kubeconfig"
+  | "certDir"
+  | "rotateCertificates"
   | "nodeIPs"
   | "nodeLabels"
   | "cloudProvider"
@@ -30,7 +33,7 @@ export function nodeStatusInit(settings: NodeStatusSettings, nodeName: string, s
   return {
     nodeName,
     hostname: nodeName,
-    kubeconfig: settings.kubeconfig,
+    api: nodeConfigFiles(settings),
     nodeLeaseDurationSeconds: settings.nodeLeaseDurationSeconds,
     nodeStatusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
     nodeStatusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,

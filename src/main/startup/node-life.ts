@@ -6,6 +6,7 @@ import { systemClock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
+import { servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
 import { directoriesOf, makeDirectories } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
@@ -102,7 +103,14 @@ async function withNode(
     end({ exitCode: 1 });
   };
   const cluster = inCluster ? { settings, startedAtMs, giveUp } : undefined;
-  const node = await runNode(nodeSettings, { threads, registry, clock, log, ...(cluster && { cluster }) });
+  const node = await runNode(nodeSettings, {
+    threads,
+    registry,
+    clock,
+    log,
+    ...(settings.enableServer && { serving: servingFiles(settings) }),
+    ...(cluster && { cluster }),
+  });
   const systemd = tellSystemd({ node, threads, clock, log, feedEveryMs });
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));

@@ -15,6 +15,7 @@ import type { Settings } from "../command/settings.js";
 import { NodeRecorder } from "../events/node-recorder.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
+import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import { createProbes } from "../probes/create-probes.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
@@ -28,6 +29,7 @@ import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { NodeThreads } from "./node-threads.js";
+import { provideServingCertificate } from "./serving-certificate.js";
 import type { RunOnceNode } from "./run-once.js";
 
 export interface RunningNode extends RunOnceNode {
@@ -46,6 +48,8 @@ export interface RunNodeDeps {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+  /** Of the authenticated port; absent: it is off. */
+  serving?: ServingFiles;
   /** Absent: the node runs stand-alone. */
   cluster?: ClusterDeps;
 }
@@ -178,6 +182,11 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   }
   const pods = (): Iterable<ObservedPod> => sync.cache.all();
   const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
+  if (deps.serving !== undefined) {
+    const { nodeName, nodeIPs } = settings;
+    const { running } = threads;
+    void provideServingCertificate({ files: deps.serving, nodeName, nodeIPs, running, tasks, clock, log });
+  }
   const stop = async (): Promise<void> => {
     endLoopWatch();
     removeFaultHook();

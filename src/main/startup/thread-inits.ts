@@ -1,11 +1,11 @@
 // What each thread is started with, out of the settings.
-import { join } from "node:path";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { SecureInit, ServerInit } from "../../shared/contracts/server.js";
 import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
+import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
 
 /** Longest time for one pod's inspection, and for a whole list. */
@@ -68,21 +68,19 @@ export function serverInit(settings: Settings, nodeName: string, checkpointsDir:
 }
 
 function secureInit(settings: Settings, checkpointsDir: string): SecureInit {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir } = settings;
-  const given = tlsCertFile !== "" || tlsPrivateKeyFile !== "";
+  const { certFile, keyFile } = servingFiles(settings);
   return {
     port: settings.port,
     tls: {
-      // Without files of its own the server takes the pair that is made in --cert-dir.
-      certFile: given ? tlsCertFile : join(certDir, "kubelet.crt"),
-      keyFile: given ? tlsPrivateKeyFile : join(certDir, "kubelet.key"),
+      certFile,
+      keyFile,
       minVersion: settings.tlsMinVersion,
       ciphers: settings.tlsCiphers,
       curves: settings.tlsCurves,
     },
     authentication: settings.authentication,
     authorization: settings.authorization,
-    kubeconfig: settings.kubeconfig,
+    ...(settings.kubeconfig === "" ? {} : { api: nodeConfigFiles(settings) }),
     enableDebuggingHandlers: settings.enableDebuggingHandlers,
     enableSystemLogHandler: settings.enableSystemLogHandler,
     enableSystemLogQuery: settings.enableSystemLogQuery,

@@ -1,5 +1,6 @@
 // The server thread's control interface. It serves pods from its own copy, so /pods answers even while main is stuck.
 // After every (re)start main sends the full set once (setPods), then deltas (applyPods), in order.
+import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { Pod } from "../api/pod.js";
 import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
@@ -77,8 +78,8 @@ export interface SecureInit {
   tls: ServingTls;
   authentication: AuthenticationInit;
   authorization: AuthorizationInit;
-  /** For the reviews of tokens and access; "": stand-alone, there are none. */
-  kubeconfig: string;
+  /** For the reviews of tokens and access; absent: stand-alone, there are none. */
+  api?: NodeConfigFiles;
   enableDebuggingHandlers: boolean;
   enableSystemLogHandler: boolean;
   enableSystemLogQuery: boolean;

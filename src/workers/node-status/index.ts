@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { createApiClient } from "../../shared/api/client/client.js";
-import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
+import { loadNodeConfig } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
 import { nodeStatusMetrics } from "../../shared/metrics/node-status.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -15,7 +15,7 @@ import { NodeStatusKeeper } from "./node-status.js";
 runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", async (context) => {
   const { init, log, clock, upcalls, generation, boardReader } = context;
   const registry = new ThreadRegistry("node-status");
-  const [config, machine] = await Promise.all([loadClientConfig(init.kubeconfig), readMachine()]);
+  const [config, machine] = await Promise.all([loadNodeConfig(init.api), readMachine()]);
   const client = createApiClient({
     config,
     // A heartbeat waits for nobody's turn, and for no answer that would come too late.

@@ -37,7 +37,7 @@ export const NETWORK: HostNetwork = {
 export const INIT: NodeStatusInit = {
   nodeName: "n1",
   hostname: "n1",
-  kubeconfig: "/nowhere",
+  api: { kubeconfig: "/nowhere", renewedCertificate: "" },
   nodeLeaseDurationSeconds: 40,
   nodeStatusUpdateFrequencyMs: 10_000,
   nodeStatusReportFrequencyMs: 300_000,

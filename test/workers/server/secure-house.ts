@@ -83,7 +83,6 @@ export class SecureHouse {
         port: this.port,
         authentication: { anonymous: true, clientCAFile: "", webhook: false, cacheTTLMs: 120_000 },
         authorization: { mode: "AlwaysAllow", cacheAuthorizedTTLMs: 300_000, cacheUnauthorizedTTLMs: 30_000 },
-        kubeconfig: "",
         enableDebuggingHandlers: true,
         enableSystemLogHandler: true,
         enableSystemLogQuery: false,

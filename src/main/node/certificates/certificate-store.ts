@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite, errorCode } from "../../../shared/fs/atomic-write.js";
+import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 
 export interface CertificateStoreDeps {
@@ -21,7 +22,7 @@ export class CertificateStore {
 
   /** The path that always leads to the newest certificate and its key. */
   get current(): string {
-    return join(this.deps.directory, `${this.deps.prefix}-current.pem`);
+    return currentPair(this.deps.directory, this.deps.prefix);
   }
 
   /** What is kept; undefined when there is none, or none that can be used. */

@@ -1,13 +1,13 @@
 // The serving certificate of a node that nobody gives one: kubelet.crt and kubelet.key in --cert-dir, made once.
-import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import type { ServingFiles } from "./certificate-files.js";
 import { readIfThere } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 
 export interface SelfSignedDeps {
-  directory: string;
+  files: Pick<ServingFiles, "certFile" | "keyFile">;
   nodeName: string;
   /** They, and the name, are what the certificate is for. */
   nodeIPs: readonly string[];
@@ -16,23 +16,17 @@ export interface SelfSignedDeps {
   log: Logger;
 }
 
-export interface CertificateFiles {
-  certFile: string;
-  keyFile: string;
-}
-
 const LIFE_MS = 365 * 24 * 3600_000;
 /** Clocks of clients may be slow. */
 const EARLIER_MS = 3600_000;
 
 /** Keeps a pair that is there and not expired; makes one otherwise. */
-export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<CertificateFiles> {
-  const { directory, nodeName, nodeIPs, tasks, clock, log } = deps;
-  const files = { certFile: join(directory, "kubelet.crt"), keyFile: join(directory, "kubelet.key") };
+export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<void> {
+  const { files, nodeName, nodeIPs, tasks, clock, log } = deps;
   const [certificate, key] = await Promise.all([readIfThere(files.certFile), readIfThere(files.keyFile)]);
   if (certificate !== undefined && key !== undefined) {
     const described = await tasks.describe(certificate);
-    if (described !== undefined && described.notAfter > clock.now()) return files;
+    if (described !== undefined && described.notAfter > clock.now()) return;
     log.warn(`the serving certificate ${files.certFile} is expired or no certificate: a new one is made in its place`);
   }
   const now = clock.now();
@@ -44,5 +38,4 @@ export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<Certi
   await atomicWrite(files.keyFile, made.key, { mode: 0o600 });
   await atomicWrite(files.certFile, made.certificate, { mode: 0o644 });
   log.info(`made a self-signed serving certificate, ${files.certFile}`);
-  return files;
 }

@@ -1,0 +1,40 @@
+// Where the node's certificates are, by the settings.
+import { join } from "node:path";
+import type { NodeConfigFiles } from "../../../shared/api/client/kubeconfig/node-config.js";
+import type { Settings } from "../../command/settings.js";
+
+export const CLIENT_PREFIX = "kubelet-client";
+export const SERVING_PREFIX = "kubelet-server";
+
+/** The file that always holds the newest certificate of a kind, and its key. */
+export function currentPair(certDir: string, prefix: string): string {
+  return join(certDir, `${prefix}-current.pem`);
+}
+
+type ApiSettings = Pick<Settings, "kubeconfig" | "certDir" | "rotateCertificates">;
+
+export function nodeConfigFiles({ kubeconfig, certDir, rotateCertificates }: ApiSettings): NodeConfigFiles {
+  return { kubeconfig, renewedCertificate: rotateCertificates ? currentPair(certDir, CLIENT_PREFIX) : "" };
+}
+
+export interface ServingFiles {
+  certFile: string;
+  keyFile: string;
+  /** Who makes them. */
+  from: "operator" | "cluster" | "self-signed";
+}
+
+type ServingSettings = Pick<Settings, "tlsCertFile" | "tlsPrivateKeyFile" | "certDir" | "kubeconfig" | "config">;
+
+/** Files that the settings name; else what the cluster signs, where it is asked to; else what the agent makes itself. */
+export function servingFiles(settings: ServingSettings): ServingFiles {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir, kubeconfig, config } = settings;
+  if (tlsCertFile !== "" || tlsPrivateKeyFile !== "") {
+    return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, from: "operator" };
+  }
+  if (kubeconfig !== "" && config.get("serverTLSBootstrap") === true) {
+    const pair = currentPair(certDir, SERVING_PREFIX);
+    return { certFile: pair, keyFile: pair, from: "cluster" };
+  }
+  return { certFile: join(certDir, "kubelet.crt"), keyFile: join(certDir, "kubelet.key"), from: "self-signed" };
+}

@@ -1,0 +1,31 @@
+// The serving certificate that the agent makes itself, once its threads run: no pod waits for the key of a port.
+import type { Clock } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { certificateTasks } from "../node/certificates/certificate-tasks.js";
+import type { ServingFiles } from "../node/certificates/certificate-files.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+
+export interface ServingParts {
+  files: ServingFiles;
+  nodeName: string;
+  nodeIPs: readonly string[];
+  running: Promise<void>;
+  tasks: TasksPool;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Never rejects: what can't be made is logged, and the port stays closed. */
+export async function provideServingCertificate(parts: ServingParts): Promise<void> {
+  const { files, nodeName, nodeIPs, running, tasks, clock } = parts;
+  if (files.from !== "self-signed") return;
+  const log = moduleLogger(parts.log, "certificates");
+  try {
+    await running;
+    const { selfSignedCertificate } = await import("../node/certificates/self-signed.js");
+    await selfSignedCertificate({ files, nodeName, nodeIPs, tasks: certificateTasks(tasks), clock, log });
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    log.error({ err: error }, `no serving certificate could be made, and without it no port is opened: ${what}`);
+  }
+}
