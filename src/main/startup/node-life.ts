@@ -17,6 +17,7 @@ import { NodeThreads } from "./node-threads.js";
 import { checkPermissions } from "./permissions.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process-limits.js";
 import { runOnce } from "./run-once.js";
+import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./signals.js";
 import { checkSwap } from "./swap.js";
 import { tellSystemd } from "./systemd.js";
@@ -51,6 +52,7 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
   });
   try {
     await checkCluster(settings, log);
+    checkServerAuth(settings);
     await checkSwap(settings.failSwapOn);
     return await withNode(settings, parts, lock, feedEveryMs);
   } finally {

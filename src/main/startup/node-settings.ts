@@ -7,10 +7,11 @@ import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
 import type { RestartGates } from "../sync/restart.js";
 import { readMachine } from "./machine.js";
+import type { ServingSettings } from "./serving-certificate.js";
 import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
 
 /** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
-export interface NodeSettings {
+export interface NodeSettings extends ServingSettings {
   nodeName: string;
   nodeIPs: string[];
   rootDir: string;

@@ -27,6 +27,7 @@ import { watchNode } from "./node-metrics.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { NodeThreads } from "./node-threads.js";
 import type { RunOnceNode } from "./run-once.js";
+import { makeServingCertificate } from "./serving-certificate.js";
 
 export interface RunningNode extends RunOnceNode {
   /** What the runtime last said of itself; undefined until it did. */
@@ -134,7 +135,15 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   });
   const pods = (): Iterable<ObservedPod> => sync.cache.all();
   const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
+  const endCertificate = makeServingCertificate(settings, {
+    nodeName: settings.nodeName,
+    nodeIPs: settings.nodeIPs,
+    tasks,
+    clock,
+    log: moduleLogger(log, "serving-certificate"),
+  });
   const stop = async (): Promise<void> => {
+    endCertificate();
     endLoopWatch();
     removeFaultHook();
     await sources.stop();

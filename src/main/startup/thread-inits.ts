@@ -1,5 +1,4 @@
 // What each thread is started with, out of the settings.
-import { join } from "node:path";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
@@ -7,6 +6,7 @@ import type { SecureInit, ServerInit } from "../../shared/contracts/server.js";
 import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
+import { servingFiles } from "./serving-certificate.js";
 
 /** Longest time for one pod's inspection, and for a whole list. */
 const INSPECT_DEADLINE_MS = 5000;
@@ -68,14 +68,12 @@ export function serverInit(settings: Settings, nodeName: string, checkpointsDir:
 }
 
 function secureInit(settings: Settings, checkpointsDir: string): SecureInit {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir } = settings;
-  const given = tlsCertFile !== "" || tlsPrivateKeyFile !== "";
+  const { certFile, keyFile } = servingFiles(settings);
   return {
     port: settings.port,
     tls: {
-      // Without files of its own the server takes the pair that is made in --cert-dir.
-      certFile: given ? tlsCertFile : join(certDir, "kubelet.crt"),
-      keyFile: given ? tlsPrivateKeyFile : join(certDir, "kubelet.key"),
+      certFile,
+      keyFile,
       minVersion: settings.tlsMinVersion,
       ciphers: settings.tlsCiphers,
       curves: settings.tlsCurves,
