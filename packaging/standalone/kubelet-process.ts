@@ -27,6 +27,8 @@ export interface KubeletOptions {
   cgroupRoot: string;
   readOnlyPort: number;
   healthzPort: number;
+  /** Of the authenticated port; without it there is none. */
+  port?: number;
   netns?: string;
   nodeName?: string;
   /** More fields of KubeletConfiguration; they win over ours. */
@@ -47,6 +49,8 @@ export interface KubeletProcess {
   /** `http://127.0.0.1:<readOnlyPort>`; reachable from inside the agent's network namespace only. */
   readonly url: string;
   readonly healthzUrl: string;
+  /** `https://127.0.0.1:<port>` */
+  readonly secureUrl: string;
   readonly pid: number | undefined;
   readonly identity: ProcessIdentity | undefined;
   readonly configFile: string;
@@ -82,6 +86,8 @@ export async function prepareKubelet(options: KubeletOptions): Promise<KubeletPr
     readOnlyPort: options.readOnlyPort,
     healthzBindAddress: "127.0.0.1",
     healthzPort: options.healthzPort,
+    enableServer: options.port !== undefined,
+    ...(options.port === undefined ? {} : { port: options.port }),
     cgroupDriver: "cgroupfs",
     // The machine is what it is; both hierarchies work.
     failCgroupV1: false,
@@ -114,6 +120,7 @@ class Kubelet implements KubeletProcess {
   readonly podLogs: string;
   readonly url: string;
   readonly healthzUrl: string;
+  readonly secureUrl: string;
   readonly configFile: string;
   identity: ProcessIdentity | undefined;
   private child: ChildProcess | undefined;
@@ -129,6 +136,7 @@ class Kubelet implements KubeletProcess {
     this.podLogs = layout.podLogs;
     this.configFile = layout.configFile;
     this.url = `http://127.0.0.1:${options.readOnlyPort}`;
+    this.secureUrl = `https://127.0.0.1:${options.port ?? 0}`;
     this.healthzUrl = `http://127.0.0.1:${options.healthzPort}/healthz`;
   }
 
@@ -148,6 +156,7 @@ class Kubelet implements KubeletProcess {
       ...KUBELET_NODE_FLAGS,
       options.entry ?? KUBELET_ENTRY,
       ...["--config", layout.configFile, "--root-dir", layout.rootDir],
+      ...["--cert-dir", join(options.dir, "pki")],
       ...(options.nodeName === undefined ? [] : ["--hostname-override", options.nodeName]),
       ...(options.flags ?? []),
     ]);

@@ -25,6 +25,8 @@ export interface NodeOptions {
   config?: Readonly<Record<string, unknown>>;
   flags?: readonly string[];
   env?: Readonly<Record<string, string>>;
+  /** With the authenticated port; its self-signed certificate is at `<dir>/pki/kubelet.crt`. */
+  secure?: boolean;
   /** Lay everything out but leave the agent to be started by kubelet.start(). */
   start?: boolean;
 }
@@ -67,6 +69,7 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       cgroupRoot: containerd?.cgroup ?? setting("NODELET_CGROUP_ROOT"),
       readOnlyPort,
       healthzPort,
+      ...(options.secure === true ? { port: await freePort() } : {}),
       nodeName: options.nodeName ?? "testnode",
       // However full the disk: the images on the shared runtime are those of all tests.
       config: { imageGCHighThresholdPercent: 100, ...options.config },

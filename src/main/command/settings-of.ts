@@ -58,6 +58,7 @@ export interface Settings extends AgentFlags {
   readonly port: number;
   /** 0: off, as are the other ports. */
   readonly readOnlyPort: number;
+  readonly serverTLSBootstrap: boolean;
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
   readonly tlsMinVersion: TlsVersion;
@@ -204,6 +205,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     address: text("address"),
     port: number("port"),
     readOnlyPort: number("readOnlyPort"),
+    serverTLSBootstrap: bool("serverTLSBootstrap"),
     tlsCertFile: text("tlsCertFile"),
     tlsPrivateKeyFile: text("tlsPrivateKeyFile"),
     tlsMinVersion: TLS_VERSIONS.get(text("tlsMinVersion")) ?? "TLSv1.2",

@@ -48,6 +48,11 @@ export class DirectoryError extends Error {
 
 export const isDirectoryError = (error: unknown): error is DirectoryError => error instanceof DirectoryError;
 
+/** Keys lie in it under modes of their own. Throws DirectoryError. */
+export async function makeCertDir(certDir: string): Promise<void> {
+  await make(certDir, 0o755);
+}
+
 /** Makes what is missing with upstream's modes; what exists is left as it is. Throws DirectoryError. */
 export async function makeDirectories(directories: Directories): Promise<void> {
   await make(directories.root, 0o750);

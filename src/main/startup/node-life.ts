@@ -8,7 +8,7 @@ import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
-import { directoriesOf, makeDirectories } from "./directories.js";
+import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { acquireLockFile, type HeldLock } from "./lock-file.js";
 import type { Logging } from "./logging.js";
@@ -18,6 +18,7 @@ import { NodeThreads } from "./node-threads.js";
 import { checkPermissions } from "./permissions.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process-limits.js";
 import { runOnce } from "./run-once.js";
+import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./signals.js";
 import { checkSwap } from "./swap.js";
 import { tellSystemd } from "./systemd.js";
@@ -52,6 +53,7 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
   });
   try {
     const inCluster = await checkCluster(settings, log);
+    checkServerAuth(settings);
     await checkSwap(settings.failSwapOn);
     return await withNode(settings, parts, { lock, feedEveryMs, inCluster });
   } finally {
@@ -74,6 +76,8 @@ async function withNode(
   });
   const registry = new ThreadRegistry("main");
   const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
+  // There before the server thread looks for its certificate in it.
+  if (settings.enableServer) await makeCertDir(settings.certDir);
   await using threads = new NodeThreads({
     pleg: plegInit(settings),
     server: serverInit(settings, name, directories.checkpoints),

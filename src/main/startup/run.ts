@@ -13,6 +13,7 @@ import { startLogging, type Logging } from "./logging.js";
 import { loggingConfigOf } from "./logging-settings.js";
 import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
+import { isServerAuthError } from "./server-auth.js";
 import { listenForStop } from "./signals.js";
 import { logStart } from "./start-log.js";
 import { isSwapOnError } from "./swap.js";
@@ -73,6 +74,7 @@ function tellsAll(error: unknown): boolean {
     isDirectoryError,
     isLockFileError,
     isNodeNameError,
+    isServerAuthError,
     isSwapOnError,
     isWatchdogSetting,
   ];

@@ -36,11 +36,14 @@ export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
 /** Declares process_start_time_seconds, which every metrics page shows. */
 export function processStartTime(registry: ThreadRegistry, proc = "/proc"): void {
   const started = registry.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch");
-  registry.onSnapshot(async () => {
-    const [stat, host] = await Promise.all([readFile(`${proc}/self/stat`, "utf8"), readFile(`${proc}/stat`, "utf8")]);
-    const booted = Number(/^btime (\d+)/m.exec(host)?.[1] ?? 0);
-    started.set(booted + parseStat(stat).startTicks / TICKS_PER_SECOND);
-  });
+  registry.onSnapshot(async () => started.set(await processStartedAt(proc)));
+}
+
+/** Seconds since the epoch. */
+export async function processStartedAt(proc = "/proc"): Promise<number> {
+  const [stat, host] = await Promise.all([readFile(`${proc}/self/stat`, "utf8"), readFile(`${proc}/stat`, "utf8")]);
+  const booted = Number(/^btime (\d+)/m.exec(host)?.[1] ?? 0);
+  return booted + parseStat(stat).startTicks / TICKS_PER_SECOND;
 }
 
 /** Fields of /proc/PID/stat (proc(5)); the command in parentheses may hold anything, so count from its last ")". */

@@ -15,6 +15,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "../../shared/metrics/process.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
 import { httpMetrics } from "./http-metrics.js";
@@ -23,11 +24,14 @@ import { PodList } from "./pod-list.js";
 import { healthzHandler, readOnlyHandler, type NodeParts } from "./routes.js";
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
+import { HealthSlis } from "./slis.js";
 
 export interface ServerParts {
   init: ServerInit;
   upcalls: ServerUpcalls;
   health: HealthInputs;
+  /** What the threads said of themselves last. */
+  threads: () => readonly ThreadSnapshot[];
   /** A client of the API server, for reviews; called when the first is needed. */
   api: () => Promise<ApiClient>;
   clock: Clock;
@@ -48,11 +52,13 @@ export class ServerLogic implements ServerControl {
     this.configz = parts.init.configz;
     processMetrics(this.registry);
     const { init, upcalls, health, clock, log } = parts;
+    const slis = new HealthSlis();
     this.node = {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
       scrapeProbes: this.probeScrape(),
-      checks: nodeChecks(health, init.syncLoopMaxAgeMs),
+      checks: slis.observed(nodeChecks(health, init.syncLoopMaxAgeMs)),
+      slis,
       timeline: { upcalls, clock },
     };
     this.readOnly = this.readOnlyListener();
@@ -123,7 +129,7 @@ export class ServerLogic implements ServerControl {
 
   /** Never rejects: without it the other ports go on. */
   private async openSecure(): Promise<SecureServer | undefined> {
-    const { init, upcalls, api, clock, log } = this.parts;
+    const { init, upcalls, threads, api, clock, log } = this.parts;
     if (init.secure === undefined) return undefined;
     try {
       const { SecureServer } = await import("./secure-server.js");
@@ -134,6 +140,7 @@ export class ServerLogic implements ServerControl {
         node: this.node,
         configz: () => this.configz,
         upcalls,
+        threads,
         api,
         registry: this.registry,
         clock,

@@ -11,6 +11,7 @@ import type { PodList } from "./pod-list.js";
 import { queryOf, replyError, replyText, splitUrl } from "./reply.js";
 import { router } from "./router.js";
 import type { Scrape } from "./scrape.js";
+import type { HealthSlis } from "./slis.js";
 import { replyTimeline, type TimelineParts } from "./timeline/reply.js";
 
 /** Trees that exist on the authenticated port only, and there only with enableDebuggingHandlers. */
@@ -24,6 +25,8 @@ export interface NodeParts {
   /** /metrics/probes */
   scrapeProbes: Scrape;
   checks: readonly HealthCheck[];
+  /** /metrics/slis */
+  slis: Pick<HealthSlis, "route">;
   timeline: TimelineParts;
 }
 
@@ -58,6 +61,7 @@ export function nodeRoutes(parts: NodeParts): Route[] {
     },
     metricsRoute("/metrics", parts.scrape),
     metricsRoute("/metrics/probes", parts.scrapeProbes),
+    parts.slis.route(),
   ];
 }
 

@@ -4,17 +4,29 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { ConfigzBodies, ListenAddress, SecureInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
+import { checkpointRoute } from "./checkpoint.js";
 import { replyConfigzTo } from "./configz.js";
 import { containerLogsRoute } from "./container-logs.js";
-import { disabledDebugRoutes, nodeRoutes, type NodeParts } from "./routes.js";
-import { LazyRuntime } from "./runtime.js";
+import { flagsRoute } from "./debug/flags.js";
+import { pprofRoutes } from "./debug/pprof.js";
+import { Profiles } from "./debug/profiles.js";
+import { threadsText } from "./debug/threads.js";
+import { nodeLogsRoutes } from "./node-logs.js";
+import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeParts } from "./routes.js";
+import { runRoutes } from "./run.js";
+import { runningPodsRoutes } from "./running-pods.js";
+import { LazyRuntime, type ServedRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
 import { statsRoutes } from "./stats/index.js";
 import { streamRoutes } from "./streams.js";
 import { Tunnels } from "./streams/tunnel.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./tls/https-server.js";
+import { zPages } from "./z-pages.js";
+
+const LOG_DIRECTORY = "/var/log";
 
 export interface SecureServerOptions {
   init: SecureInit;
@@ -23,11 +35,14 @@ export interface SecureServerOptions {
   node: NodeParts;
   configz: () => ConfigzBodies;
   upcalls: ServerUpcalls;
+  threads: () => readonly ThreadSnapshot[];
   api: () => Promise<Pick<ApiClient, "create">>;
   /** The connection to the runtime; made of `init` when none is given. */
   runtime?: Pick<LazyRuntime, "get" | "close">;
   /** Other limits than the usual ones, for tests that can't wait. */
   limits?: Partial<ConnectionLimits>;
+  /** Where the node's logs are; default /var/log. */
+  logDirectory?: string;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -73,22 +88,32 @@ export class SecureServer {
   }
 
   private debugRoutes(): Route[] {
-    const { init, node, configz, clock, log } = this.options;
+    const { init, node, configz, upcalls, threads, logDirectory = LOG_DIRECTORY, clock, log } = this.options;
     const { pods } = node;
-    return [
-      ...streamRoutes({ pods, runtime: () => this.runtime.get(), tunnels: this.tunnels }),
-      containerLogsRoute({
-        pods,
-        podLogsDir: init.podLogsDir,
-        splitStreams: init.gates.podLogsQuerySplitStreams,
+    const { gates, podLogsDir, checkpointsDir } = init;
+    const runtime = (): Promise<ServedRuntime> => this.runtime.get();
+    const routes: Route[] = [
+      ...streamRoutes({ pods, runtime, tunnels: this.tunnels }),
+      ...runRoutes({ pods, runtime }),
+      ...runningPodsRoutes(runtime),
+      containerLogsRoute({ pods, podLogsDir, splitStreams: gates.podLogsQuerySplitStreams, clock, log }),
+      ...(gates.containerCheckpoint ? [checkpointRoute({ pods, runtime, checkpointsDir, clock })] : []),
+      ...nodeLogsRoutes({
+        enabled: init.enableSystemLogHandler,
+        queries: init.enableSystemLogQuery,
+        logDirectory,
         clock,
-        log,
       }),
+      ...(init.enableProfilingHandler
+        ? pprofRoutes({ profiles: new Profiles(clock), threads: () => threadsText(threads()) })
+        : disabledTree("debug/pprof", "profiling endpoint is disabled.")),
+      flagsRoute(init.enableDebugFlagsHandler, upcalls),
       {
         path: "/configz",
         methods: ["GET"],
         answer: (request, response) => replyConfigzTo(request, response, configz()),
       },
     ];
+    return [...routes, ...zPages(init, routes, clock)];
   }
 }

@@ -2,6 +2,8 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { BoardReader } from "../../shared/queue/board.js";
+import { LazyApi } from "./api.js";
 import { LogFlushWatch } from "./log-flush.js";
 import { ServerLogic } from "./logic.js";
 
@@ -10,7 +12,7 @@ export interface ServerContext {
   init: ServerInit;
   upcalls: ServerUpcalls;
   /** Milliseconds since a thread last stamped its slot of the board. */
-  boardReader: { ageMs(thread: string): number };
+  boardReader: Pick<BoardReader, "ageMs" | "snapshot">;
   log: Logger;
   clock: Clock;
 }
@@ -19,10 +21,12 @@ export interface ServerContext {
 export function startServer(context: ServerContext): Promise<{ control: ServerControl; drain(): Promise<void> }> {
   const { init, upcalls, boardReader, log, clock } = context;
   const flushWatch = new LogFlushWatch(log, clock);
+  const api = new LazyApi(init.secure?.api, clock, log);
   const logic = new ServerLogic({
     init,
     upcalls,
-    api: () => Promise.reject(new Error("this node has no kubeconfig, and so no API server to ask")),
+    threads: () => boardReader.snapshot(),
+    api: () => api.get(),
     clock,
     log,
     health: { syncLoopAgeMs: () => boardReader.ageMs("main"), logFlushAgeMs: () => flushWatch.ageMs() },
@@ -30,9 +34,10 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
   logic.start();
   return Promise.resolve({
     control: logic,
-    drain: () => {
+    drain: async () => {
       flushWatch.stop();
-      return logic.stop();
+      await logic.stop();
+      await api.close();
     },
   });
 }

@@ -86,6 +86,7 @@ class House {
         setVerbosity: () => Promise.resolve(),
       },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
+      threads: () => [],
       api: () => Promise.reject(new Error("no API server")),
       clock: this.clock,
       log: this.log.logger,
@@ -450,7 +451,7 @@ describe("listening", () => {
         timeline: () => Promise.resolve(undefined),
         setVerbosity: () => Promise.resolve(),
       },
-      boardReader: { ageMs: (thread) => (thread === "main" ? age : Infinity) },
+      boardReader: { snapshot: () => [], ageMs: (thread) => (thread === "main" ? age : Infinity) },
       log: house.log.logger,
       clock,
     });

@@ -15,6 +15,7 @@ import { PodList } from "../../../src/workers/server/pod-list.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { Scrape } from "../../../src/workers/server/scrape.js";
 import { SecureServer } from "../../../src/workers/server/secure-server.js";
+import { HealthSlis } from "../../../src/workers/server/slis.js";
 import type { ConnectionLimits } from "../../../src/workers/server/tls/https-server.js";
 import { freePort } from "../../support/free-port.js";
 import { TestCA, type Pair } from "../../support/test-ca.js";
@@ -33,6 +34,7 @@ export interface HouseOptions {
   create?: (kind: unknown, object: unknown) => Promise<unknown>;
   clock?: Clock;
   limits?: Partial<ConnectionLimits>;
+  logDirectory?: string;
 }
 
 /** Made once per file: certificates take their time. */
@@ -65,12 +67,20 @@ export class SecureHouse {
 
   constructor(readonly certificates: Certificates) {}
 
-  async open({ init = {}, runtime = {}, create, clock = systemClock, limits = {} }: HouseOptions = {}): Promise<this> {
+  async open({
+    init = {},
+    runtime = {},
+    create,
+    clock = systemClock,
+    limits = {},
+    logDirectory,
+  }: HouseOptions = {}): Promise<this> {
     const { serving } = this.certificates;
     const keep = (fields: object, line: string): void => void this.lines.push({ fields: { ...fields }, line });
     const log = { info: () => undefined, debug: () => undefined, warn: keep, error: keep } as unknown as Logger;
     const { registry, pods } = this;
     const scrape = new Scrape(() => Promise.resolve([]), registry, registry, clock, log);
+    const slis = new HealthSlis();
     const upcalls = {
       collectMetrics: () => Promise.resolve([]),
       collectProbeMetrics: () => Promise.resolve([]),
@@ -113,7 +123,14 @@ export class SecureHouse {
       },
       address: "127.0.0.1",
       nodeName: "node-1",
-      node: { pods, scrape, scrapeProbes: scrape, checks: [pingCheck], timeline: { upcalls, clock } },
+      node: {
+        pods,
+        scrape,
+        scrapeProbes: scrape,
+        checks: slis.observed([pingCheck]),
+        slis,
+        timeline: { upcalls, clock },
+      },
       configz: () => ({ plain: '{"kubeletconfig":{}}', withOrigins: "{}" }),
       upcalls,
       api: () =>
@@ -122,6 +139,8 @@ export class SecureHouse {
           : Promise.resolve({ create: create as ApiClient["create"] }),
       runtime: { get: () => Promise.resolve(runtime as ServedRuntime), close: () => Promise.resolve() },
       limits,
+      threads: () => [],
+      ...(logDirectory === undefined ? {} : { logDirectory }),
       registry,
       clock,
       log,
@@ -131,13 +150,17 @@ export class SecureHouse {
     return this;
   }
 
-  async ask(path: string, options: RequestOptions & { body?: string } = {}): Promise<Answer> {
+  async ask(
+    path: string,
+    options: RequestOptions & { body?: string } = {},
+    encoding: BufferEncoding = "utf8",
+  ): Promise<Answer> {
     const { body: sentBody, ...rest } = options;
     const ca = this.certificates.ca.pair.cert;
     const sent = request({ host: "127.0.0.1", port: this.port, path, ca, agent: false, ...rest });
     sent.end(sentBody);
     const [response] = (await once(sent, "response")) as [IncomingMessage];
-    response.setEncoding("utf8");
+    response.setEncoding(encoding);
     let body = "";
     for await (const chunk of response) body += chunk as string;
     return { status: response.statusCode ?? 0, headers: response.headers, body };

@@ -24,15 +24,18 @@ export interface ServingFiles {
   from: "operator" | "cluster" | "self-signed";
 }
 
-type ServingSettings = Pick<Settings, "tlsCertFile" | "tlsPrivateKeyFile" | "certDir" | "kubeconfig" | "config">;
+type ServingSettings = Pick<
+  Settings,
+  "tlsCertFile" | "tlsPrivateKeyFile" | "certDir" | "kubeconfig" | "serverTLSBootstrap"
+>;
 
 /** Files that the settings name; else what the cluster signs, where it is asked to; else what the agent makes itself. */
 export function servingFiles(settings: ServingSettings): ServingFiles {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir, kubeconfig, config } = settings;
+  const { tlsCertFile, tlsPrivateKeyFile, certDir, kubeconfig, serverTLSBootstrap } = settings;
   if (tlsCertFile !== "" || tlsPrivateKeyFile !== "") {
     return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, from: "operator" };
   }
-  if (kubeconfig !== "" && config.get("serverTLSBootstrap") === true) {
+  if (kubeconfig !== "" && serverTLSBootstrap) {
     const pair = currentPair(certDir, SERVING_PREFIX);
     return { certFile: pair, keyFile: pair, from: "cluster" };
   }

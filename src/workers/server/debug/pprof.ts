@@ -1,0 +1,84 @@
+// /debug/pprof/…: profiles of this process under the names that tools for Go ask for. The formats are V8's: Chrome's developer
+// tools open .cpuprofile and .heapprofile files. What V8 has nothing like is 404 and says so.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Answer, Route } from "../answer.js";
+import { queryOf, replyError, replyNotFound, replyText } from "../reply.js";
+import { ProfileBusyError, type ProfileKind, type ProfiledThread, type Profiles } from "./profiles.js";
+
+export interface PprofParts {
+  profiles: Profiles;
+  /** One line per thread: what it is and does. */
+  threads: () => string;
+}
+
+const SECONDS: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 5, allocs: 5 };
+const MAX_SECONDS = 300;
+const SUFFIX: Readonly<Record<ProfileKind, string>> = {
+  profile: "cpuprofile",
+  heap: "heapprofile",
+  allocs: "heapprofile",
+};
+const NOT_HERE = ["block", "mutex", "threadcreate", "trace", "symbol"];
+const INDEX = `<html><head><title>/debug/pprof/</title></head><body>
+<p>Profiles of this process, in V8's formats. Parameters: seconds, thread (main, server).</p>
+<ul>
+<li><a href="profile">profile</a>: where the time goes, 30 s (.cpuprofile)</li>
+<li><a href="heap">heap</a>: what was allocated in 5 s and is still there (.heapprofile)</li>
+<li><a href="allocs">allocs</a>: what was allocated in 5 s (.heapprofile)</li>
+<li><a href="goroutine">goroutine</a>: the threads and what they do</li>
+<li><a href="cmdline">cmdline</a>: the command line</li>
+</ul></body></html>
+`;
+
+export function pprofRoutes(parts: PprofParts): Route[] {
+  const answer: Answer = async (request, response, params) => {
+    const name = params["*"] ?? "";
+    if (name === "") replyText(response, INDEX, "text/html; charset=utf-8");
+    else if (name === "cmdline") replyText(response, process.argv.join("\0"));
+    else if (name === "goroutine") replyText(response, parts.threads());
+    else if (name === "profile" || name === "heap" || name === "allocs") {
+      await replyProfile(parts.profiles, name, request, response);
+    } else if (NOT_HERE.includes(name)) {
+      replyError(
+        response,
+        404,
+        `there is no profile ${name} of a Node.js process; see /debug/pprof/ for what there is`,
+      );
+    } else replyNotFound(response);
+  };
+  return ["/debug/pprof", "/debug/pprof/*"].map((path) => ({ path, methods: ["GET"], answer }));
+}
+
+async function replyProfile(
+  profiles: Profiles,
+  kind: ProfileKind,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const query = queryOf(request);
+  const seconds = Number(query.get("seconds") ?? SECONDS[kind]);
+  const thread = query.get("thread") ?? "main";
+  if (!(seconds > 0 && seconds <= MAX_SECONDS) || !isThread(thread)) {
+    replyError(response, 400, `seconds must be more than 0 and at most ${MAX_SECONDS}, thread main or server`);
+    return;
+  }
+  const gone = new AbortController();
+  response.once("close", () => gone.abort(new Error("the client went away")));
+  try {
+    const profile = await profiles.take(kind, thread, seconds, gone.signal);
+    response.writeHead(200, {
+      "Content-Type": "application/octet-stream",
+      "Content-Disposition": `attachment; filename="${thread}.${SUFFIX[kind]}"`,
+      "Content-Length": String(Buffer.byteLength(profile)),
+    });
+    response.end(profile);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    if (!(error instanceof ProfileBusyError)) throw error;
+    replyError(response, 409, error.message);
+  }
+}
+
+function isThread(name: string): name is ProfiledThread {
+  return name === "main" || name === "server";
+}

@@ -1,0 +1,76 @@
+// A file below the node's log folder, opened for reading. Only regular files are: a pipe or a device would hold a thread of
+// Node's pool for as long as nobody writes to it.
+// What must hold: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
+import { constants } from "node:fs";
+import { open, realpath, type FileHandle } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+
+const CHUNK = 64 * 1024;
+const ABSENT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EACCES", "ENXIO"]);
+
+export interface LogFile {
+  size: number;
+  /** Milliseconds since the epoch. */
+  modifiedAt: number;
+  /** The bytes of that range as they are now; closes the file. Iterate it, or call close. */
+  chunks(start?: number, end?: number): AsyncGenerator<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** The path below the folder that a client's path means; "..", wherever it stands, does not climb out. */
+export function pathBelow(folder: string, path: string): string | undefined {
+  if (path.includes("\0")) return undefined;
+  return join(folder, posix.normalize(`/${path}`));
+}
+
+/** undefined: there is no such file. @param options.within links must not lead out of the folder */
+export async function openLogFile(
+  folder: string,
+  path: string,
+  options: { within?: boolean } = {},
+): Promise<LogFile | undefined> {
+  const full = pathBelow(folder, path);
+  if (full === undefined) return undefined;
+  try {
+    if (options.within === true && !(await isWithin(folder, full))) return undefined;
+    const handle = await open(full, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    return await asLogFile(handle);
+  } catch (error) {
+    if (ABSENT.has(errorCode(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+async function asLogFile(handle: FileHandle): Promise<LogFile | undefined> {
+  const stat = await handle.stat().catch(async (error: unknown) => {
+    await handle.close();
+    throw error;
+  });
+  if (!stat.isFile()) {
+    await handle.close();
+    return undefined;
+  }
+  return {
+    size: stat.size,
+    modifiedAt: stat.mtimeMs,
+    close: () => handle.close(),
+    async *chunks(start = 0, end = stat.size) {
+      try {
+        for (let at = start; at < end;) {
+          const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK, end - at)), 0, undefined, at);
+          if (bytesRead === 0) return;
+          at += bytesRead;
+          yield buffer.subarray(0, bytesRead);
+        }
+      } finally {
+        await handle.close();
+      }
+    },
+  };
+}
+
+async function isWithin(folder: string, full: string): Promise<boolean> {
+  const [root, real] = await Promise.all([realpath(folder), realpath(full)]);
+  return real.startsWith(`${root}/`);
+}

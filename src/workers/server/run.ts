@@ -1,0 +1,40 @@
+// POST /run/<namespace>/<pod>[/<uid>]/<container>?cmd=…: a command's output, once it has ended.
+import type { Answer, Route } from "./answer.js";
+import type { PodList } from "./pod-list.js";
+import { isUnknownPod, podOf, runningContainer } from "./pod-lookup.js";
+import { queryOf, replyPlain } from "./reply.js";
+import type { ServedRuntime } from "./runtime.js";
+
+export interface RunParts {
+  pods: PodList;
+  runtime: () => Promise<ServedRuntime>;
+}
+
+export function runRoutes({ pods, runtime }: RunParts): Route[] {
+  const answer: Answer = async (request, response, { namespace = "", pod: name = "", uid = "", container = "" }) => {
+    const cmd = (queryOf(request).get("cmd") ?? "").split(" ");
+    const gone = new AbortController();
+    response.once("close", () => gone.abort(new Error("the client went away")));
+    try {
+      const pod = podOf(pods, namespace, name, uid);
+      const cri = await runtime();
+      const containerId = await runningContainer(cri, pod, container);
+      // Without a time-out: the command ends when it ends.
+      const { stdout, stderr, exitCode } = await cri.execSync({ containerId, cmd }, { signal: gone.signal });
+      if (exitCode !== 0) {
+        const said = Buffer.from(stderr).toString("utf8");
+        replyPlain(response, 500, `command '${cmd.join(" ")}' exited with ${exitCode}: ${said}`);
+        return;
+      }
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(Buffer.concat([stdout, stderr]));
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if (!gone.signal.aborted) replyPlain(response, isUnknownPod(error) ? 404 : 500, error.message);
+    }
+  };
+  return [
+    { path: "/run/:namespace/:pod/:container", methods: ["POST"], answer },
+    { path: "/run/:namespace/:pod/:uid/:container", methods: ["POST"], answer },
+  ];
+}

@@ -1,0 +1,55 @@
+// /metrics/slis: how the health checks went, each time somebody asked for them. DELETE begins to count anew.
+import { EXPOSITION_CONTENT_TYPE, renderExposition } from "../../shared/metrics/merge.js";
+import { processStartTime } from "../../shared/metrics/process.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Route } from "./answer.js";
+import type { HealthCheck } from "./health.js";
+import { replyText } from "./reply.js";
+
+const TYPE = "healthz";
+
+export class HealthSlis {
+  private registry = pageRegistry();
+
+  /** The checks, counted as they are asked. */
+  observed(checks: readonly HealthCheck[]): HealthCheck[] {
+    return checks.map(({ name, check }) => ({
+      name,
+      check: () => {
+        const problem = check();
+        this.count(name, problem === undefined);
+        return problem;
+      },
+    }));
+  }
+
+  route(): Route {
+    return {
+      path: "/metrics/slis",
+      methods: ["GET", "DELETE"],
+      answer: async (request, response) => {
+        if (request.method === "DELETE") {
+          this.registry = pageRegistry();
+          replyText(response, "metrics reset\n");
+        } else {
+          replyText(response, renderExposition([await this.registry.exportSnapshot()]), EXPOSITION_CONTENT_TYPE);
+        }
+      },
+    };
+  }
+
+  private count(name: string, healthy: boolean): void {
+    this.registry
+      .gauge("kubernetes_healthcheck", "The last result of a health check: 1 is healthy", ["name", "type"])
+      .set({ name, type: TYPE }, healthy ? 1 : 0);
+    this.registry
+      .counter("kubernetes_healthchecks_total", "Results of health checks", ["name", "type", "status"])
+      .inc({ name, type: TYPE, status: healthy ? "success" : "error" });
+  }
+}
+
+function pageRegistry(): ThreadRegistry {
+  const registry = new ThreadRegistry("server");
+  processStartTime(registry);
+  return registry;
+}

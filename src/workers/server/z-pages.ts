@@ -1,0 +1,54 @@
+// /flagz and /statusz, each behind its gate.
+import type { Clock } from "../../shared/clock/clock.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
+import type { SecureInit } from "../../shared/contracts/server.js";
+import { processStartedAt } from "../../shared/metrics/process.js";
+import type { Route } from "./answer.js";
+import { replyZPage, type ZPage } from "./debug/zpages.js";
+
+/** @param routes those whose paths are shown */
+export function zPages(init: SecureInit, routes: readonly Route[], clock: Pick<Clock, "now">): Route[] {
+  const pages: Route[] = [];
+  if (init.gates.componentFlagz) pages.push(route("/flagz", () => flagz(init.flags)));
+  if (!init.gates.componentStatusz) return pages;
+  const paths = [...new Set([...routes, ...pages].map(({ path }) => path.replace(/\/(\*|:.*)$/, "")))].sort();
+  return [...pages, route("/statusz", () => statusz(init.kubernetesVersion, paths, clock))];
+}
+
+function route(path: string, page: () => ZPage | Promise<ZPage>): Route {
+  return {
+    path,
+    methods: ["GET"],
+    answer: async (request, response) => replyZPage(request, response, await page()),
+  };
+}
+
+function flagz(flags: SecureInit["flags"]): ZPage {
+  const sorted = [...flags].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    kind: "Flagz",
+    text: sorted.map(({ name, value }) => `${name}=${value}\n`).join(""),
+    fields: { flags: Object.fromEntries(sorted.map(({ name, value }) => [name, value])) },
+  };
+}
+
+/** "goVersion" is the version of what runs the program. */
+async function statusz(version: string, paths: readonly string[], clock: Pick<Clock, "now">): Promise<ZPage> {
+  const startedAt = (await processStartedAt()) * 1000;
+  const startTime = new Date(startedAt).toISOString().replace(/\.\d+Z$/, "Z");
+  const uptimeSeconds = Math.max(0, Math.floor((clock.now() - startedAt) / 1000));
+  const binaryVersion = version.replace(/^v/, "");
+  const goVersion = `node ${process.version}`;
+  const lines = [
+    `Started: ${startTime}`,
+    `Up: ${goDuration(uptimeSeconds * 1000)}`,
+    `Go version: ${goVersion}`,
+    `Binary version: ${binaryVersion}`,
+    `Paths: ${paths.join(" ")}`,
+  ];
+  return {
+    kind: "Statusz",
+    text: `\n${lines.join("\n")}\n`,
+    fields: { startTime, uptimeSeconds, goVersion, binaryVersion, paths },
+  };
+}

@@ -1,0 +1,120 @@
+// Into pods through the authenticated port, on a real runtime: exec, attach, port-forward, logs as they grow, the run before.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { connect } from "node:tls";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { IDLE, manifest, NODE_NAME, shell, statusOf, waitForPod } from "../support/static-pods.js";
+import { ChannelSocket } from "../support/websocket.js";
+
+const [STDIN, STDOUT, STDERR, ERROR] = [0, 1, 2, 3];
+const PORT = 8080;
+
+let node: TestNode;
+before(async () => {
+  node = await startNode({ secure: true });
+  const cat = { ...shell("cat", "echo here; exec cat"), stdin: true };
+  const greeter = `while true; do echo hello from the pod | nc -l -p ${PORT}; done`;
+  await Promise.all([
+    node.writeManifest("web", manifest("web", [shell("app", IDLE), cat, shell("greeter", greeter)])),
+    node.writeManifest("crasher", manifest("crasher", [shell("app", "echo my last words; exit 3")])),
+  ]);
+  const running = (name: string) => (pod: Parameters<typeof statusOf>[0]) =>
+    statusOf(pod, name)?.state.running !== undefined;
+  await waitForPod(node, "web", (pod) => ["app", "cat", "greeter"].every((name) => running(name)(pod)), "running");
+  await waitFor(async () => (await ask("/healthz").catch(() => undefined))?.status === 200, {
+    what: "the authenticated port to be open",
+  });
+});
+after(() => node.stop());
+
+/** Static pods carry the node's name. */
+const POD = `web-${NODE_NAME}`;
+
+function open(path: string): Promise<ChannelSocket> {
+  return ChannelSocket.connect(`${node.kubelet.secureUrl}${path}`);
+}
+
+async function ask(path: string, method = "GET"): Promise<{ status: number; body: string; response: IncomingMessage }> {
+  const sent = request(`${node.kubelet.secureUrl}${path}`, { method, agent: false, rejectUnauthorized: false }).end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  response.setEncoding("utf8");
+  if (path.includes("follow=")) return { status: response.statusCode ?? 0, body: "", response };
+  let body = "";
+  for await (const part of response) body += part as string;
+  return { status: response.statusCode ?? 0, body, response };
+}
+
+test("the certificate is a self-signed one of this node", async () => {
+  const ca = await readFile(join(node.kubelet.dir, "pki", "kubelet.crt"), "utf8");
+  const port = Number(new URL(node.kubelet.secureUrl).port);
+  const socket = connect({ host: "127.0.0.1", port, ca, servername: NODE_NAME });
+  await once(socket, "secureConnect");
+  assert.ok(socket.authorized);
+  socket.destroy();
+});
+
+test("exec: output, errors and the exit code", async () => {
+  const script = encodeURIComponent("echo out; echo err >&2; exit 7");
+  const socket = await open(`/exec/default/${POD}/app?command=sh&command=-c&command=${script}&output=1&error=1`);
+  await socket.until(() => socket.text(ERROR) !== "");
+  assert.deepEqual([socket.text(STDOUT), socket.text(STDERR)], ["out\n", "err\n"]);
+  const { status, details } = JSON.parse(socket.text(ERROR)) as { status: string; details: { causes: object[] } };
+  assert.deepEqual([status, details.causes], ["Failure", [{ reason: "ExitCode", message: "7" }]]);
+  await socket.until(() => socket.closed);
+});
+
+test("exec: input, in a terminal", async () => {
+  const socket = await open(`/exec/default/${POD}/app?command=sh&input=1&output=1&tty=1`);
+  socket.send(STDIN, "echo $((6 * 7)); test -t 0 && echo a terminal; exit\n");
+  await socket.until(() => socket.closed);
+  assert.match(socket.text(STDOUT), /\b42\r\n[^]*a terminal\r\n/);
+});
+
+test("attach: to what runs, input and output", async () => {
+  const socket = await open(`/attach/default/${POD}/cat?input=1&output=1`);
+  socket.send(STDIN, "said to the container\n");
+  await socket.until(() => socket.text(STDOUT).includes("said to the container\n"));
+  socket.close();
+});
+
+test("port-forward: to a port in the pod", async () => {
+  const socket = await open(`/portForward/default/${POD}?port=${PORT}`);
+  await socket.until(() => socket.text(0).length > 2);
+  // Each channel begins with the port it is of.
+  assert.equal(Buffer.from(socket.text(0).slice(0, 2), "latin1").readUInt16LE(), PORT);
+  assert.equal(socket.text(0).slice(2), "hello from the pod\n");
+  socket.close();
+});
+
+test("run: a command's output", async () => {
+  const { status, body } = await ask(`/run/default/${POD}/app?cmd=echo+one+two`, "POST");
+  assert.deepEqual([status, body], [200, "one two\n"]);
+});
+
+test("runningpods: as the runtime has them", async () => {
+  const { body } = await ask("/runningpods/");
+  const { items } = JSON.parse(body) as {
+    items: { metadata: { name: string }; spec: { containers: { name: string }[] } }[];
+  };
+  const web = items.find(({ metadata }) => metadata.name === POD);
+  assert.deepEqual(web?.spec.containers.map(({ name }) => name).sort(), ["app", "cat", "greeter"]);
+});
+
+test("logs: followed, and of the run before", async () => {
+  const { response } = await ask(`/containerLogs/default/${POD}/cat?follow=1`);
+  let text = "";
+  response.on("data", (part: string) => (text += part));
+  const socket = await open(`/attach/default/${POD}/cat?input=1`);
+  socket.send(STDIN, "into the log\n");
+  await waitFor(() => text.includes("here\n") && text.includes("into the log\n"), { what: "the line", intervalMs: 5 });
+  response.destroy();
+  socket.close();
+  await waitForPod(node, "crasher", (pod) => (statusOf(pod, "app")?.restartCount ?? 0) > 0, "restarted");
+  const previous = await ask(`/containerLogs/default/crasher-${NODE_NAME}/app?previous=1`);
+  assert.deepEqual([previous.status, previous.body], [200, "my last words\n"]);
+});
