@@ -110,7 +110,8 @@ export class FieldError {
 }
 
 export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: readonly FieldError[]): ApiError {
-  const lines = errors.map(({ field, text }) => `${field}: ${text}`);
+  // Told twice, it is one sentence and two causes.
+  const lines = [...new Set(errors.map(({ field, text }) => `${field}: ${text}`))];
   const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
   const told = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
   return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${told}`, {
@@ -138,13 +139,18 @@ export function noSuchResource(): ApiError {
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  const types = [...accepted, "application/vnd.kubernetes.protobuf"].join(", ");
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
   return new ApiError(415, "UnsupportedMediaType", message);
 }
 
+export function unsupportedPatch(): ApiError {
+  return new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
 export function notAcceptable(accepted: readonly string[]): ApiError {
-  const message = `only the following media types are accepted: ${accepted.join(", ")}`;
-  return new ApiError(406, "NotAcceptable", message);
+  const message = `406: Not Acceptable\n\nAvailable representations: ${accepted.join(", ")}`;
+  return new ApiError(406, "NotAcceptable", message, {});
 }
 
 export function tooLarge(): ApiError {
@@ -162,7 +168,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
 
 /** The client knows a later version than there is. */
 export function tooLargeVersion(wanted: number, current: number): ApiError {
-  return new ApiError(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  return new ApiError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });

@@ -100,6 +100,8 @@ export class FakeApi implements AsyncDisposable {
     const api = new FakeApi(options);
     await api.#listener.start();
     furnish(api.store, () => api.#listener.port);
+    // The versions before it are no client's, and old enough to be refused.
+    api.store.compact();
     if (options.controllers === true) api.#stopControllers = startControllers(api.#world);
     return api;
   }

@@ -123,6 +123,6 @@ export function apiVersionOf({ group, version }: Pick<Resource, "group" | "versi
   return group === "" ? version : `${group}/${version}`;
 }
 
-export function isServedGroup(group: string, version: string): boolean {
-  return [...RESOURCES, ...REVIEWS].some((one) => one.group === group && one.version === version);
+export function isServedGroup(group: string): boolean {
+  return [...RESOURCES, ...REVIEWS].some((one) => one.group === group);
 }

@@ -68,7 +68,7 @@ function mergeList(kind: string, path: string, target: unknown, patch: readonly 
   let merged = [...held];
   for (const item of patch) {
     if (!isFields(item) || item[key] === undefined) {
-      throw new ApiError(500, "", `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+      throw new ApiError(500, "", `map: ${goMap(item)} does not contain declared merge key: ${key}`);
     }
     const at = merged.findIndex((one) => isSame(keyOf(one), item[key]));
     if (item[DIRECTIVE] === "delete") merged = merged.filter((one) => !isSame(keyOf(one), item[key]));
@@ -96,6 +96,13 @@ function ordered(
     result.push(isOtherFirst ? others.shift() : named.shift());
   }
   return [...result, ...named, ...others];
+}
+
+/** As Go prints it. */
+function goMap(item: unknown): string {
+  if (!isFields(item)) return String(item);
+  const parts = Object.entries(item).map(([key, value]) => `${key}:${String(value)}`);
+  return `map[${parts.sort().join(" ")}]`;
 }
 
 function cleaned(map: Fields): Fields {

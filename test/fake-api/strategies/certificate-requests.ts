@@ -78,7 +78,7 @@ function approve(object: ApiObject, world: World): void {
     type: "Approved",
     status: "True",
     reason: "AutoApproved",
-    message: "Auto approving kubelet client certificate after SubjectAccessReview.",
+    message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
     lastUpdateTime: nowText(world.clock),
     lastTransitionTime: nowText(world.clock),
   };

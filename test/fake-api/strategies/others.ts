@@ -1,14 +1,28 @@
 // What else is filled in or checked when an object is written: one strategy per resource.
 import { FieldError } from "../errors.js";
-import { ensureFields, fieldsAt, isFields, isSame, setDefault, textAt, type ApiObject } from "../object.js";
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  isSame,
+  listAt,
+  nowText,
+  setDefault,
+  textAt,
+  type ApiObject,
+} from "../object.js";
 import type { Strategy } from "./strategy.js";
-import { canonicalAmounts } from "./quantities.js";
+import { canonicalAmounts, canonicalResources } from "./quantities.js";
+import { coreEventShape, nodeShape } from "./shape.js";
 
 export const nodeStrategy: Strategy = {
   defaults(node) {
-    canonicalAmounts(fieldsAt(node, "status")["capacity"]);
-    canonicalAmounts(fieldsAt(node, "status")["allocatable"]);
+    const status = ensureFields(node, "status");
+    canonicalAmounts(status["capacity"]);
+    canonicalAmounts(status["allocatable"]);
+    if (isFields(status["capacity"])) setDefault(status, "allocatable", { ...status["capacity"] });
     ensureFields(node, "spec");
+    nodeShape(node);
   },
   validateUpdate: (next, old) => [...cidrErrors(next, old), ...providerErrors(next, old)],
 };
@@ -35,6 +49,7 @@ export const leaseStrategy: Strategy = {
 
 /** An event belongs into its object's namespace; the new kind may change its series only. */
 export const eventStrategy: Strategy = {
+  defaults: coreEventShape,
   validate(event) {
     const { namespace } = event.metadata;
     const involved = textAt(fieldsAt(event, "involvedObject"), "namespace");
@@ -100,6 +115,8 @@ export const claimStrategy: Strategy = {
   defaults(claim) {
     const spec = ensureFields(claim, "spec");
     setDefault(spec, "volumeMode", "Filesystem");
+    canonicalResources(fieldsAt(spec, "resources"));
+    canonicalAmounts(fieldsAt(claim, "status")["capacity"]);
   },
   prepareCreate(claim) {
     claim.metadata.finalizers ??= ["kubernetes.io/pvc-protection"];
@@ -111,13 +128,14 @@ export const volumeStrategy: Strategy = {
   defaults(volume) {
     const spec = ensureFields(volume, "spec");
     setDefault(spec, "persistentVolumeReclaimPolicy", "Retain");
+    canonicalAmounts(spec["capacity"]);
     setDefault(spec, "volumeMode", "Filesystem");
     const hostPath = spec["hostPath"];
     if (isFields(hostPath)) hostPath["type"] ??= "";
   },
-  prepareCreate(volume) {
+  prepareCreate(volume, world) {
     volume.metadata.finalizers ??= ["kubernetes.io/pv-protection"];
-    volume.status = { phase: "Pending" };
+    volume.status = { phase: "Pending", lastPhaseTransitionTime: nowText(world.clock) };
   },
 };
 
@@ -136,6 +154,17 @@ export const csiDriverStrategy: Strategy = {
       setDefault(spec, field, value);
     }
   },
+};
+
+export const csiNodeStrategy: Strategy = {
+  defaults(node) {
+    const spec = ensureFields(node, "spec");
+    if (listAt(spec, "drivers").length === 0) spec["drivers"] = null;
+  },
+};
+
+export const runtimeClassStrategy: Strategy = {
+  defaults: (runtimeClass) => canonicalAmounts(fieldsAt(runtimeClass, "overhead")["podFixed"]),
 };
 
 export const storageClassStrategy: Strategy = {

@@ -6,10 +6,12 @@ import {
   claimStrategy,
   configMapStrategy,
   csiDriverStrategy,
+  csiNodeStrategy,
   eventStrategy,
   leaseStrategy,
   nodeStrategy,
   priorityClassStrategy,
+  runtimeClassStrategy,
   secretStrategy,
   serviceStrategy,
   storageClassStrategy,
@@ -32,6 +34,8 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "certificatesigningrequests.certificates.k8s.io": certificateRequestStrategy,
   "priorityclasses.scheduling.k8s.io": priorityClassStrategy,
   "csidrivers.storage.k8s.io": csiDriverStrategy,
+  "csinodes.storage.k8s.io": csiNodeStrategy,
+  "runtimeclasses.node.k8s.io": runtimeClassStrategy,
   "storageclasses.storage.k8s.io": storageClassStrategy,
 };
 

@@ -15,7 +15,7 @@ export function bindPod(target: Target, body: ApiObject, { world, dryRun }: Writ
   const pod = world.store.get(resource, keyOf(namespace, name));
   if (pod === undefined) throw notFound(resource, name);
   const node = textAt(fieldsAt(body, "target"), "name");
-  if (node === undefined) throw badRequest("binding.target.name is required");
+  if (node === undefined) throw new ApiError(500, "", "target.name: Required value");
   const uid = textAt(body.metadata, "uid");
   const refuse = (why: string): Error => conflict({ ...resource, resource: "pods/binding" }, name, why);
   if (uid !== undefined && uid !== pod.metadata.uid) {
@@ -54,10 +54,26 @@ export function evictPod(target: Target, body: ApiObject, context: WriteContext)
   }
   const isOver = ["Succeeded", "Failed", "Pending"].includes(textAt(pod.status, "phase") ?? "");
   if (!isOver && pod.metadata.deletionTimestamp === undefined) checkBudgets(pod, context);
+  if (!context.dryRun) markDisruption(target, pod, context);
   const written = fieldsAt(body, "deleteOptions");
   const options = readDeleteOptions(isFields(written) ? written : {}, new URLSearchParams());
   deleteObject(target, { uid: pod.metadata.uid ?? "", ...options }, context);
   return canonicalStatus(201);
+}
+
+function markDisruption({ resource }: Target, pod: ApiObject, { world }: WriteContext): void {
+  const next = copyOf(pod);
+  const condition: Fields = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+    lastProbeTime: null,
+    lastTransitionTime: nowText(world.clock),
+  };
+  const others = listAt(next.status, "conditions").filter(({ type }) => type !== condition["type"]);
+  next.status = { ...next.status, conditions: [...others, condition] };
+  world.store.put(resource, next);
 }
 
 function checkBudgets(pod: ApiObject, { world }: WriteContext): void {
