@@ -102,6 +102,9 @@ export class FieldError {
   static notFound(field: string, value: unknown): FieldError {
     return new FieldError("FieldValueNotFound", field, `Not found: ${JSON.stringify(value)}`);
   }
+  static tooLong(field: string, bytes: number): FieldError {
+    return new FieldError("FieldValueTooLong", field, `Too long: may not be more than ${bytes} bytes`);
+  }
   static unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
     const known = supported.map((one) => `"${one}"`).join(", ");
     const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`;
@@ -117,7 +120,7 @@ export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: re
   return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${told}`, {
     ...(name === "" ? {} : { name }),
     ...(of.group === "" ? {} : { group: of.group }),
-    kind: of.kind,
+    ...(of.kind === "" ? {} : { kind: of.kind }),
     causes: errors.map(({ reason, field, text }) => ({ reason, message: text, field })),
   });
 }
@@ -155,7 +158,7 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
 
 export function tooLarge(): ApiError {
   const message = "Request entity too large: limit is 3145728";
-  return new ApiError(413, "RequestEntityTooLarge", message, {});
+  return new ApiError(413, "RequestEntityTooLarge", message);
 }
 
 export function expired(message: string, listMeta: Fields = {}): ApiError {

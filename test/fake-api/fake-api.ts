@@ -72,6 +72,7 @@ export class FakeApi implements AsyncDisposable {
       grants: options.grants ?? [],
       bookmarkMs: options.bookmarkMs ?? 60_000,
       approveCertificates: options.approveCertificates ?? true,
+      approveServingCertificates: options.approveServingCertificates ?? false,
       certificateLifeMs: options.certificateLifeMs ?? 365 * DAY_MS,
     };
     this.#world = {

@@ -30,7 +30,7 @@ export function admitUpdate(
   context: WriteContext,
 ): void {
   if (target.resource.key === "pods" && subresource === "") defaultTolerations(next);
-  if (subresource === "resize") admitResize(target, old, context);
+  if (subresource === "resize") admitResize(target, next, old, context);
   if (context.world.settings.nodeRestriction) restrictNodeUpdate(target, subresource, next, old, context);
 }
 

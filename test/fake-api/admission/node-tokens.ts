@@ -24,9 +24,8 @@ export function restrictTokens(
   if (uid === undefined) throw refuse("node requested token with a pod binding without a uid");
   if (pod === undefined) throw refuse(`pod "${name}" not found`);
   if (pod.metadata.uid !== uid) {
-    const held = pod.metadata.uid ?? "";
     throw refuse(
-      `the UID in the bound object reference (${uid}) does not match the UID in record (${held}). The object might have been deleted and then recreated`,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     );
   }
   if (textAt(pod.spec, "nodeName") !== node)

@@ -6,14 +6,19 @@ import { alreadyExists, ApiError, badRequest, invalid } from "../errors.js";
 import { copyOf, nowText, withoutNulls, type ApiObject } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
+import { toStored } from "../storage/views.js";
 import { fillName, nameErrors } from "../strategies/names.js";
+import { undecodable } from "../strategies/decode.js";
+import { metadataErrors } from "../strategies/metadata.js";
 import { strategyOf } from "../strategies/table.js";
 import type { Target, WriteContext } from "./request.js";
 
 export function createObject(target: Target, body: ApiObject, context: WriteContext): ApiObject {
   const { resource, namespace } = target;
   const { world, user, dryRun } = context;
-  const object = checkedBody(resource, withoutNulls(copyOf(body)));
+  const object = toStored(resource, checkedBody(resource, withoutNulls(copyOf(body))));
+  const unreadable = undecodable(resource, object);
+  if (unreadable !== undefined) throw unreadable;
   const { metadata } = object;
   if (target.name !== "" && metadata.name === "") metadata.name = target.name;
   checkNamespace(resource, namespace, object);
@@ -36,7 +41,11 @@ export function createObject(target: Target, body: ApiObject, context: WriteCont
   if (resource.status && resource.resource !== "nodes") object.status = {};
   strategy.prepareCreate?.(object, world, user);
 
-  const errors = [...nameErrors(resource, metadata), ...(strategy.validate?.(object) ?? [])];
+  const errors = [
+    ...nameErrors(resource, metadata),
+    ...metadataErrors(metadata),
+    ...(strategy.validate?.(object) ?? []),
+  ];
   if (errors.length > 0) throw invalid(resource, metadata.name, errors);
   if (world.store.get(resource, keyOf(namespace, metadata.name)) !== undefined) {
     throw alreadyExists(resource, metadata.name);

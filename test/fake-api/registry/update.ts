@@ -5,6 +5,9 @@ import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from ".
 import { copyOf, isSame, removeField, withoutNulls, type ApiObject } from "../object.js";
 import type { Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
+import { toStored, toView } from "../storage/views.js";
+import { undecodable, undecodablePatch } from "../strategies/decode.js";
+import { metadataErrors } from "../strategies/metadata.js";
 import { strategyOf } from "../strategies/table.js";
 import { checkedBody, checkNamespace, createObject } from "./create.js";
 import { removeObject } from "./delete.js";
@@ -29,20 +32,23 @@ export function updateObject(
   const { world, dryRun } = context;
   const old = world.store.get(resource, keyOf(namespace, name));
   if (old === undefined) throw notFound(resource, name);
-  const wanted = checkedBody(resource, withoutNulls(change(copyOf(old))));
+  const changed = withoutNulls(change(copyOf(toView(resource, old))));
+  const wanted = toStored(resource, checkedBody(resource, changed));
+  const unreadable = how === "put" ? undecodable(resource, wanted) : undecodablePatch(resource, wanted, "map[]");
+  if (unreadable !== undefined) throw unreadable;
   checkNamespace(resource, namespace, wanted);
   checkIdentity(resource, wanted, old, name, how);
   const next = merged(resource, wanted, old, subresource);
   const strategy = strategyOf(resource);
   strategy.defaults?.(next);
+  strategy.prepareUpdate?.(next, old, subresource, world);
   admitUpdate(target, subresource, next, old, context);
-  strategy.prepareUpdate?.(next, old, subresource);
   if (resource.generation && subresource !== "status" && !isSame(specOf(next), specOf(old))) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const errors = strategy.validateUpdate?.(next, old, subresource) ?? [];
   if (subresource !== "status") errors.push(...(strategy.validate?.(next) ?? []));
-  errors.push(...finalizerErrors(next, old));
+  errors.push(...metadataErrors(next.metadata), ...finalizerErrors(next, old));
   if (errors.length > 0) throw invalid(resource, name, errors);
 
   if (isSame(next, old)) return old;
@@ -52,7 +58,7 @@ export function updateObject(
   if (isOver && (old.metadata.finalizers ?? []).length > 0) return removeObject(target, next, context);
   const stored = world.store.put(resource, next);
   strategy.updated?.(stored, world);
-  return world.store.get(resource, keyOf(namespace, name)) ?? stored;
+  return stored;
 }
 
 /** PUT: the whole object; makes it where the resource allows that. */

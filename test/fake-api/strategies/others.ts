@@ -21,7 +21,8 @@ export const nodeStrategy: Strategy = {
     canonicalAmounts(status["capacity"]);
     canonicalAmounts(status["allocatable"]);
     if (isFields(status["capacity"])) setDefault(status, "allocatable", { ...status["capacity"] });
-    ensureFields(node, "spec");
+    const spec = ensureFields(node, "spec");
+    if (textAt(spec, "podCIDR") !== undefined) setDefault(spec, "podCIDRs", [spec["podCIDR"]]);
     nodeShape(node);
   },
   validateUpdate: (next, old) => [...cidrErrors(next, old), ...providerErrors(next, old)],
@@ -60,6 +61,26 @@ export const eventStrategy: Strategy = {
   },
 };
 
+/** An event of events.k8s.io, in its stored form. */
+export const newEventStrategy: Strategy = {
+  defaults: coreEventShape,
+  validate(event) {
+    const errors: FieldError[] = [];
+    if (event["eventTime"] === null) errors.push(FieldError.required("eventTime"));
+    const type = textAt(event, "type") ?? "";
+    if (!["Normal", "Warning"].includes(type)) {
+      errors.push(FieldError.invalid("type", type, `has invalid value: ${type}`));
+    }
+    for (const [field, told] of Object.entries({
+      reportingComponent: "reportingController",
+      reportingInstance: "reportingInstance",
+    })) {
+      if (errors.length === 0 && textAt(event, field) === undefined) errors.push(FieldError.required(told));
+    }
+    return errors;
+  },
+};
+
 function immutableData(field: string, kinds: readonly string[]): NonNullable<Strategy["validateUpdate"]> {
   return (next, old) => {
     if (old["immutable"] !== true) return [];
@@ -71,7 +92,28 @@ function immutableData(field: string, kinds: readonly string[]): NonNullable<Str
   };
 }
 
-export const configMapStrategy: Strategy = { validateUpdate: immutableData("data", ["data", "binaryData"]) };
+const LARGEST = 1024 * 1024;
+const KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or " +
+  "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+function dataErrors(object: ApiObject, sizePath: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const kind of ["data", "binaryData"]) {
+    for (const [key, value] of Object.entries(fieldsAt(object, kind))) {
+      if (!/^[-._a-zA-Z0-9]{1,253}$/.test(key)) errors.push(FieldError.invalid(`${kind}[${key}]`, key, KEY_RULE));
+      size += String(value).length;
+    }
+  }
+  if (size > LARGEST) errors.push(FieldError.tooLong(sizePath, LARGEST));
+  return errors;
+}
+
+export const configMapStrategy: Strategy = {
+  validate: (object) => dataErrors(object, "[]"),
+  validateUpdate: immutableData("data", ["data", "binaryData"]),
+};
 
 export const secretStrategy: Strategy = {
   defaults(secret) {
@@ -82,6 +124,7 @@ export const secretStrategy: Strategy = {
     for (const [key, value] of Object.entries(written)) data[key] = Buffer.from(String(value)).toString("base64");
     delete secret["stringData"];
   },
+  validate: (object) => dataErrors(object, "data"),
   validateUpdate(next, old) {
     if (next["type"] !== old["type"]) return [FieldError.invalid("type", next["type"], "field is immutable")];
     return immutableData("data", ["data"])(next, old, "");
@@ -165,6 +208,12 @@ export const csiNodeStrategy: Strategy = {
 
 export const runtimeClassStrategy: Strategy = {
   defaults: (runtimeClass) => canonicalAmounts(fieldsAt(runtimeClass, "overhead")["podFixed"]),
+};
+
+export const budgetStrategy: Strategy = {
+  prepareCreate(budget) {
+    budget.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
+  },
 };
 
 export const storageClassStrategy: Strategy = {

@@ -32,10 +32,6 @@ export function defaultPod(pod: ApiObject): void {
   }
   canonicalAmounts(spec["overhead"]);
   podShape(pod);
-  for (const constraint of listAt(spec, "topologySpreadConstraints")) {
-    setDefault(constraint, "nodeAffinityPolicy", "Honor");
-    setDefault(constraint, "nodeTaintsPolicy", "Ignore");
-  }
 }
 
 /** The old name of the field is kept in step with the new one. */

@@ -129,6 +129,17 @@ export function ephemeralErrors(next: ApiObject, old: ApiObject): FieldError[] {
 }
 
 export function resizeErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const removed = listAt(old.spec, "containers").flatMap((container, index) => {
+    const after = fieldsAt(listAt(next.spec, "containers")[index], "resources");
+    return ["limits", "requests"].flatMap((kind) => {
+      const gone = Object.keys(fieldsAt(fieldsAt(container, "resources"), kind)).filter(
+        (name) => fieldsAt(after, kind)[name] === undefined,
+      );
+      const path = `spec.containers[${index}].resources.${kind}`;
+      return gone.length === 0 ? [] : [FieldError.forbidden(path, `resource ${kind} cannot be removed`)];
+    });
+  });
+  if (removed.length > 0) return removed;
   const before = qosClass(old.spec ?? {});
   if (qosClass(next.spec ?? {}) === before) return [];
   return [FieldError.invalid("spec", before, "Pod QOS Class may not change as a result of resizing")];

@@ -3,12 +3,14 @@ import type { Resource } from "../resources.js";
 import { certificateRequestStrategy } from "./certificate-requests.js";
 import { namespaceStrategy } from "./namespaces.js";
 import {
+  budgetStrategy,
   claimStrategy,
   configMapStrategy,
   csiDriverStrategy,
   csiNodeStrategy,
   eventStrategy,
   leaseStrategy,
+  newEventStrategy,
   nodeStrategy,
   priorityClassStrategy,
   runtimeClassStrategy,
@@ -28,6 +30,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   configmaps: configMapStrategy,
   secrets: secretStrategy,
   events: eventStrategy,
+  "events.events.k8s.io": newEventStrategy,
   persistentvolumes: volumeStrategy,
   persistentvolumeclaims: claimStrategy,
   "leases.coordination.k8s.io": leaseStrategy,
@@ -36,6 +39,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "csidrivers.storage.k8s.io": csiDriverStrategy,
   "csinodes.storage.k8s.io": csiNodeStrategy,
   "runtimeclasses.node.k8s.io": runtimeClassStrategy,
+  "poddisruptionbudgets.policy": budgetStrategy,
   "storageclasses.storage.k8s.io": storageClassStrategy,
 };
 

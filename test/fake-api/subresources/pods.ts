@@ -1,6 +1,6 @@
 // pods/binding and pods/eviction.
 import { ApiError, badRequest, conflict, notFound, tooManyRequests } from "../errors.js";
-import { copyOf, fieldsAt, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
+import { copyOf, fieldsAt, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
 import { deleteObject, readDeleteOptions } from "../registry/delete.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
@@ -54,9 +54,8 @@ export function evictPod(target: Target, body: ApiObject, context: WriteContext)
   }
   const isOver = ["Succeeded", "Failed", "Pending"].includes(textAt(pod.status, "phase") ?? "");
   if (!isOver && pod.metadata.deletionTimestamp === undefined) checkBudgets(pod, context);
-  if (!context.dryRun) markDisruption(target, pod, context);
-  const written = fieldsAt(body, "deleteOptions");
-  const options = readDeleteOptions(isFields(written) ? written : {}, new URLSearchParams());
+  const options = readDeleteOptions(fieldsAt(body, "deleteOptions"), new URLSearchParams());
+  if (!context.dryRun && options.dryRun !== true) markDisruption(target, pod, context);
   deleteObject(target, { uid: pod.metadata.uid ?? "", ...options }, context);
   return canonicalStatus(201);
 }
@@ -91,7 +90,9 @@ function checkBudgets(pod: ApiObject, { world }: WriteContext): void {
       continue;
     }
     const refusal = tooManyRequests(VIOLATION, 0);
-    const message = `The disruption budget ${budget.metadata.name} needs more healthy pods`;
+    const { desiredHealthy, currentHealthy } = budget.status ?? {};
+    const counts = `needs ${Number(desiredHealthy)} healthy pods and has ${Number(currentHealthy)} currently`;
+    const message = `The disruption budget ${budget.metadata.name} ${counts}`;
     throw new ApiError(429, refusal.reason, VIOLATION, { causes: [{ reason: "DisruptionBudget", message }] });
   }
 }

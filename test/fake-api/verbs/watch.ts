@@ -169,7 +169,7 @@ class Watch {
 
   #sendAll(): void {
     for (const [key, object] of this.world.store.entries(this.resource)) {
-      if (key.startsWith(this.#prefix) && this.#selects(object)) this.#line("ADDED", objectText(object));
+      if (key.startsWith(this.#prefix) && this.#selects(object)) this.#line("ADDED", objectText(this.resource, object));
     }
     if (this.plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" });
   }
@@ -178,15 +178,15 @@ class Watch {
     if (this.#isOver || !key.startsWith(this.#prefix)) return;
     const was = previous !== undefined && this.#selects(previous);
     const is = type !== "DELETED" && this.#selects(object);
-    if (is) this.#line(was ? "MODIFIED" : "ADDED", objectText(object));
+    if (is) this.#line(was ? "MODIFIED" : "ADDED", objectText(this.resource, object));
     else if (was) this.#line("DELETED", this.#lastText(type, object, previous));
   }
 
   /** One that leaves the selection is told as it was, at the version at which it left. */
   #lastText(type: Change["type"], object: ApiObject, previous: ApiObject): string {
-    if (type === "DELETED") return objectText(object);
+    if (type === "DELETED") return objectText(this.resource, object);
     const { resourceVersion = "" } = object.metadata;
-    return objectText({ ...previous, metadata: { ...previous.metadata, resourceVersion } });
+    return objectText(this.resource, { ...previous, metadata: { ...previous.metadata, resourceVersion } });
   }
 
   #selects(object: ApiObject): boolean {
