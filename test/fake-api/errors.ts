@@ -102,6 +102,9 @@ export class FieldError {
   static notFound(field: string, value: unknown): FieldError {
     return new FieldError("FieldValueNotFound", field, `Not found: ${JSON.stringify(value)}`);
   }
+  static tooLong(field: string, bytes: number): FieldError {
+    return new FieldError("FieldValueTooLong", field, `Too long: may not be more than ${bytes} bytes`);
+  }
   static unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
     const known = supported.map((one) => `"${one}"`).join(", ");
     const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`;
@@ -110,13 +113,14 @@ export class FieldError {
 }
 
 export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: readonly FieldError[]): ApiError {
-  const lines = errors.map(({ field, text }) => `${field}: ${text}`);
+  // Told twice, it is one sentence and two causes.
+  const lines = [...new Set(errors.map(({ field, text }) => `${field}: ${text}`))];
   const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
   const told = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
   return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${told}`, {
     ...(name === "" ? {} : { name }),
     ...(of.group === "" ? {} : { group: of.group }),
-    kind: of.kind,
+    ...(of.kind === "" ? {} : { kind: of.kind }),
     causes: errors.map(({ reason, field, text }) => ({ reason, message: text, field })),
   });
 }
@@ -138,18 +142,23 @@ export function noSuchResource(): ApiError {
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  const types = [...accepted, "application/vnd.kubernetes.protobuf"].join(", ");
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
   return new ApiError(415, "UnsupportedMediaType", message);
 }
 
+export function unsupportedPatch(): ApiError {
+  return new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
 export function notAcceptable(accepted: readonly string[]): ApiError {
-  const message = `only the following media types are accepted: ${accepted.join(", ")}`;
-  return new ApiError(406, "NotAcceptable", message);
+  const message = `406: Not Acceptable\n\nAvailable representations: ${accepted.join(", ")}`;
+  return new ApiError(406, "NotAcceptable", message, {});
 }
 
 export function tooLarge(): ApiError {
   const message = "Request entity too large: limit is 3145728";
-  return new ApiError(413, "RequestEntityTooLarge", message, {});
+  return new ApiError(413, "RequestEntityTooLarge", message);
 }
 
 export function expired(message: string, listMeta: Fields = {}): ApiError {
@@ -162,7 +171,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
 
 /** The client knows a later version than there is. */
 export function tooLargeVersion(wanted: number, current: number): ApiError {
-  return new ApiError(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  return new ApiError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });

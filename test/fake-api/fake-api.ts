@@ -72,6 +72,7 @@ export class FakeApi implements AsyncDisposable {
       grants: options.grants ?? [],
       bookmarkMs: options.bookmarkMs ?? 60_000,
       approveCertificates: options.approveCertificates ?? true,
+      approveServingCertificates: options.approveServingCertificates ?? false,
       certificateLifeMs: options.certificateLifeMs ?? 365 * DAY_MS,
     };
     this.#world = {
@@ -100,6 +101,8 @@ export class FakeApi implements AsyncDisposable {
     const api = new FakeApi(options);
     await api.#listener.start();
     furnish(api.store, () => api.#listener.port);
+    // The versions before it are no client's, and old enough to be refused.
+    api.store.compact();
     if (options.controllers === true) api.#stopControllers = startControllers(api.#world);
     return api;
   }

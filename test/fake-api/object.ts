@@ -70,6 +70,18 @@ export function removeField(target: Fields, field: string): void {
   Reflect.deleteProperty(target, field);
 }
 
+/** null means that a field is not there. Changes the tree that it is given. */
+export function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) for (const item of value) withoutNulls(item);
+  else if (isFields(value)) {
+    for (const [field, inner] of Object.entries(value)) {
+      if (inner === null) Reflect.deleteProperty(value, field);
+      else withoutNulls(inner);
+    }
+  }
+  return value;
+}
+
 export function copyOf<T>(value: T): T {
   return structuredClone(value);
 }

@@ -21,10 +21,15 @@ export interface Resource {
   generation: boolean;
   /** `resource` or `resource.group`: unique. */
   key: string;
+  /** Key of the resource it is stored as: its own, but for events. */
+  storage: string;
 }
 
 type Options = Partial<
-  Pick<Resource, "shortNames" | "status" | "subresources" | "createOnUpdate" | "unconditional" | "generation">
+  Pick<
+    Resource,
+    "shortNames" | "status" | "subresources" | "createOnUpdate" | "unconditional" | "generation" | "storage"
+  >
 >;
 
 function row(group: string, version: string, kind: string, resource: string, namespaced: boolean, more: Options = {}) {
@@ -42,6 +47,7 @@ function row(group: string, version: string, kind: string, resource: string, nam
     unconditional: true,
     generation: false,
     key: group === "" ? resource : `${resource}.${group}`,
+    storage: group === "" ? resource : `${resource}.${group}`,
     ...more,
   };
   return made;
@@ -68,7 +74,7 @@ export const RESOURCES: readonly Resource[] = [
   row("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, { shortNames: ["pvc"], status: true }),
   row("", "v1", "LimitRange", "limitranges", true, { shortNames: ["limits"] }),
   row("coordination.k8s.io", "v1", "Lease", "leases", true, { createOnUpdate: true, unconditional: false }),
-  row("events.k8s.io", "v1", "Event", "events", true, { shortNames: ["ev"], createOnUpdate: true }),
+  row("events.k8s.io", "v1", "Event", "events", true, { shortNames: ["ev"], createOnUpdate: true, storage: "events" }),
   row("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", false, {
     shortNames: ["csr"],
     status: true,
@@ -123,6 +129,6 @@ export function apiVersionOf({ group, version }: Pick<Resource, "group" | "versi
   return group === "" ? version : `${group}/${version}`;
 }
 
-export function isServedGroup(group: string, version: string): boolean {
-  return [...RESOURCES, ...REVIEWS].some((one) => one.group === group && one.version === version);
+export function isServedGroup(group: string): boolean {
+  return [...RESOURCES, ...REVIEWS].some((one) => one.group === group);
 }

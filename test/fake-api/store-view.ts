@@ -76,5 +76,6 @@ export class StoreView {
   wipe(): void {
     this.world.store.wipe();
     this.furnish();
+    this.world.store.compact();
   }
 }

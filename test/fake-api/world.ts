@@ -21,8 +21,10 @@ export interface WorldSettings {
   grants: ((user: User, attributes: Attributes) => boolean)[];
   /** Milliseconds between the bookmarks of a watch. */
   bookmarkMs: number;
-  /** CSRs for node certificates are approved and signed at once, as the controller manager does. */
+  /** Requests for nodes' client certificates are approved and signed at once, as the controller manager does. */
   approveCertificates: boolean;
+  /** Those for their serving certificates too, which a real cluster leaves to somebody. */
+  approveServingCertificates: boolean;
   /** Longest life of certificates that are signed, milliseconds. */
   certificateLifeMs: number;
 }

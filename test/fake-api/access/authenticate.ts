@@ -16,7 +16,11 @@ export function authenticate(world: World, socket: TLSSocket, authorization: str
   if (Object.keys(certificate).length > 0) {
     if (!socket.authorized) throw unauthorized();
     const { CN: name, O: groups } = certificate.subject as { CN?: string; O?: string | string[] };
-    if (name !== undefined) return { name, groups: [...[groups ?? []].flat(), AUTHENTICATED] };
+    if (name !== undefined) {
+      const print = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
+      const extra = { "authentication.kubernetes.io/credential-id": [`X509SHA256=${print}`] };
+      return { name, groups: [...[groups ?? []].flat(), AUTHENTICATED], extra };
+    }
   }
   if (authorization === undefined) return ANONYMOUS;
   const token = /^Bearer (.+)$/i.exec(authorization)?.[1]?.trim();

@@ -89,7 +89,8 @@ function ownNode(node: string, { verb, name, subresource }: Attributes): Verdict
   if (verb === "create" && subresource === "") return { allowed: true, reason: "" };
   if (verb === "delete" || verb === "deletecollection") return { allowed: false, reason: "" };
   if (name === node) return { allowed: true, reason: "" };
-  if (READ.includes(verb)) return no(`node '${node}' cannot read '${name}', only its own Node object`);
+  if (READ.includes(verb))
+    return no(`node '${node}' cannot read ${name === "" ? "all nodes" : `'${name}'`}, only its own Node object`);
   return { allowed: true, reason: "" };
 }
 
@@ -121,14 +122,8 @@ function unrelated(node: string): Verdict {
 }
 
 /** Does a pod on the node lead to the object? */
-function referenced(world: World, node: string, { resource, namespace, name, verb }: Attributes): Verdict {
-  if (name === "")
-    return no(
-      `can only list/watch ${resource} by name`.replace(
-        /^can only list\/watch/,
-        verb === "get" ? "can only get" : "can only list/watch",
-      ),
-    );
+function referenced(world: World, node: string, { resource, namespace, name }: Attributes): Verdict {
+  if (name === "") return no("No Object name found");
   const pods = world.store
     .entries(resourceNamed("pods"))
     .map(([, pod]) => pod)

@@ -1,6 +1,6 @@
 // TokenReview and SubjectAccessReview: what a node's server asks about its callers.
-import { badRequest } from "../errors.js";
-import { fieldsAt, isFields, textAt, type ApiObject, type Fields } from "../object.js";
+import { badRequest, FieldError, invalid } from "../errors.js";
+import { fieldsAt, isFields, nowText, textAt, type ApiObject, type Fields } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import type { User, World } from "../world.js";
 import { userOfToken } from "./authenticate.js";
@@ -12,8 +12,8 @@ export function review(world: World, resource: Resource, body: ApiObject, caller
   const answer = (status: Fields): Fields => ({
     kind: resource.kind,
     apiVersion: apiVersionOf(resource),
-    metadata: { creationTimestamp: null },
-    spec,
+    metadata: resource.resource === "selfsubjectreviews" ? { creationTimestamp: nowText(world.clock) } : {},
+    ...(resource.resource === "selfsubjectreviews" ? {} : { spec }),
     status,
   });
   switch (resource.resource) {
@@ -34,8 +34,15 @@ function tokenVerdict(world: World, spec: Fields): Fields {
   const wished = Array.isArray(spec["audiences"]) ? spec["audiences"].map(String) : [];
   const audiences = wished.length === 0 ? [API_AUDIENCE] : wished;
   const found = userOfToken(world, token, audiences);
-  if (found === undefined) return { user: {}, error: "[invalid bearer token, token lookup failed]" };
+  if (found === undefined) return { user: {}, error: tokenError(world, token, audiences) };
   return { authenticated: true, user: userInfo(found.user), audiences: found.audiences };
+}
+
+function tokenError({ tokens }: World, token: string, audiences: readonly string[]): string {
+  const held = token.split(".").length === 3 ? tokens.verify(token)?.audiences : undefined;
+  if (held === undefined) return "invalid bearer token";
+  const list = (names: readonly string[]): string => `[${names.map((name) => `"${name}"`).join(" ")}]`;
+  return `[invalid bearer token, token audiences ${list(held)} is invalid for the target audiences ${list(audiences)}]`;
 }
 
 function userInfo({ name, uid, groups, extra }: User): Fields {
@@ -47,8 +54,16 @@ function userInfo({ name, uid, groups, extra }: User): Fields {
   };
 }
 
+/** Reviews are refused without the name of their kind. */
+const NAMELESS = { group: "authorization.k8s.io", kind: "" };
+
 function subjectOf(spec: Fields): User {
   const groups = Array.isArray(spec["groups"]) ? spec["groups"].map(String) : [];
+  if (textAt(spec, "user") === undefined && groups.length === 0) {
+    throw invalid(NAMELESS, "", [
+      FieldError.invalid("spec.user", "", "at least one of user or group must be specified"),
+    ]);
+  }
   return { name: textAt(spec, "user") ?? "", groups };
 }
 
@@ -57,7 +72,8 @@ function accessVerdict(world: World, spec: Fields, user: User): Fields {
   const isResource = isFields(asked);
   const other = fieldsAt(spec, "nonResourceAttributes");
   if (!isResource && Object.keys(other).length === 0) {
-    throw badRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified");
+    const text = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    throw invalid(NAMELESS, "", [FieldError.invalid("spec.resourceAttributes", null, text)]);
   }
   const read = (field: string): string => (isResource ? (textAt(asked, field) ?? "") : "");
   const { allowed, reason } = authorize(world, user, {

@@ -28,7 +28,7 @@ export interface TokenWish {
   /** What the token lives and dies with. */
   pod?: ApiObject;
   secret?: ApiObject;
-  node?: ApiObject;
+  node?: { name: string; uid?: string | undefined };
 }
 
 export interface TokenVerdict {
@@ -61,7 +61,7 @@ export class TokenIssuer {
       jti: randomUUID(),
       [CLAIM]: {
         namespace: account.metadata.namespace,
-        node: reference(node),
+        node: node && { name: node.name, uid: node.uid },
         pod: reference(pod),
         secret: reference(secret),
         serviceaccount: reference(account),

@@ -6,6 +6,8 @@ import { restrictNodeCreate, restrictNodeDelete, restrictNodeUpdate } from "./no
 import { defaultTolerations } from "./default-tolerations.js";
 import { admitPriority } from "./priority.js";
 import { admitRuntimeClass } from "./runtime-class.js";
+import { taintNotReady } from "./taint-nodes.js";
+import { admitResize } from "./resize.js";
 import { admitServiceAccount } from "./service-account.js";
 
 export function admitCreate(target: Target, object: ApiObject, context: WriteContext): void {
@@ -16,6 +18,7 @@ export function admitCreate(target: Target, object: ApiObject, context: WriteCon
     admitPriority(object, context);
     defaultTolerations(object);
   }
+  if (target.resource.key === "nodes") taintNotReady(object);
   if (context.world.settings.nodeRestriction) restrictNodeCreate(target, object, context);
 }
 
@@ -26,6 +29,8 @@ export function admitUpdate(
   old: ApiObject,
   context: WriteContext,
 ): void {
+  if (target.resource.key === "pods" && subresource === "") defaultTolerations(next);
+  if (subresource === "resize") admitResize(target, next, old, context);
   if (context.world.settings.nodeRestriction) restrictNodeUpdate(target, subresource, next, old, context);
 }
 

@@ -1,9 +1,9 @@
 // The NodeRestriction plug-in: a node's agent touches its own Node, lease, CSINode and pods, and makes mirror pods only.
 import { forbidden } from "../errors.js";
-import { fieldsAt, isSame, listAt, textAt, type ApiObject } from "../object.js";
+import { isSame, listAt, textAt, type ApiObject } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import type { User } from "../world.js";
-import { MIRROR, referencesOf } from "./service-account.js";
+import { MIRROR } from "./service-account.js";
 
 /** The name of the node whose agent it is. */
 export function nodeOf({ name, groups }: User): string | undefined {
@@ -96,6 +96,7 @@ function restrictMirror(pod: ApiObject, node: string, refuse: Refuse): void {
     throw refuse(`node "${node}" can only create pods with spec.nodeName set to itself`);
   }
   const owners = listAt(pod.metadata, "ownerReferences");
+  if (owners.length === 0) throw refuse(`node "${node}" can only create pods with an owner reference set to itself`);
   if (owners.length > 1)
     throw refuse(`node "${node}" can only create pods with a single owner reference set to itself`);
   for (const owner of owners) {
@@ -106,12 +107,6 @@ function restrictMirror(pod: ApiObject, node: string, refuse: Refuse): void {
       throw refuse(`node "${node}" can only create pods with a controller owner reference set to itself`);
     }
   }
-  const { secrets, configmaps, claims } = referencesOf(pod);
-  const told = `node "${node}" can not create pods that reference`;
-  if (textAt(pod.spec, "serviceAccountName") !== undefined) throw refuse(`${told} a service account`);
-  if (secrets.size > 0) throw refuse(`${told} secrets`);
-  if (configmaps.size > 0) throw refuse(`${told} configmaps`);
-  if (claims.size > 0) throw refuse(`${told} persistentvolumeclaims`);
 }
 
 function restrictOwn(name: string, node: string, refuse: Refuse): void {
@@ -144,15 +139,13 @@ function restrictLabels(next: ApiObject, old: ApiObject | undefined, node: strin
   const changed = [...new Set([...Object.keys(after), ...Object.keys(before)])].filter(
     (key) => after[key] !== before[key],
   );
-  const restricted = changed.filter((key) => key.split("/")[0]?.endsWith("node-restriction.kubernetes.io") === true);
-  const verb = old === undefined ? "set" : "modify";
-  if (restricted.length > 0)
-    throw refuse(
-      `is not allowed to ${verb} the following labels: ${restricted.sort().join(", ")}`.replace(/^/, `node "${node}" `),
-    );
-  const foreign = changed.filter((key) => isKubernetes(key) && !isOwn(key));
-  if (foreign.length === 0) return;
-  throw refuse(`node "${node}" is not allowed to ${verb} the following labels: ${foreign.sort().join(", ")}`);
+  const restricted = changed.filter((key) => domainOf(key).endsWith("node-restriction.kubernetes.io")).sort();
+  if (old === undefined && restricted.length > 0) {
+    throw refuse(`node "${node}" is not allowed to set the following labels: ${restricted.join(", ")}`);
+  }
+  const foreign = changed.filter((key) => isKubernetes(key) && !isOwn(key)).sort();
+  if (old === undefined || foreign.length === 0) return;
+  throw refuse(`is not allowed to modify labels: ${foreign.join(", ")}`);
 }
 
 function domainOf(label: string): string {
@@ -166,25 +159,4 @@ function isKubernetes(label: string): boolean {
 function isOwn(label: string): boolean {
   if (OWN_LABELS.has(label)) return true;
   return OWN_DOMAINS.some((one) => domainOf(label) === one || domainOf(label).endsWith(`.${one}`));
-}
-
-/** A token is handed to a node for a pod that runs there as that account. */
-export function restrictTokens(target: Target, request: ApiObject, user: User, pod: ApiObject | undefined): void {
-  const node = nodeOf(user);
-  if (node === undefined) return;
-  const refuse = (why: string): Error => forbidden(target.resource, target.name, why);
-  const reference = fieldsAt(request.spec, "boundObjectRef");
-  if (reference["kind"] !== "Pod" || reference["apiVersion"] !== "v1") {
-    throw refuse(`node requested token not bound to a pod`);
-  }
-  if (textAt(reference, "uid") === undefined) throw refuse("node requested token with a pod binding without a uid");
-  if (pod === undefined) throw refuse(`pod "${textAt(reference, "name") ?? ""}" not found`);
-  if (pod.metadata.uid !== reference["uid"]) {
-    throw refuse(
-      `the UID in the bound object reference (${textAt(reference, "uid") ?? ""}) does not match the UID in record (${pod.metadata.uid ?? ""}). The object might have been deleted and then recreated`,
-    );
-  }
-  if (textAt(pod.spec, "nodeName") !== node) {
-    throw refuse("node requested token bound to a pod scheduled on a different node");
-  }
 }

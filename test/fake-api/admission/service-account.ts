@@ -19,6 +19,13 @@ export function admitServiceAccount(target: Target, pod: ApiObject, { world }: W
     if (named !== undefined) {
       throw forbidden(target.resource, pod.metadata.name, "a mirror pod may not reference service accounts");
     }
+    const { secrets, configmaps, claims } = referencesOf(pod);
+    const refused = Object.entries({ secrets, configmaps, persistentvolumeclaims: claims }).find(
+      ([, names]) => names.size > 0,
+    );
+    if (refused !== undefined) {
+      throw forbidden(target.resource, pod.metadata.name, `a mirror pod may not reference ${refused[0]}`);
+    }
     return;
   }
   spec["serviceAccountName"] ??= "default";

@@ -94,6 +94,6 @@ export function toPem(label: string, der: Buffer): string {
 
 export function fromPem(label: string, pem: string): Buffer {
   const match = new RegExp(`-----BEGIN ${label}-----([^-]+)-----END ${label}-----`).exec(pem);
-  if (match?.[1] === undefined) throw new RangeError(`there is no ${label} in the PEM text`);
+  if (match?.[1] === undefined) throw new RangeError(`PEM block type must be ${label}`);
   return Buffer.from(match[1], "base64");
 }

@@ -1,7 +1,8 @@
-// Reads PKCS #10 signing requests: whom for, which key, which names; and checks that the sender holds the key.
-import { createPublicKey, verify } from "node:crypto";
-import { decode, fromPem, type Element } from "./der.js";
-import { NAMES } from "./names.js";
+// Reads PKCS #10 signing requests (whom for, which key, which names; and that the sender holds the key), and makes them
+// for tests.
+import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
+import { bitString, context, decode, encode, fromPem, integer, oid, sequence, TAG, toPem, type Element } from "./der.js";
+import { alternativeNames, distinguishedName, EXTENSION, NAMES } from "./names.js";
 
 export interface SigningRequest {
   /** DER, to be copied into the certificate. */
@@ -63,4 +64,26 @@ function altNamesOf(attributes: Element | undefined): Buffer | undefined {
     }
   }
   return undefined;
+}
+
+/** A request with a new key; all of it PEM. */
+export function makeSigningRequest(
+  commonName: string,
+  organizations: readonly string[],
+  names: readonly string[] = [],
+): { request: string; key: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const altNames = sequence(EXTENSION.altName, encode(TAG.octetString, alternativeNames(names)));
+  const wish = sequence(encode(TAG.oid, Buffer.from(EXTENSION_REQUEST, "hex")), encode(TAG.set, sequence(altNames)));
+  const info = sequence(
+    integer(Buffer.from([0])),
+    distinguishedName(commonName, organizations),
+    publicKey.export({ type: "spki", format: "der" }),
+    context(0, ...(names.length === 0 ? [] : [wish])),
+  );
+  const der = sequence(info, sequence(oid("1.2.840.10045.4.3.2")), bitString(sign("sha256", info, privateKey)));
+  return {
+    request: toPem("CERTIFICATE REQUEST", der),
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
 }

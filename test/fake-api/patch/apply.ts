@@ -1,5 +1,5 @@
 // A patch by its media type. Server-side apply is not offered: 415.
-import { badRequest, unsupportedMediaType } from "../errors.js";
+import { badRequest, unsupportedPatch } from "../errors.js";
 import { isFields, type ApiObject, type Fields } from "../object.js";
 import { applyJsonPatch } from "./json-patch.js";
 import { applyMergePatch } from "./merge-patch.js";
@@ -12,10 +12,13 @@ export const PATCH_TYPES = [
 ];
 
 export function patchFor(mediaType: string, patch: unknown): (object: ApiObject) => ApiObject {
-  if (!PATCH_TYPES.includes(mediaType)) throw unsupportedMediaType(PATCH_TYPES);
+  if (!PATCH_TYPES.includes(mediaType)) throw unsupportedPatch();
   return (object) => {
     if (mediaType === PATCH_TYPES[0]) return asObject(applyJsonPatch(object, patch));
-    if (!isFields(patch)) throw badRequest("the patch is not a JSON object");
+    if (!isFields(patch))
+      throw badRequest(
+        "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+      );
     if (mediaType === PATCH_TYPES[1]) return asObject(applyMergePatch(object, patch));
     return asObject(applyStrategicMerge(object.kind, object, patch));
   };

@@ -10,12 +10,15 @@ interface Operation {
 }
 
 export function applyJsonPatch(document: Fields, patch: unknown): Fields {
-  if (!Array.isArray(patch)) throw badRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  if (!Array.isArray(patch))
+    throw badRequest(
+      "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+    );
   // A holder, so that the root is a child as all the others are.
   const holder: Fields = { root: document };
   for (const operation of patch as Operation[]) apply(holder, operation);
   const { root } = holder;
-  if (!isFields(root)) throw cannot("the document is no object any more");
+  if (!isFields(root)) throw cannot();
   return root;
 }
 
@@ -42,16 +45,15 @@ function apply(holder: Fields, { op, path, from, value }: Operation): void {
       add(holder, path, structuredClone(read(holder, from ?? "")));
       return;
     case "test":
-      if (!isSame(read(holder, path) ?? null, value ?? null)) throw cannot(`testing value ${path} failed: test failed`);
+      if (!isSame(read(holder, path) ?? null, value ?? null)) throw cannot();
       return;
     default:
       throw badRequest(`Unexpected kind: ${op}`);
   }
 }
 
-function cannot(why: string): ApiError {
-  const message = `the server rejected our request due to an error in our request`;
-  return new ApiError(422, "Invalid", message, { causes: [{ message: why }] });
+function cannot(): ApiError {
+  return new ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {});
 }
 
 function split(path: string): string[] {
@@ -65,42 +67,38 @@ function parentOf(holder: Fields, path: string): { parent: Fields | unknown[]; l
   const parts = split(path);
   const last = parts.pop() ?? "";
   let parent: unknown = holder;
-  for (const part of parts) parent = childOf(parent, part, path);
-  if (!isFields(parent) && !Array.isArray(parent)) throw missing(path);
+  for (const part of parts) parent = childOf(parent, part);
+  if (!isFields(parent) && !Array.isArray(parent)) throw cannot();
   return { parent, last };
 }
 
-function childOf(parent: unknown, part: string, path: string): unknown {
-  if (Array.isArray(parent)) return parent[indexOf(parent, part, path)];
+function childOf(parent: unknown, part: string): unknown {
+  if (Array.isArray(parent)) return parent[indexOf(parent, part)];
   if (isFields(parent) && Object.hasOwn(parent, part)) return parent[part];
-  throw missing(path);
+  throw cannot();
 }
 
-function missing(path: string): ApiError {
-  return cannot(`doc is missing path: ${path}: missing value`);
-}
-
-function indexOf(list: readonly unknown[], part: string, path: string, limit = list.length - 1): number {
+function indexOf(list: readonly unknown[], part: string, limit = list.length - 1): number {
   const index = Number(part);
-  if (!/^\d+$/.test(part) || index > limit) throw cannot(`path ${path} has an invalid index`);
+  if (!/^\d+$/.test(part) || index > limit) throw cannot();
   return index;
 }
 
 function read(holder: Fields, path: string): unknown {
   const { parent, last } = parentOf(holder, path);
-  return childOf(parent, last, path);
+  return childOf(parent, last);
 }
 
 function add(holder: Fields, path: string, value: unknown): void {
   const { parent, last } = parentOf(holder, path);
   if (!Array.isArray(parent)) parent[last] = value;
   else if (last === "-") parent.push(value);
-  else parent.splice(indexOf(parent, last, path, parent.length), 0, value);
+  else parent.splice(indexOf(parent, last, parent.length), 0, value);
 }
 
 function remove(holder: Fields, path: string): void {
   const { parent, last } = parentOf(holder, path);
-  if (Array.isArray(parent)) parent.splice(indexOf(parent, last, path), 1);
-  else if (!Object.hasOwn(parent, last)) throw cannot(`unable to remove nonexistent key: ${last}: missing value`);
+  if (Array.isArray(parent)) parent.splice(indexOf(parent, last), 1);
+  else if (!Object.hasOwn(parent, last)) throw cannot();
   else Reflect.deleteProperty(parent, last);
 }

@@ -1,6 +1,6 @@
 // Strategic merge: as a merge patch, but lists with a merge key are merged item by item, and directives ($patch,
 // $setElementOrder, $deleteFromPrimitiveList, $retainKeys) steer it.
-import { ApiError, badRequest } from "../errors.js";
+import { ApiError } from "../errors.js";
 import { isFields, isSame, removeField, type Fields } from "../object.js";
 import { mergeKeyOf, SCALARS } from "./merge-keys.js";
 
@@ -17,8 +17,8 @@ function mergeMap(kind: string, path: string, target: Fields, patch: Fields): Fi
   const directive = patch[DIRECTIVE];
   if (directive === "replace") return cleaned({ ...patch });
   if (directive === "delete") return {};
-  if (directive !== undefined && directive !== "merge")
-    throw badRequest(`Unknown patch type: ${JSON.stringify(directive)}`);
+  if (directive !== undefined)
+    throw new ApiError(500, "", `unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
   const merged: Fields = { ...target };
   const retained = patch[RETAIN];
   if (Array.isArray(retained)) {
@@ -68,7 +68,7 @@ function mergeList(kind: string, path: string, target: unknown, patch: readonly 
   let merged = [...held];
   for (const item of patch) {
     if (!isFields(item) || item[key] === undefined) {
-      throw new ApiError(500, "", `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+      throw new ApiError(500, "", `map: ${goText(item)} does not contain declared merge key: ${key}`);
     }
     const at = merged.findIndex((one) => isSame(keyOf(one), item[key]));
     if (item[DIRECTIVE] === "delete") merged = merged.filter((one) => !isSame(keyOf(one), item[key]));
@@ -96,6 +96,14 @@ function ordered(
     result.push(isOtherFirst ? others.shift() : named.shift());
   }
   return [...result, ...named, ...others];
+}
+
+/** As Go prints it. */
+function goText(item: unknown): string {
+  if (Array.isArray(item)) return `[${item.map(goText).join(" ")}]`;
+  if (!isFields(item)) return String(item);
+  const parts = Object.entries(item).map(([key, value]) => `${key}:${goText(value)}`);
+  return `map[${parts.sort().join(" ")}]`;
 }
 
 function cleaned(map: Fields): Fields {

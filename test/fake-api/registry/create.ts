@@ -3,17 +3,22 @@
 import { randomUUID } from "node:crypto";
 import { admitCreate } from "../admission/chain.js";
 import { alreadyExists, ApiError, badRequest, invalid } from "../errors.js";
-import { copyOf, nowText, type ApiObject } from "../object.js";
+import { copyOf, nowText, withoutNulls, type ApiObject } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
+import { toStored } from "../storage/views.js";
 import { fillName, nameErrors } from "../strategies/names.js";
+import { undecodable } from "../strategies/decode.js";
+import { metadataErrors } from "../strategies/metadata.js";
 import { strategyOf } from "../strategies/table.js";
 import type { Target, WriteContext } from "./request.js";
 
 export function createObject(target: Target, body: ApiObject, context: WriteContext): ApiObject {
   const { resource, namespace } = target;
   const { world, user, dryRun } = context;
-  const object = checkedBody(resource, copyOf(body));
+  const object = toStored(resource, checkedBody(resource, withoutNulls(copyOf(body))));
+  const unreadable = undecodable(resource, object);
+  if (unreadable !== undefined) throw unreadable;
   const { metadata } = object;
   if (target.name !== "" && metadata.name === "") metadata.name = target.name;
   checkNamespace(resource, namespace, object);
@@ -23,7 +28,7 @@ export function createObject(target: Target, body: ApiObject, context: WriteCont
   const strategy = strategyOf(resource);
   strategy.defaults?.(object);
   fillName(metadata);
-  admitCreate(target, object, context);
+  admitCreate({ ...target, name: metadata.name }, object, context);
 
   for (const field of ["resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"]) {
     Reflect.deleteProperty(metadata, field);
@@ -36,7 +41,11 @@ export function createObject(target: Target, body: ApiObject, context: WriteCont
   if (resource.status && resource.resource !== "nodes") object.status = {};
   strategy.prepareCreate?.(object, world, user);
 
-  const errors = [...nameErrors(resource, metadata), ...(strategy.validate?.(object) ?? [])];
+  const errors = [
+    ...nameErrors(resource, metadata),
+    ...metadataErrors(metadata),
+    ...(strategy.validate?.(object) ?? []),
+  ];
   if (errors.length > 0) throw invalid(resource, metadata.name, errors);
   if (world.store.get(resource, keyOf(namespace, metadata.name)) !== undefined) {
     throw alreadyExists(resource, metadata.name);
@@ -52,16 +61,14 @@ export function checkedBody(resource: Resource, body: ApiObject): ApiObject {
   const { kind, apiVersion, metadata, ...rest } = body as Partial<ApiObject>;
   const expected = apiVersionOf(resource);
   if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
-    const told = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
-    throw badRequest(told);
+    const told = `no kind "${kind ?? ""}" is registered for version "${apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+    throw badRequest(`${resource.kind} in version "${apiVersion}" cannot be handled as a ${resource.kind}: ${told}`);
   }
   if (kind !== undefined && kind !== "" && kind !== resource.kind) {
-    throw badRequest(`${kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`);
+    const conversion = `converting (v1.${kind}) to (core.${resource.kind}): unknown conversion`;
+    throw badRequest(`${kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${conversion}`);
   }
   const filled = { ...metadata, name: metadata?.name ?? "" };
-  // Clients in Go write null there.
-  const isNull = (value: unknown): boolean => value === null;
-  if (isNull(filled.creationTimestamp)) delete filled.creationTimestamp;
   return { kind: resource.kind, apiVersion: expected, metadata: filled, ...rest };
 }
 

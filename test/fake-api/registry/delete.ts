@@ -4,7 +4,7 @@ import { admitDelete } from "../admission/chain.js";
 import { notFound, preconditionConflict } from "../errors.js";
 import { copyOf, isFields, textAt, timeText, type ApiObject, type Fields } from "../object.js";
 import { keyOf } from "../storage/store.js";
-import { resourceNamed } from "../resources.js";
+import { resourceNamed, RESOURCES } from "../resources.js";
 import { strategyOf } from "../strategies/table.js";
 import type { Target, WriteContext } from "./request.js";
 
@@ -12,6 +12,7 @@ export interface DeleteOptions {
   gracePeriodSeconds?: number;
   uid?: string;
   resourceVersion?: string;
+  dryRun?: boolean;
 }
 
 export interface Deleted {
@@ -29,6 +30,7 @@ export function readDeleteOptions(body: unknown, query: URLSearchParams): Delete
   const uid = textAt(preconditions, "uid");
   const resourceVersion = textAt(preconditions, "resourceVersion");
   if (uid !== undefined) options.uid = uid;
+  if (Array.isArray(fields["dryRun"]) && fields["dryRun"].includes("All")) options.dryRun = true;
   if (resourceVersion !== undefined) options.resourceVersion = resourceVersion;
   return options;
 }
@@ -40,14 +42,14 @@ export function deleteObject(target: Target, options: DeleteOptions, context: Wr
   if (old === undefined) throw notFound(resource, name);
   admitDelete(target, old, context);
   checkPreconditions(target, old, options);
-  if (dryRun) return { object: old, gone: true };
-
+  const isDry = dryRun || options.dryRun === true;
   const grace = graceOf(target, old, options);
-  const marked = mark(target, old, grace, context);
+  const marked = mark(target, old, grace, { ...context, dryRun: isDry });
   const { metadata } = marked;
   if ((metadata.deletionGracePeriodSeconds ?? 0) > 0 || (metadata.finalizers ?? []).length > 0) {
     return { object: marked, gone: false };
   }
+  if (isDry) return { object: marked, gone: true };
   if (resource.resource === "namespaces") return endNamespace(target, marked, context);
   return { object: removeObject(target, marked, context), gone: true };
 }
@@ -86,7 +88,7 @@ function graceOf({ resource }: Target, { spec, status }: ApiObject, options: Del
 }
 
 /** Writes the mark of deletion where one is due; gives what is stored then. */
-function mark(target: Target, old: ApiObject, grace: number | undefined, { world }: WriteContext): ApiObject {
+function mark(target: Target, old: ApiObject, grace: number | undefined, { world, dryRun }: WriteContext): ApiObject {
   const { metadata } = old;
   const before = metadata.deletionTimestamp;
   const seconds = grace ?? 0;
@@ -104,7 +106,7 @@ function mark(target: Target, old: ApiObject, grace: number | undefined, { world
   next.metadata.deletionTimestamp = deletionTimestamp;
   next.metadata.deletionGracePeriodSeconds = seconds;
   if (before === undefined && metadata.generation !== undefined) next.metadata.generation = metadata.generation + 1;
-  return world.store.put(target.resource, next);
+  return dryRun ? next : world.store.put(target.resource, next);
 }
 
 /** What is in the namespace is deleted first; pods with grace keep it until they are gone. */
@@ -134,8 +136,8 @@ function endNamespace(target: Target, namespace: ApiObject, context: WriteContex
 function emptyNamespace(name: string, context: WriteContext): boolean {
   const { world } = context;
   let isEmpty = true;
-  for (const resource of world.store.resources()) {
-    if (!resource.namespaced) continue;
+  for (const resource of RESOURCES) {
+    if (!resource.namespaced || resource.storage !== resource.key) continue;
     for (const [key, object] of world.store.entries(resource)) {
       if (!key.startsWith(`${name}/`)) continue;
       const target = { resource, namespace: name, name: object.metadata.name };

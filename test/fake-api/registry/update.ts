@@ -2,9 +2,12 @@
 // last finalizer goes. A change that changes nothing writes nothing.
 import { admitUpdate } from "../admission/chain.js";
 import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../errors.js";
-import { copyOf, isSame, removeField, type ApiObject } from "../object.js";
+import { copyOf, isSame, removeField, withoutNulls, type ApiObject } from "../object.js";
 import type { Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
+import { toStored, toView } from "../storage/views.js";
+import { undecodable, undecodablePatch } from "../strategies/decode.js";
+import { metadataErrors } from "../strategies/metadata.js";
 import { strategyOf } from "../strategies/table.js";
 import { checkedBody, checkNamespace, createObject } from "./create.js";
 import { removeObject } from "./delete.js";
@@ -23,25 +26,29 @@ export function updateObject(
   subresource: string,
   change: (old: ApiObject) => ApiObject,
   context: WriteContext,
+  how: "put" | "patch" = "patch",
 ): ApiObject {
   const { resource, namespace, name } = target;
   const { world, dryRun } = context;
   const old = world.store.get(resource, keyOf(namespace, name));
   if (old === undefined) throw notFound(resource, name);
-  const wanted = checkedBody(resource, change(copyOf(old)));
+  const changed = withoutNulls(change(copyOf(toView(resource, old))));
+  const wanted = toStored(resource, checkedBody(resource, changed));
+  const unreadable = how === "put" ? undecodable(resource, wanted) : undecodablePatch(resource, wanted, "map[]");
+  if (unreadable !== undefined) throw unreadable;
   checkNamespace(resource, namespace, wanted);
-  checkIdentity(resource, wanted, old, name);
+  checkIdentity(resource, wanted, old, name, how);
   const next = merged(resource, wanted, old, subresource);
   const strategy = strategyOf(resource);
   strategy.defaults?.(next);
+  strategy.prepareUpdate?.(next, old, subresource, world);
   admitUpdate(target, subresource, next, old, context);
-  strategy.prepareUpdate?.(next, old, subresource);
   if (resource.generation && subresource !== "status" && !isSame(specOf(next), specOf(old))) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const errors = strategy.validateUpdate?.(next, old, subresource) ?? [];
   if (subresource !== "status") errors.push(...(strategy.validate?.(next) ?? []));
-  errors.push(...finalizerErrors(next, old));
+  errors.push(...metadataErrors(next.metadata), ...finalizerErrors(next, old));
   if (errors.length > 0) throw invalid(resource, name, errors);
 
   if (isSame(next, old)) return old;
@@ -51,7 +58,7 @@ export function updateObject(
   if (isOver && (old.metadata.finalizers ?? []).length > 0) return removeObject(target, next, context);
   const stored = world.store.put(resource, next);
   strategy.updated?.(stored, world);
-  return world.store.get(resource, keyOf(namespace, name)) ?? stored;
+  return stored;
 }
 
 /** PUT: the whole object; makes it where the resource allows that. */
@@ -64,22 +71,35 @@ export function replaceObject(target: Target, subresource: string, body: ApiObje
     const copy = copyOf(body);
     if (!resource.unconditional && (copy.metadata.resourceVersion ?? "") === "") {
       const error = FieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update");
-      throw invalid(resource, name, [error]);
+      throw invalid({ group: resource.group, kind: resource.resource }, name, [error]);
     }
     return copy;
   };
-  return { object: updateObject(target, subresource, change, context), created: false };
+  return { object: updateObject(target, subresource, change, context, "put"), created: false };
 }
 
-function checkIdentity(resource: Resource, wanted: ApiObject, old: ApiObject, name: string): void {
+function checkIdentity(
+  resource: Resource,
+  wanted: ApiObject,
+  old: ApiObject,
+  name: string,
+  how: "put" | "patch",
+): void {
   const { metadata } = wanted;
-  if (metadata.name === "") throw badRequest("the name of the object must be specified");
+  if (metadata.name === "") {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   if (metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
   if (metadata.uid !== undefined && metadata.uid !== "" && metadata.uid !== old.metadata.uid) {
+    // Of a PUT it is a precondition, of a patch a change.
+    const error = FieldError.invalid("metadata.uid", metadata.uid, "field is immutable");
+    if (how === "patch") throw invalid(resource, name, [error, error]);
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid ?? ""}`;
-    throw conflict(resource, name, why);
+    const key = `/registry/${resource.resource}/${keyOf(old.metadata.namespace, name)}`;
+    const told = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+    throw conflict(resource, name, told);
   }
   const version = metadata.resourceVersion ?? "";
   if (version !== "" && version !== "0" && version !== old.metadata.resourceVersion) {
@@ -121,6 +141,8 @@ function finalizerErrors(next: ApiObject, old: ApiObject): FieldError[] {
   if (old.metadata.deletionTimestamp === undefined) return [];
   const added = (next.metadata.finalizers ?? []).filter((one) => !(old.metadata.finalizers ?? []).includes(one));
   if (added.length === 0) return [];
-  const text = `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
-  return [FieldError.forbidden("metadata.finalizers", text)];
+  const list = added.map((one) => `"${one}"`).join(", ");
+  const text = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+  const error = FieldError.forbidden("metadata.finalizers", text);
+  return [error, error];
 }

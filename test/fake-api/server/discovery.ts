@@ -28,7 +28,10 @@ export function document(path: string): Fields | string | undefined {
   const [, root, group = "", version] = trimmed.split("/");
   if (root === "api" && version === undefined) return group === "v1" ? resourceList("", "v1") : undefined;
   if (root !== "apis") return undefined;
-  if (version === undefined) return groups().find(({ name }) => name === group);
+  if (version === undefined) {
+    const found = groups().find(({ name }) => name === group);
+    return found === undefined ? undefined : { kind: "APIGroup", apiVersion: "v1", ...found };
+  }
   return ALL.some((one) => one.group === group && one.version === version) ? resourceList(group, version) : undefined;
 }
 

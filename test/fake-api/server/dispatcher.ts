@@ -54,7 +54,7 @@ export class Dispatcher {
     response: ApiResponse,
     { info, query, user, text, entry, dropsAfter }: Served,
   ): Promise<void> {
-    if (info.group !== "" && info.isResource && !isServedGroup(info.group, info.version)) {
+    if (info.group !== "" && info.isResource && !isServedGroup(info.group)) {
       entry.code = 404;
       sendText(response, 404, "404 page not found\n");
       return;

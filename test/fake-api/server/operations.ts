@@ -50,7 +50,7 @@ export async function perform(call: Call): Promise<Answer> {
   checkSubresource(resource, info);
   switch (info.verb) {
     case "get":
-      return { code: 200, text: objectText(get(call, resource)) };
+      return { code: 200, text: objectText(resource, get(call, resource)) };
     case "list":
       return { code: 200, text: await list(call.world, resource, namespaceOf(call, resource), call.query) };
     case "create":
@@ -108,7 +108,7 @@ function create(call: Call, resource: Resource): Answer {
   if (action !== undefined) return { code: 201, text: JSON.stringify(action(target, body, contextOf(call))) };
   if (info.name !== "" || info.subresource !== "") throw methodNotAllowed();
   if (resource.namespaced && target.namespace === "") throw methodNotAllowed();
-  return { code: 201, text: objectText(createObject(target, body, contextOf(call))) };
+  return { code: 201, text: objectText(resource, createObject(target, body, contextOf(call))) };
 }
 
 function update(call: Call, resource: Resource): Answer {
@@ -119,20 +119,20 @@ function update(call: Call, resource: Resource): Answer {
     objectBody(call.body),
     contextOf(call),
   );
-  return { code: created ? 201 : 200, text: objectText(object) };
+  return { code: created ? 201 : 200, text: objectText(resource, object) };
 }
 
 function patch(call: Call, resource: Resource): Answer {
   if (call.info.name === "") throw methodNotAllowed();
   const change = patchFor(call.mediaType, call.body);
   const object = updateObject(targetOf(call, resource), call.info.subresource, change, contextOf(call));
-  return { code: 200, text: objectText(object) };
+  return { code: 200, text: objectText(resource, object) };
 }
 
 function remove(call: Call, resource: Resource): Answer {
   const { object, gone } = deleteObject(targetOf(call, resource), optionsOf(call), contextOf(call));
   // Pods and what is left waiting are answered with the object, the rest with a Status.
-  if (resource.resource === "pods" || !gone) return { code: 200, text: objectText(object) };
+  if (resource.resource === "pods" || !gone) return { code: 200, text: objectText(resource, object) };
   const { name, uid } = object.metadata;
   const details = { name, ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.resource, uid };
   return { code: 200, text: JSON.stringify(canonicalStatus(undefined, details)) };

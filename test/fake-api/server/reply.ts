@@ -9,7 +9,7 @@ import type { ApiRequest } from "./body.js";
 export type ApiResponse = ServerResponse | Http2ServerResponse;
 
 const COMPRESS_FROM = 128 * 1024;
-const OFFERED = ["application/json"];
+const OFFERED = ["application/json", "application/json;stream=watch"];
 const compress = promisify<Buffer, { level: number }, Buffer>(gzip);
 
 /** Refuses a client that takes no JSON. */

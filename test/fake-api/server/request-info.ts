@@ -20,7 +20,6 @@ export interface RequestInfo {
 
 const VERBS: Readonly<Record<string, string>> = {
   GET: "get",
-  HEAD: "get",
   POST: "create",
   PUT: "update",
   PATCH: "patch",

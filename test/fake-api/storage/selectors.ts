@@ -1,6 +1,6 @@
 // Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server does.
 import { badRequest } from "../errors.js";
-import { apiVersionOf, type Resource } from "../resources.js";
+import type { Resource } from "../resources.js";
 import { isFields, type ApiObject } from "../object.js";
 
 export type Filter = (object: ApiObject) => boolean;
@@ -33,7 +33,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 export function filterOf(resource: Resource, query: URLSearchParams): Filter | undefined {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";
-  const tests = [...labelTests(labels), ...fieldTests(resource, fields, labels)];
+  const tests = [...labelTests(labels), ...fieldTests(resource, fields)];
   return tests.length === 0 ? undefined : (object) => tests.every((holds) => holds(object));
 }
 
@@ -55,22 +55,20 @@ export function parseFieldSelector(selector: string): FieldTerm[] {
     });
 }
 
-function fieldTests(resource: Resource, selector: string, labels: string): Filter[] {
+function fieldTests(resource: Resource, selector: string): Filter[] {
   const known = ["metadata.name", ...(resource.namespaced ? ["metadata.namespace"] : [])];
   known.push(...(FIELDS[resource.key] ?? []));
   return parseFieldSelector(selector).map(({ field, value, equal }) => {
-    if (!known.includes(field)) throw unknownField(resource, labels, selector, field);
+    if (!known.includes(field)) throw unknownField(resource, known, field);
     return (object) => (fieldText(object, field) === value) === equal;
   });
 }
 
-function unknownField(resource: Resource, labels: string, fields: string, field: string): Error {
-  const of = `${apiVersionOf(resource)}, Resource=${resource.resource}`;
-  const prefix = resource.group === "" ? "/" : "";
-  return badRequest(
-    `Unable to find "${prefix}${of}" that match label selector "${labels}", field selector "${fields}": ` +
-      `field label not supported: ${field}`,
-  );
+/** Kinds with fields of their own word it in their own way. */
+function unknownField(resource: Resource, known: readonly string[], field: string): Error {
+  if (FIELDS[resource.key] !== undefined) return badRequest(`field label not supported: ${field}`);
+  const names = known.map((name) => `"${name}"`).join(", ");
+  return badRequest(`"${field}" is not a known field selector: only ${names}`);
 }
 
 function fieldText(object: ApiObject, path: string): string {

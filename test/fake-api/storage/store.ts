@@ -26,7 +26,6 @@ export class Store {
   #compacted = 0;
   #log: Change[] = [];
   readonly #tables = new Map<string, Map<string, ApiObject>>();
-  readonly #resources = new Map<string, Resource>();
   readonly #listeners = new Map<string, Set<(change: Change) => void>>();
 
   /** The revision of the last change of anything. */
@@ -40,26 +39,21 @@ export class Store {
   }
 
   get(resource: Resource, key: string): ApiObject | undefined {
-    return this.#tables.get(resource.key)?.get(key);
-  }
-
-  /** Those that have had objects. */
-  resources(): Resource[] {
-    return [...this.#resources.values()];
+    return this.#tables.get(resource.storage)?.get(key);
   }
 
   /** Entries in the order of their keys. */
   entries(resource: Resource): [string, ApiObject][] {
-    return sorted(this.#tables.get(resource.key) ?? new Map<string, ApiObject>());
+    return sorted(this.#tables.get(resource.storage) ?? new Map<string, ApiObject>());
   }
 
   /** Entries as they were at a revision, which must not be compacted. */
   entriesAt(resource: Resource, revision: number): [string, ApiObject][] {
-    const table = new Map(this.#tables.get(resource.key));
+    const table = new Map(this.#tables.get(resource.storage));
     for (let at = this.#log.length - 1; at >= 0; at--) {
       const change = this.#log[at];
       if (change === undefined || change.revision <= revision) break;
-      if (change.resource.key !== resource.key) continue;
+      if (change.resource.storage !== resource.storage) continue;
       if (change.previous === undefined) table.delete(change.key);
       else table.set(change.key, change.previous);
     }
@@ -97,12 +91,12 @@ export class Store {
 
   /** Changes of a resource after a revision, which must not be compacted. */
   since(resource: Resource, revision: number): Change[] {
-    return this.#log.filter((change) => change.revision > revision && change.resource.key === resource.key);
+    return this.#log.filter((change) => change.revision > revision && change.resource.storage === resource.storage);
   }
 
   subscribe(resource: Resource, listener: (change: Change) => void): () => void {
-    const all = this.#listeners.get(resource.key) ?? new Set();
-    this.#listeners.set(resource.key, all.add(listener));
+    const all = this.#listeners.get(resource.storage) ?? new Set();
+    this.#listeners.set(resource.storage, all.add(listener));
     return () => {
       all.delete(listener);
     };
@@ -123,9 +117,8 @@ export class Store {
   }
 
   #tableOf(resource: Resource): Map<string, ApiObject> {
-    const table = this.#tables.get(resource.key) ?? new Map<string, ApiObject>();
-    this.#tables.set(resource.key, table);
-    this.#resources.set(resource.key, resource);
+    const table = this.#tables.get(resource.storage) ?? new Map<string, ApiObject>();
+    this.#tables.set(resource.storage, table);
     return table;
   }
 
@@ -141,7 +134,7 @@ export class Store {
       const dropped = this.#log.splice(0, LOG_LIMIT / 10);
       this.#compacted = dropped.at(-1)?.revision ?? this.#compacted;
     }
-    for (const listener of [...(this.#listeners.get(change.resource.key) ?? [])]) listener(change);
+    for (const listener of [...(this.#listeners.get(change.resource.storage) ?? [])]) listener(change);
   }
 }
 

@@ -2,8 +2,8 @@
 // approved and signed at once, as the controller manager would do a moment later.
 import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";
 import type { Usage } from "../certificates/authority.js";
-import { FieldError } from "../errors.js";
-import { copyOf, ensureFields, fieldsAt, listAt, nowText, textAt, type ApiObject } from "../object.js";
+import { FieldError, forbidden } from "../errors.js";
+import { copyOf, ensureFields, fieldsAt, listAt, nowText, setDefault, textAt, type ApiObject } from "../object.js";
 import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";
 import type { Strategy } from "./strategy.js";
@@ -16,21 +16,17 @@ const SHORTEST_SECONDS = 600;
 export const certificateRequestStrategy: Strategy = {
   prepareCreate(object, _world, user) {
     const spec = ensureFields(object, "spec");
+    checkRequest(object);
     spec["username"] = user.name;
     spec["groups"] = [...user.groups];
     if (user.uid !== undefined) spec["uid"] = user.uid;
+    if (user.extra !== undefined) spec["extra"] = user.extra;
     object.status = {};
   },
 
   validate(object) {
     const errors: FieldError[] = [];
     const spec = object.spec ?? {};
-    try {
-      requestOf(object);
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      errors.push(FieldError.invalid("spec.request", textAt(spec, "request") ?? "", detail));
-    }
     if (textAt(spec, "signerName") === undefined) errors.push(FieldError.required("spec.signerName"));
     if (!Array.isArray(spec["usages"]) || spec["usages"].length === 0) errors.push(FieldError.required("spec.usages"));
     const seconds = spec["expirationSeconds"];
@@ -46,20 +42,34 @@ export const certificateRequestStrategy: Strategy = {
     return errors;
   },
 
-  prepareUpdate(next, old, subresource) {
+  prepareUpdate(next, old, subresource, world) {
     next.spec = copyOf(old.spec ?? {});
     if (subresource === "approval") {
       const conditions = listAt(next.status, "conditions");
+      for (const condition of conditions) {
+        for (const time of ["lastUpdateTime", "lastTransitionTime"]) setDefault(condition, time, nowText(world.clock));
+      }
       next.status = { ...copyOf(old.status ?? {}), conditions };
     }
   },
 
   created(object, world) {
-    if (world.settings.approveCertificates && isOfNode(object)) approve(object, world);
+    const { approveCertificates, approveServingCertificates } = world.settings;
+    const isServing = textAt(object.spec, "signerName") === NODE_SERVING_SIGNER;
+    if ((isServing ? approveServingCertificates : approveCertificates) && isOfNode(object)) approve(object, world);
   },
 
   updated: signWhenApproved,
 };
+
+function checkRequest(object: ApiObject): void {
+  try {
+    requestOf(object);
+  } catch (error) {
+    const why = `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`;
+    throw forbidden(resourceNamed("CertificateSigningRequest"), object.metadata.name, why);
+  }
+}
 
 export function requestOf(object: ApiObject): SigningRequest {
   return readSigningRequest(Buffer.from(textAt(object.spec, "request") ?? "", "base64").toString());
@@ -78,7 +88,7 @@ function approve(object: ApiObject, world: World): void {
     type: "Approved",
     status: "True",
     reason: "AutoApproved",
-    message: "Auto approving kubelet client certificate after SubjectAccessReview.",
+    message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
     lastUpdateTime: nowText(world.clock),
     lastTransitionTime: nowText(world.clock),
   };

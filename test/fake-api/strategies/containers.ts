@@ -4,12 +4,12 @@ import { ensureFields, fieldsAt, isFields, listAt, setDefault, textAt, type Fiel
 /** Kinds of containers of a pod spec, by field. */
 export const CONTAINER_LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
 
-export function defaultContainer(container: Fields, isEphemeral: boolean): void {
+export function defaultContainer(container: Fields): void {
   const image = textAt(container, "image") ?? "";
-  setDefault(container, "imagePullPolicy", isLatest(image) ? "Always" : "IfNotPresent");
+  setDefault(container, "imagePullPolicy", pullPolicyOf(image));
   setDefault(container, "terminationMessagePath", "/dev/termination-log");
   setDefault(container, "terminationMessagePolicy", "File");
-  if (!isEphemeral) setDefault(container, "resources", {});
+  setDefault(container, "resources", {});
   const resources = container["resources"];
   if (isFields(resources)) requestsFromLimits(resources);
   for (const port of listAt(container, "ports")) setDefault(port, "protocol", "TCP");
@@ -25,9 +25,6 @@ export function defaultContainer(container: Fields, isEphemeral: boolean): void 
   }
   const lifecycle = fieldsAt(container, "lifecycle");
   for (const name of ["postStart", "preStop"]) defaultHttpGet(fieldsAt(lifecycle, name));
-  const securityContext = container["securityContext"];
-  if (isFields(securityContext) && textAt(securityContext, "procMount") === undefined)
-    delete securityContext["procMount"];
 }
 
 export function requestsFromLimits(resources: Fields): void {
@@ -50,6 +47,10 @@ function defaultHttpGet(handler: Fields): void {
   if (!isFields(httpGet)) return;
   setDefault(httpGet, "path", "/");
   setDefault(httpGet, "scheme", "HTTP");
+}
+
+export function pullPolicyOf(image: string): "Always" | "IfNotPresent" {
+  return isLatest(image) ? "Always" : "IfNotPresent";
 }
 
 /** No tag, or the tag "latest"; a digest is never latest. */

@@ -28,8 +28,15 @@ function furnish(namespace: ApiObject, world: World): void {
   put(world, "ConfigMap", name, "kube-root-ca.crt", { data: { "ca.crt": world.authority.ca } });
 }
 
+const ANNOTATIONS = {
+  "kubernetes.io/description":
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the " +
+    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
+};
+
 function put(world: World, kind: string, namespace: string, name: string, fields: Record<string, unknown>): void {
   const resource = resourceNamed(kind);
   if (world.store.get(resource, keyOf(namespace, name)) !== undefined) return;
-  world.store.put(resource, newObject(resource, world.clock, { metadata: { name, namespace }, ...fields }));
+  const metadata = { name, namespace, ...(kind === "ConfigMap" ? { annotations: ANNOTATIONS } : {}) };
+  world.store.put(resource, newObject(resource, world.clock, { metadata, ...fields }));
 }

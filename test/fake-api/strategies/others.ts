@@ -1,14 +1,29 @@
 // What else is filled in or checked when an object is written: one strategy per resource.
 import { FieldError } from "../errors.js";
-import { ensureFields, fieldsAt, isFields, isSame, setDefault, textAt, type ApiObject } from "../object.js";
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  isSame,
+  listAt,
+  nowText,
+  setDefault,
+  textAt,
+  type ApiObject,
+} from "../object.js";
 import type { Strategy } from "./strategy.js";
-import { canonicalAmounts } from "./quantities.js";
+import { canonicalAmounts, canonicalResources } from "./quantities.js";
+import { coreEventShape, nodeShape } from "./shape.js";
 
 export const nodeStrategy: Strategy = {
   defaults(node) {
-    canonicalAmounts(fieldsAt(node, "status")["capacity"]);
-    canonicalAmounts(fieldsAt(node, "status")["allocatable"]);
-    ensureFields(node, "spec");
+    const status = ensureFields(node, "status");
+    canonicalAmounts(status["capacity"]);
+    canonicalAmounts(status["allocatable"]);
+    if (isFields(status["capacity"])) setDefault(status, "allocatable", { ...status["capacity"] });
+    const spec = ensureFields(node, "spec");
+    if (textAt(spec, "podCIDR") !== undefined) setDefault(spec, "podCIDRs", [spec["podCIDR"]]);
+    nodeShape(node);
   },
   validateUpdate: (next, old) => [...cidrErrors(next, old), ...providerErrors(next, old)],
 };
@@ -35,6 +50,7 @@ export const leaseStrategy: Strategy = {
 
 /** An event belongs into its object's namespace; the new kind may change its series only. */
 export const eventStrategy: Strategy = {
+  defaults: coreEventShape,
   validate(event) {
     const { namespace } = event.metadata;
     const involved = textAt(fieldsAt(event, "involvedObject"), "namespace");
@@ -42,6 +58,26 @@ export const eventStrategy: Strategy = {
     if (event.apiVersion !== "v1" || !isFields(event["involvedObject"]) || expected === namespace) return [];
     const detail = "does not match event.namespace";
     return [FieldError.invalid("involvedObject.namespace", involved ?? "", detail)];
+  },
+};
+
+/** An event of events.k8s.io, in its stored form. */
+export const newEventStrategy: Strategy = {
+  defaults: coreEventShape,
+  validate(event) {
+    const errors: FieldError[] = [];
+    if (event["eventTime"] === null) errors.push(FieldError.required("eventTime"));
+    const type = textAt(event, "type") ?? "";
+    if (!["Normal", "Warning"].includes(type)) {
+      errors.push(FieldError.invalid("type", type, `has invalid value: ${type}`));
+    }
+    for (const [field, told] of Object.entries({
+      reportingComponent: "reportingController",
+      reportingInstance: "reportingInstance",
+    })) {
+      if (errors.length === 0 && textAt(event, field) === undefined) errors.push(FieldError.required(told));
+    }
+    return errors;
   },
 };
 
@@ -56,7 +92,28 @@ function immutableData(field: string, kinds: readonly string[]): NonNullable<Str
   };
 }
 
-export const configMapStrategy: Strategy = { validateUpdate: immutableData("data", ["data", "binaryData"]) };
+const LARGEST = 1024 * 1024;
+const KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or " +
+  "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+function dataErrors(object: ApiObject, sizePath: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const kind of ["data", "binaryData"]) {
+    for (const [key, value] of Object.entries(fieldsAt(object, kind))) {
+      if (!/^[-._a-zA-Z0-9]{1,253}$/.test(key)) errors.push(FieldError.invalid(`${kind}[${key}]`, key, KEY_RULE));
+      size += String(value).length;
+    }
+  }
+  if (size > LARGEST) errors.push(FieldError.tooLong(sizePath, LARGEST));
+  return errors;
+}
+
+export const configMapStrategy: Strategy = {
+  validate: (object) => dataErrors(object, "[]"),
+  validateUpdate: immutableData("data", ["data", "binaryData"]),
+};
 
 export const secretStrategy: Strategy = {
   defaults(secret) {
@@ -67,6 +124,7 @@ export const secretStrategy: Strategy = {
     for (const [key, value] of Object.entries(written)) data[key] = Buffer.from(String(value)).toString("base64");
     delete secret["stringData"];
   },
+  validate: (object) => dataErrors(object, "data"),
   validateUpdate(next, old) {
     if (next["type"] !== old["type"]) return [FieldError.invalid("type", next["type"], "field is immutable")];
     return immutableData("data", ["data"])(next, old, "");
@@ -100,6 +158,8 @@ export const claimStrategy: Strategy = {
   defaults(claim) {
     const spec = ensureFields(claim, "spec");
     setDefault(spec, "volumeMode", "Filesystem");
+    canonicalResources(fieldsAt(spec, "resources"));
+    canonicalAmounts(fieldsAt(claim, "status")["capacity"]);
   },
   prepareCreate(claim) {
     claim.metadata.finalizers ??= ["kubernetes.io/pvc-protection"];
@@ -111,13 +171,14 @@ export const volumeStrategy: Strategy = {
   defaults(volume) {
     const spec = ensureFields(volume, "spec");
     setDefault(spec, "persistentVolumeReclaimPolicy", "Retain");
+    canonicalAmounts(spec["capacity"]);
     setDefault(spec, "volumeMode", "Filesystem");
     const hostPath = spec["hostPath"];
     if (isFields(hostPath)) hostPath["type"] ??= "";
   },
-  prepareCreate(volume) {
+  prepareCreate(volume, world) {
     volume.metadata.finalizers ??= ["kubernetes.io/pv-protection"];
-    volume.status = { phase: "Pending" };
+    volume.status = { phase: "Pending", lastPhaseTransitionTime: nowText(world.clock) };
   },
 };
 
@@ -135,6 +196,23 @@ export const csiDriverStrategy: Strategy = {
     })) {
       setDefault(spec, field, value);
     }
+  },
+};
+
+export const csiNodeStrategy: Strategy = {
+  defaults(node) {
+    const spec = ensureFields(node, "spec");
+    if (listAt(spec, "drivers").length === 0) spec["drivers"] = null;
+  },
+};
+
+export const runtimeClassStrategy: Strategy = {
+  defaults: (runtimeClass) => canonicalAmounts(fieldsAt(runtimeClass, "overhead")["podFixed"]),
+};
+
+export const budgetStrategy: Strategy = {
+  prepareCreate(budget) {
+    budget.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   },
 };
 

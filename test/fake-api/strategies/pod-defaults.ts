@@ -2,13 +2,14 @@
 import { ensureFields, fieldsAt, isFields, listAt, setDefault, type ApiObject, type Fields } from "../object.js";
 import { CONTAINER_LISTS, defaultContainer, requestsFromLimits } from "./containers.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
+import { podShape } from "./shape.js";
 import { defaultVolume } from "./volumes.js";
 
 export function defaultPod(pod: ApiObject): void {
   const spec = ensureFields(pod, "spec");
   for (const list of CONTAINER_LISTS) {
     for (const container of listAt(spec, list)) {
-      defaultContainer(container, list === "ephemeralContainers");
+      defaultContainer(container);
       canonicalResources(fieldsAt(container, "resources"));
       if (spec["hostNetwork"] === true) hostPorts(container);
     }
@@ -30,10 +31,7 @@ export function defaultPod(pod: ApiObject): void {
     canonicalResources(spec["resources"]);
   }
   canonicalAmounts(spec["overhead"]);
-  for (const constraint of listAt(spec, "topologySpreadConstraints")) {
-    setDefault(constraint, "nodeAffinityPolicy", "Honor");
-    setDefault(constraint, "nodeTaintsPolicy", "Ignore");
-  }
+  podShape(pod);
 }
 
 /** The old name of the field is kept in step with the new one. */

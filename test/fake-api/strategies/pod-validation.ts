@@ -2,10 +2,11 @@
 import { FieldError } from "../errors.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "../object.js";
 import { CONTAINER_LISTS } from "./containers.js";
+import { LABEL, LABEL_RULE } from "./names.js";
+import { qosClass } from "./qos.js";
 import { isQuantity, nanosOf } from "./quantities.js";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
-const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const MAY_CHANGE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
   "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
@@ -38,7 +39,7 @@ function containerErrors(
   const errors: FieldError[] = [];
   const name = textAt(container, "name");
   if (name === undefined) errors.push(FieldError.required(`${path}.name`));
-  else if (!LABEL.test(name)) errors.push(FieldError.invalid(`${path}.name`, name, "a lowercase RFC 1123 label"));
+  else if (!LABEL.test(name)) errors.push(FieldError.invalid(`${path}.name`, name, LABEL_RULE));
   else if (names.has(name)) errors.push(FieldError.duplicate(`${path}.name`, name));
   if (name !== undefined) names.add(name);
   if (textAt(container, "image") === undefined) errors.push(FieldError.required(`${path}.image`));
@@ -113,8 +114,41 @@ function deadlineErrors(wanted: Fields, before: Fields): FieldError[] {
   return [FieldError.invalid("spec.activeDeadlineSeconds", next, "must be less than or equal to previous value")];
 }
 
+export function ephemeralErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const path = "spec.ephemeralContainers";
+  const wanted = listAt(next.spec, "ephemeralContainers");
+  return listAt(old.spec, "ephemeralContainers").flatMap((before) => {
+    const name = textAt(before, "name") ?? "";
+    const after = wanted.find((one) => one["name"] === name);
+    if (after === undefined) {
+      return [FieldError.forbidden(path, `existing ephemeral containers "${name}" may not be removed\n`)];
+    }
+    if (isSame(after, before)) return [];
+    return [FieldError.forbidden(path, `existing ephemeral containers "${name}" may not be changed\n`)];
+  });
+}
+
+export function resizeErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const removed = listAt(old.spec, "containers").flatMap((container, index) => {
+    const after = fieldsAt(listAt(next.spec, "containers")[index], "resources");
+    return ["limits", "requests"].flatMap((kind) => {
+      const gone = Object.keys(fieldsAt(fieldsAt(container, "resources"), kind)).filter(
+        (name) => fieldsAt(after, kind)[name] === undefined,
+      );
+      const path = `spec.containers[${index}].resources.${kind}`;
+      return gone.length === 0 ? [] : [FieldError.forbidden(path, `resource ${kind} cannot be removed`)];
+    });
+  });
+  if (removed.length > 0) return removed;
+  const before = qosClass(old.spec ?? {});
+  if (qosClass(next.spec ?? {}) === before) return [];
+  return [FieldError.invalid("spec", before, "Pod QOS Class may not change as a result of resizing")];
+}
+
 /** A container that ended for good does not run again in the status either. */
 export function podStatusErrors(next: ApiObject, old: ApiObject): FieldError[] {
+  const qos = next.status?.["qosClass"];
+  if (qos !== old.status?.["qosClass"]) return [FieldError.invalid("status.qosClass", qos, "field is immutable")];
   const policy = textAt(next.spec, "restartPolicy");
   if (policy === "Always") return [];
   const wanted = listAt(next.status, "containerStatuses");

@@ -3,8 +3,9 @@ import type { FieldError } from "../errors.js";
 import { copyOf, ensureFields, fieldsAt, isFields, listAt, textAt, type ApiObject, type Fields } from "../object.js";
 import { CONTAINER_LISTS } from "./containers.js";
 import { defaultPod } from "./pod-defaults.js";
-import { podErrors, podStatusErrors, podUpdateErrors } from "./pod-validation.js";
+import { ephemeralErrors, podErrors, podStatusErrors, podUpdateErrors, resizeErrors } from "./pod-validation.js";
 import { qosClass } from "./qos.js";
+import { podShape } from "./shape.js";
 import type { Strategy, Subresource } from "./strategy.js";
 
 export const podStrategy: Strategy = {
@@ -24,13 +25,21 @@ export const podStrategy: Strategy = {
       const status = ensureFields(next, "status");
       status["qosClass"] ??= fieldsAt(old, "status")["qosClass"];
       samePodIps(status);
+      podShape(next);
     } else next.spec = allowedSpec(next, old, subresource);
   },
 
   validateUpdate(next, old, subresource): FieldError[] {
-    if (subresource === "status") return podStatusErrors(next, old);
-    if (subresource === "") return podUpdateErrors(next, old);
-    return [];
+    switch (subresource) {
+      case "status":
+        return podStatusErrors(next, old);
+      case "ephemeralcontainers":
+        return ephemeralErrors(next, old);
+      case "resize":
+        return resizeErrors(next, old);
+      default:
+        return podUpdateErrors(next, old);
+    }
   },
 };
 
@@ -54,9 +63,9 @@ function allowedSpec(next: ApiObject, old: ApiObject, subresource: Subresource):
   return spec;
 }
 
-/** podIP is the first of podIPs, whichever of them was written. */
+/** podIP is the first of podIPs; where they differ podIP is right. */
 function samePodIps(status: Fields): void {
-  const first = textAt(listAt(status, "podIPs")[0], "ip");
-  if (first !== undefined) status["podIP"] = first;
-  else if (textAt(status, "podIP") !== undefined) status["podIPs"] = [{ ip: status["podIP"] }];
+  const [first, single] = [textAt(listAt(status, "podIPs")[0], "ip"), textAt(status, "podIP")];
+  if (single !== undefined && single !== first) status["podIPs"] = [{ ip: single }];
+  else if (first !== undefined) status["podIP"] = first;
 }

@@ -12,7 +12,7 @@ export interface Strategy {
   prepareCreate?(object: ApiObject, world: World, user: User): void;
   /** Rules that hold for new objects; `validateUpdate` for changes. */
   validate?(object: ApiObject): FieldError[];
-  prepareUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource): void;
+  prepareUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource, world: World): void;
   validateUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource): FieldError[];
   /** What happens besides, as controllers of the control plane do it. */
   created?(object: ApiObject, world: World): void;

@@ -3,13 +3,17 @@ import type { Resource } from "../resources.js";
 import { certificateRequestStrategy } from "./certificate-requests.js";
 import { namespaceStrategy } from "./namespaces.js";
 import {
+  budgetStrategy,
   claimStrategy,
   configMapStrategy,
   csiDriverStrategy,
+  csiNodeStrategy,
   eventStrategy,
   leaseStrategy,
+  newEventStrategy,
   nodeStrategy,
   priorityClassStrategy,
+  runtimeClassStrategy,
   secretStrategy,
   serviceStrategy,
   storageClassStrategy,
@@ -26,12 +30,16 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   configmaps: configMapStrategy,
   secrets: secretStrategy,
   events: eventStrategy,
+  "events.events.k8s.io": newEventStrategy,
   persistentvolumes: volumeStrategy,
   persistentvolumeclaims: claimStrategy,
   "leases.coordination.k8s.io": leaseStrategy,
   "certificatesigningrequests.certificates.k8s.io": certificateRequestStrategy,
   "priorityclasses.scheduling.k8s.io": priorityClassStrategy,
   "csidrivers.storage.k8s.io": csiDriverStrategy,
+  "csinodes.storage.k8s.io": csiNodeStrategy,
+  "runtimeclasses.node.k8s.io": runtimeClassStrategy,
+  "poddisruptionbudgets.policy": budgetStrategy,
   "storageclasses.storage.k8s.io": storageClassStrategy,
 };
 

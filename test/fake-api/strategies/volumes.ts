@@ -1,4 +1,5 @@
 // Defaults of a pod's volumes: the modes and types that a node relies on being filled in.
+import { pullPolicyOf } from "./containers.js";
 import { isFields, listAt, setDefault, fieldsAt, textAt, type Fields } from "../object.js";
 
 const MODE = 0o644;
@@ -15,6 +16,8 @@ export function defaultVolume(volume: Fields): void {
     const token = source["serviceAccountToken"];
     if (isFields(token)) setDefault(token, "expirationSeconds", 3600);
   }
+  const image = volume["image"];
+  if (isFields(image)) setDefault(image, "pullPolicy", pullPolicyOf(textAt(image, "reference") ?? ""));
   if (isFields(volume["hostPath"])) volume["hostPath"]["type"] ??= "";
   if (isFields(volume["iscsi"])) setDefault(volume["iscsi"], "iscsiInterface", "default");
   const claim = fieldsAt(fieldsAt(volume, "ephemeral"), "volumeClaimTemplate")["spec"];

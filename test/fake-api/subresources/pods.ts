@@ -1,6 +1,6 @@
 // pods/binding and pods/eviction.
 import { ApiError, badRequest, conflict, notFound, tooManyRequests } from "../errors.js";
-import { copyOf, fieldsAt, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
+import { copyOf, fieldsAt, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
 import { deleteObject, readDeleteOptions } from "../registry/delete.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
@@ -15,7 +15,7 @@ export function bindPod(target: Target, body: ApiObject, { world, dryRun }: Writ
   const pod = world.store.get(resource, keyOf(namespace, name));
   if (pod === undefined) throw notFound(resource, name);
   const node = textAt(fieldsAt(body, "target"), "name");
-  if (node === undefined) throw badRequest("binding.target.name is required");
+  if (node === undefined) throw new ApiError(500, "", "target.name: Required value");
   const uid = textAt(body.metadata, "uid");
   const refuse = (why: string): Error => conflict({ ...resource, resource: "pods/binding" }, name, why);
   if (uid !== undefined && uid !== pod.metadata.uid) {
@@ -54,10 +54,25 @@ export function evictPod(target: Target, body: ApiObject, context: WriteContext)
   }
   const isOver = ["Succeeded", "Failed", "Pending"].includes(textAt(pod.status, "phase") ?? "");
   if (!isOver && pod.metadata.deletionTimestamp === undefined) checkBudgets(pod, context);
-  const written = fieldsAt(body, "deleteOptions");
-  const options = readDeleteOptions(isFields(written) ? written : {}, new URLSearchParams());
+  const options = readDeleteOptions(fieldsAt(body, "deleteOptions"), new URLSearchParams());
+  if (!context.dryRun && options.dryRun !== true) markDisruption(target, pod, context);
   deleteObject(target, { uid: pod.metadata.uid ?? "", ...options }, context);
   return canonicalStatus(201);
+}
+
+function markDisruption({ resource }: Target, pod: ApiObject, { world }: WriteContext): void {
+  const next = copyOf(pod);
+  const condition: Fields = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+    lastProbeTime: null,
+    lastTransitionTime: nowText(world.clock),
+  };
+  const others = listAt(next.status, "conditions").filter(({ type }) => type !== condition["type"]);
+  next.status = { ...next.status, conditions: [...others, condition] };
+  world.store.put(resource, next);
 }
 
 function checkBudgets(pod: ApiObject, { world }: WriteContext): void {
@@ -75,7 +90,9 @@ function checkBudgets(pod: ApiObject, { world }: WriteContext): void {
       continue;
     }
     const refusal = tooManyRequests(VIOLATION, 0);
-    const message = `The disruption budget ${budget.metadata.name} needs more healthy pods`;
+    const { desiredHealthy, currentHealthy } = budget.status ?? {};
+    const counts = `needs ${Number(desiredHealthy)} healthy pods and has ${Number(currentHealthy)} currently`;
+    const message = `The disruption budget ${budget.metadata.name} ${counts}`;
     throw new ApiError(429, refusal.reason, VIOLATION, { causes: [{ reason: "DisruptionBudget", message }] });
   }
 }

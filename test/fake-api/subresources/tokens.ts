@@ -1,7 +1,7 @@
 // serviceaccounts/token: a TokenRequest is answered with a signed token.
-import { restrictTokens } from "../admission/node-restriction.js";
+import { restrictTokens } from "../admission/node-tokens.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
-import { conflict, FieldError, invalid, notFound, badRequest } from "../errors.js";
+import { badRequest, FieldError, invalid, notFound, preconditionConflict } from "../errors.js";
 import { fieldsAt, nowText, textAt, timeText, type ApiObject, type Fields } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
@@ -26,7 +26,7 @@ export function requestToken(target: Target, body: ApiObject, { world, user }: W
     throw badRequest(`cannot bind token for serviceaccount "${name}" to ${bound}: only Pod, Secret and Node objects`);
   }
   const found = bound === undefined ? undefined : boundObject(target, bound, reference, world.store);
-  if (world.settings.nodeRestriction) restrictTokens(target, body, user, found);
+  if (world.settings.nodeRestriction) restrictTokens(target, body, { world, user, dryRun: false }, found);
   if (bound !== undefined && found === undefined) throw notFound(resourceNamed(bound), textAt(reference, "name") ?? "");
   if (bound === "Pod" && textAt(found?.spec, "serviceAccountName") !== name) {
     throw badRequest(
@@ -35,19 +35,21 @@ export function requestToken(target: Target, body: ApiObject, { world, user }: W
   }
   checkUid(bound, reference, found);
   const nodeName = bound === "Pod" ? textAt(found?.spec, "nodeName") : undefined;
-  const node = nodeName === undefined ? undefined : world.store.get(resourceNamed("nodes"), nodeName);
+  const known = nodeName === undefined ? undefined : world.store.get(resourceNamed("nodes"), nodeName);
+  // A node that has no object yet is named all the same.
+  const node = nodeName === undefined ? undefined : { name: nodeName, uid: known?.metadata.uid };
   const token = world.tokens.issue({
     account,
     audiences,
     expiration,
     ...(found !== undefined && bound === "Pod" ? { pod: found } : {}),
     ...(found !== undefined && bound === "Secret" ? { secret: found } : {}),
-    ...(bound === "Node" && found !== undefined ? { node: found } : node === undefined ? {} : { node }),
+    ...(bound === "Node" && found !== undefined ? { node: found.metadata } : node === undefined ? {} : { node }),
   });
   return {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
-    metadata: { name, namespace, creationTimestamp: nowText(world.clock) },
+    metadata: { name, namespace, uid: account.metadata.uid, creationTimestamp: nowText(world.clock) },
     spec: { audiences, expirationSeconds: expiration, boundObjectRef: bound === undefined ? null : reference },
     status: { token, expirationTimestamp: timeText(world.clock.now() + expiration * 1000) },
   };
@@ -80,5 +82,5 @@ function checkUid(kind: string | undefined, reference: Fields, found: ApiObject 
   const uid = textAt(reference, "uid");
   if (kind === undefined || found === undefined || uid === undefined || uid === found.metadata.uid) return;
   const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
-  throw conflict(resourceNamed(kind), found.metadata.name, why);
+  throw preconditionConflict(resourceNamed(kind), found.metadata.name, why);
 }

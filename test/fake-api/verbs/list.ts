@@ -62,10 +62,13 @@ export function selected(world: World, resource: Resource, namespace: string, qu
     .map(([, object]) => object);
 }
 
-export function parseVersion(text: string): number {
-  if (!/^\d+$/.test(text))
-    throw badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
-  return Number(text);
+/** Undefined for what is no version. */
+export function parseVersion(text: string): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+export function versionError(text: string): string {
+  return `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`;
 }
 
 /** A version later than the last change: waited for a while, then refused. */
@@ -87,6 +90,7 @@ async function revisionOf(world: World, query: URLSearchParams, token: ContinueT
   const version = query.get("resourceVersion") ?? "";
   if (version === "" || version === "0") return store.revision;
   const wanted = parseVersion(version);
+  if (wanted === undefined) throw badRequest(`invalid resource version: ${versionError(version)}`);
   await awaitVersion(world, wanted);
   const match = query.get("resourceVersionMatch") ?? "";
   const isExact = match === "Exact" || (match === "" && Number(query.get("limit") ?? 0) > 0);
@@ -130,7 +134,7 @@ function readToken(text: string): ContinueToken | undefined {
   } catch {
     // Told below.
   }
-  throw badRequest("continue key is not valid: it is no token of this server");
+  throw badRequest("invalid continue token: continue key is not valid: it is no token of this server");
 }
 
 function writeToken(token: ContinueToken): string {

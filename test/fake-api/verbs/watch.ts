@@ -2,7 +2,7 @@
 // leaves the selection is told as DELETED, one that enters it as ADDED.
 // What must hold: each watch ends by its time-out, its client, or the server's stop, and leaves nothing behind.
 import type { Clock, Timer } from "../../../src/shared/clock/clock.js";
-import type { ApiError } from "../errors.js";
+import { ApiError } from "../errors.js";
 import { expired, FieldError, invalid } from "../errors.js";
 import type { ApiObject, Fields } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
@@ -10,7 +10,7 @@ import { objectText } from "../storage/encode.js";
 import { filterOf, type Filter } from "../storage/selectors.js";
 import type { Change } from "../storage/store.js";
 import type { World } from "../world.js";
-import { awaitVersion, parseVersion } from "./list.js";
+import { awaitVersion, parseVersion, versionError } from "./list.js";
 
 /** Where the lines of a watch go. */
 export interface WatchSink {
@@ -78,20 +78,20 @@ async function planOf(world: World, resource: Resource, query: URLSearchParams):
   const version = query.get("resourceVersion") ?? "";
   const initial = query.get("sendInitialEvents");
   const match = query.get("resourceVersionMatch") ?? "";
-  const refuse = (field: string, text: string): Error =>
-    invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", [FieldError.forbidden(field, text)]);
-  if (initial !== null && match === "") {
+  const path = "resourceVersionMatch";
+  const refuse = (...errors: FieldError[]): Error => invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors);
+  if (initial !== null && match !== "NotOlderThan") {
     const text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-    throw refuse("resourceVersionMatch", text);
+    const unsupported = match === "" ? [] : [FieldError.unsupported(path, match, ["NotOlderThan"])];
+    throw refuse(FieldError.forbidden(path, text), ...unsupported);
   }
   if (initial === null && match !== "") {
-    throw refuse(
-      "resourceVersionMatch",
-      "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-    );
+    const text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+    throw refuse(FieldError.forbidden(path, text));
   }
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
   const wanted = version === "" ? 0 : parseVersion(version);
+  if (wanted === undefined) throw new ApiError(500, "", versionError(version));
   const wantsList = initial === "true" || initial === "1";
   if (wantsList) await awaitVersion(world, wanted);
   const seconds = Number(query.get("timeoutSeconds") ?? 0);
@@ -169,7 +169,7 @@ class Watch {
 
   #sendAll(): void {
     for (const [key, object] of this.world.store.entries(this.resource)) {
-      if (key.startsWith(this.#prefix) && this.#selects(object)) this.#line("ADDED", objectText(object));
+      if (key.startsWith(this.#prefix) && this.#selects(object)) this.#line("ADDED", objectText(this.resource, object));
     }
     if (this.plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" });
   }
@@ -178,15 +178,15 @@ class Watch {
     if (this.#isOver || !key.startsWith(this.#prefix)) return;
     const was = previous !== undefined && this.#selects(previous);
     const is = type !== "DELETED" && this.#selects(object);
-    if (is) this.#line(was ? "MODIFIED" : "ADDED", objectText(object));
+    if (is) this.#line(was ? "MODIFIED" : "ADDED", objectText(this.resource, object));
     else if (was) this.#line("DELETED", this.#lastText(type, object, previous));
   }
 
   /** One that leaves the selection is told as it was, at the version at which it left. */
   #lastText(type: Change["type"], object: ApiObject, previous: ApiObject): string {
-    if (type === "DELETED") return objectText(object);
+    if (type === "DELETED") return objectText(this.resource, object);
     const { resourceVersion = "" } = object.metadata;
-    return objectText({ ...previous, metadata: { ...previous.metadata, resourceVersion } });
+    return objectText(this.resource, { ...previous, metadata: { ...previous.metadata, resourceVersion } });
   }
 
   #selects(object: ApiObject): boolean {

@@ -1,0 +1,11 @@
+// The TaintNodesByCondition plug-in: a new node takes no pods until a controller has seen it Ready.
+import { ensureFields, listAt, type ApiObject } from "../object.js";
+
+export const NOT_READY = "node.kubernetes.io/not-ready";
+
+export function taintNotReady(node: ApiObject): void {
+  const spec = ensureFields(node, "spec");
+  const taints = listAt(spec, "taints");
+  if (taints.some(({ key, effect }) => key === NOT_READY && effect === "NoSchedule")) return;
+  spec["taints"] = [...taints, { key: NOT_READY, effect: "NoSchedule" }];
+}

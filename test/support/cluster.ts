@@ -1,0 +1,93 @@
+// The API server that the cluster suite runs against: that of KUBECONFIG when it is set, the fixture otherwise. Each
+// file gets a namespace of its own, and leaves nothing behind on a server that lives on.
+import { FakeApi, type FakeApiOptions } from "../fake-api/fake-api.js";
+import { makeSigningRequest } from "../fake-api/certificates/signing-request.js";
+import { randomSuffix } from "../fake-api/strategies/names.js";
+import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";
+
+const CSR = "certificatesigningrequests";
+/** Of test pods: no scheduler takes them. */
+export const NO_SCHEDULER = "nobody";
+
+export class Cluster implements AsyncDisposable {
+  readonly #made: { resource: string; namespace: string; name: string }[] = [];
+
+  private constructor(
+    /** As an administrator. */
+    readonly kit: ApiKit,
+    /** Undefined with a real server. */
+    readonly fixture: FakeApi | undefined,
+    /** A fresh one, with its default service account. */
+    readonly namespace: string,
+  ) {}
+
+  static async start(options: FakeApiOptions = {}): Promise<Cluster> {
+    const given = process.env["KUBECONFIG"];
+    const fixture = given === undefined ? await FakeApi.start({ nodeRestriction: true, ...options }) : undefined;
+    const admin = { name: "admin", groups: ["system:masters"] };
+    const kit = await ApiKit.fromKubeconfig(given ?? (await fixture?.kubeconfig(admin)) ?? "");
+    const namespace = `suite-${randomSuffix()}`;
+    const cluster = new Cluster(kit, fixture, namespace);
+    await cluster.make("namespaces", { metadata: { name: namespace } });
+    for (const [resource, name] of [
+      ["serviceaccounts", "default"],
+      ["configmaps", "kube-root-ca.crt"],
+    ] as const) {
+      await kit.waitFor(resource, namespace, name, (object) => object !== undefined, { what: `${resource} ${name}` });
+    }
+    return cluster;
+  }
+
+  /** Creates an object that dispose() deletes. */
+  async make(resource: string, object: Fields): Promise<ApiObject> {
+    const made = await this.kit.create(resource, object);
+    this.willDelete(resource, made.metadata.namespace ?? "", made.metadata.name);
+    return made;
+  }
+
+  willDelete(resource: string, namespace: string, name: string): void {
+    this.#made.unshift({ resource, namespace, name });
+  }
+
+  /** A pod of the suite's namespace that no scheduler takes. */
+  pod(name: string, spec: Fields = {}, metadata: Fields = {}): Promise<ApiObject> {
+    return this.kit.create("pods", podOf(this.namespace, name, spec, metadata));
+  }
+
+  /** A client with the certificate of a node's agent, gotten as an agent gets it. */
+  async nodeKit(node: string): Promise<ApiKit> {
+    const { request, key } = makeSigningRequest(`system:node:${node}`, ["system:nodes"]);
+    const made = await this.make(CSR, {
+      metadata: { generateName: "suite-" },
+      spec: {
+        request: Buffer.from(request).toString("base64"),
+        signerName: "kubernetes.io/kube-apiserver-client-kubelet",
+        usages: ["digital signature", "client auth"],
+      },
+    });
+    const { name } = made.metadata;
+    const approval = { type: "Approved", status: "True", reason: "Suite", message: "for the cluster suite" };
+    await this.kit.patch(CSR, "", name, { status: { conditions: [approval] } }, { type: "merge", subresource: "approval" });
+    const signed = await this.kit.waitFor(CSR, "", name, (csr) => typeof csr?.status?.["certificate"] === "string", {
+      what: `the certificate of ${node}`,
+    });
+    return this.kit.as({ cert: Buffer.from(String(signed?.status?.["certificate"]), "base64").toString(), key });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.fixture === undefined) {
+      for (const { resource, namespace, name } of this.#made) {
+        await this.kit.delete(resource, namespace, name).catch(() => undefined);
+      }
+    }
+    this.kit.close();
+    await this.fixture?.[Symbol.asyncDispose]();
+  }
+}
+
+export function podOf(namespace: string, name: string, spec: Fields = {}, metadata: Fields = {}): Fields {
+  return {
+    metadata: { name, namespace, ...metadata },
+    spec: { containers: [{ name: "a", image: "busybox" }], schedulerName: NO_SCHEDULER, ...spec },
+  };
+}
