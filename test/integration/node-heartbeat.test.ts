@@ -44,19 +44,20 @@ describe("a node's heartbeat", () => {
     await until("the node to be Ready", isReady, PATIENCE_MS);
     await until("its images", () => (node()?.status?.images?.length ?? 0) > 0, PATIENCE_MS);
     const { metadata, status } = node() ?? assert.fail("it is there");
-    const info = status?.nodeInfo ?? assert.fail("it has a nodeInfo");
+    const { nodeInfo: info, capacity = {}, addresses = [] } = status ?? assert.fail("it has a status");
+    assert.ok(info !== undefined);
     assert.equal(metadata.labels?.["example.com/shelf"], "7");
     assert.match(info.containerRuntimeVersion, /^containerd:\/\/\d/);
     assert.equal(info.kernelVersion, release());
     assert.equal(info.bootID.length, 36);
     assert.deepEqual(
-      Object.keys(status.capacity ?? {})
+      Object.keys(capacity)
         .filter((name) => !name.startsWith("hugepages-"))
         .sort(),
       ["cpu", "ephemeral-storage", "memory", "pods"],
     );
     assert.deepEqual(
-      status.addresses?.map(({ type }) => type),
+      addresses.map(({ type }) => type),
       ["InternalIP", "Hostname"],
     );
     await until("the lease", () => lease() !== undefined, PATIENCE_MS);
