@@ -20,7 +20,6 @@ const rows: [string, string[], string, string[]][] = [
     "none",
     [
       "ExtendWebSocketsToKubelet",
-      "GuaranteedQoSPodCPUResize",
       "InPlacePodLevelResourcesVerticalScaling",
       "InPlacePodVerticalScalingInitContainers",
       "RestartAllContainersOnContainerExits",
@@ -28,6 +27,7 @@ const rows: [string, string[], string, string[]][] = [
   ],
   ["nothing without the gate", ON.slice(1), "none", []],
   ["exclusive CPUs need a gate of their own", ["NodeDeclaredFeatures"], "static", []],
+  ["and a policy that knows them", ["NodeDeclaredFeatures", "InPlacePodVerticalScalingExclusiveCPUs"], "other", []],
   [
     "which may be on",
     ["NodeDeclaredFeatures", "InPlacePodVerticalScalingExclusiveCPUs"],
