@@ -37,7 +37,10 @@ async function build(t: TestContext, init: Partial<NodeStatusInit> = {}) {
     house,
     init: {
       ...INIT,
-      kubeconfig: await api.kubeconfig({ name: "system:node:n1", groups: ["system:nodes"] }),
+      api: {
+        kubeconfig: await api.kubeconfig({ name: "system:node:n1", groups: ["system:nodes"] }),
+        renewedCertificate: "",
+      },
       startedAtMs: systemClock.now(),
       ...init,
     },
