@@ -73,6 +73,10 @@ class Joining implements JoinedCluster {
     return this.nodeStatus?.node();
   }
 
+  get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
+    return this.nodeStatus?.thread;
+  }
+
   async stop(): Promise<void> {
     this.abort.abort(new Error("the agent stops"));
     await this.done;

@@ -3,12 +3,15 @@
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { Breakable } from "../startup/fault-hook.js";
 import { LateCluster } from "./late-cluster.js";
 
 /** A membership that has come about, or is about to. */
 export interface JoinedCluster {
   onRecord(record: PlegRecord): void;
   node(): Node | undefined;
+  /** For tests that break it. */
+  readonly nodeStatusThread: Breakable | undefined;
   stop(): Promise<void>;
 }
 
@@ -43,6 +46,10 @@ export class Membership {
   /** This node as the API server has it; undefined before it was seen. */
   node(): Node | undefined {
     return this.joined?.node();
+  }
+
+  get nodeStatusThread(): Breakable | undefined {
+    return this.joined?.nodeStatusThread;
   }
 
   async stop(): Promise<void> {

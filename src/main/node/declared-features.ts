@@ -14,7 +14,7 @@ export function declaredFeatures(config: Pick<EffectiveConfig, "gate" | "get">):
   if (!config.gate("NodeDeclaredFeatures")) return [];
   const cpuPolicy = config.get("cpuManagerPolicy");
   const resizesGuaranteed =
-    cpuPolicy === "none" || (cpuPolicy === "static" && config.gate("InPlacePodVerticalScalingExclusiveCPUs"));
+    config.gate("InPlacePodVerticalScalingExclusiveCPUs") && (cpuPolicy === "none" || cpuPolicy === "static");
   const features = BY_GATE.filter((gate) => config.gate(gate));
   return [...features, ...(resizesGuaranteed ? ["GuaranteedQoSPodCPUResize"] : [])].sort();
 }

@@ -6,6 +6,8 @@ import type { Logger } from "../../shared/log/logger.js";
 
 /** Upstream's age limit of its list. */
 export const IMAGES_PERIOD_MS = 30_000;
+/** The thread that lists them is not there yet, or away. */
+const RETRY_MS = 1000;
 
 export interface NodeImagesOptions {
   list: () => Promise<ContainerImage[]>;
@@ -19,13 +21,15 @@ export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions):
   let timer: Timer | undefined;
   let stopped = false;
   const look = async (): Promise<void> => {
+    let nextMs = IMAGES_PERIOD_MS;
     try {
       const images = await list();
       if (!stopped) found(images);
     } catch (error) {
+      nextMs = RETRY_MS;
       log.debug(`the images for the node's status are not known, asked again later: ${errorText(error)}`);
     }
-    if (!stopped) timer = clock.after(IMAGES_PERIOD_MS, () => void look()).unref();
+    if (!stopped) timer = clock.after(nextMs, () => void look()).unref();
   };
   void look();
   return () => {

@@ -4,12 +4,14 @@
 //   terminate pleg     the supervisor ends the thread, as a crash would
 //   hang server        the thread enters a busy loop
 //   heap pleg          the thread fills its heap up to the limit
+//   hang main          main itself enters a busy loop, from which only SIGKILL delivers
 //
 // What must hold: without the variable no handler is installed and nothing here has any effect.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadFault } from "../../shared/thread/faults.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { commitFault, type ThreadFault } from "../../shared/thread/faults.js";
 
 /** The part of a supervised thread that is used. */
 export interface Breakable {
@@ -19,7 +21,8 @@ export interface Breakable {
 
 export interface FaultHookOptions {
   rootDir: string;
-  threads: Readonly<Record<string, Breakable>>;
+  /** undefined: it has not been started. */
+  threads: Readonly<Record<string, Breakable | undefined>>;
   log: Logger;
 }
 
@@ -33,6 +36,14 @@ export function installFaultHook(options: FaultHookOptions, environment: NodeJS.
   process.on("SIGUSR2", onSignal);
   log.warn("NODELET_FAULTS=1: SIGUSR2 breaks threads on order; for tests only");
   return () => process.off("SIGUSR2", onSignal);
+}
+
+/** Main as others break threads. */
+export function mainThread(clock: Clock): Breakable {
+  return {
+    terminate: () => Promise.reject(new Error("main is not terminated: that is the end of the process")),
+    commitFault: (fault) => commitFault(fault, clock),
+  };
 }
 
 async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void> {

@@ -22,7 +22,7 @@ import { NodeSync } from "../sync/node-sync.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import { Timelines } from "../timeline/timelines.js";
-import { installFaultHook } from "./fault-hook.js";
+import { installFaultHook, mainThread } from "./fault-hook.js";
 import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
@@ -147,7 +147,16 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   collection.start();
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
-    threads: { pleg: pleg.thread, server: server.thread, prober: prober.thread, "image-gc": imageGc.thread },
+    threads: {
+      main: mainThread(clock),
+      pleg: pleg.thread,
+      server: server.thread,
+      prober: prober.thread,
+      "image-gc": imageGc.thread,
+      get "node-status"() {
+        return membership?.nodeStatusThread;
+      },
+    },
     log,
   });
   const sources: Sources = startSources({

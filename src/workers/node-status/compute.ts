@@ -7,6 +7,7 @@ import type { EventType } from "../../shared/api/event.js";
 import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork, type NodeIPError } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
 import type { Machine } from "./machine.js";
+import { runtimeVersion } from "./runtime-version.js";
 import { without } from "./registration.js";
 import { rfc3339 } from "./times.js";
 import type { Truth } from "./truth.js";
@@ -119,7 +120,9 @@ function nodeInfoOf(old: NodeSystemInfo | undefined, { init, facts, machine }: S
     kernelVersion,
     osImage,
     containerRuntimeVersion:
-      runtime === undefined ? (old?.containerRuntimeVersion ?? "") : `${runtime.name}://${runtime.version}`,
+      runtime === undefined
+        ? (old?.containerRuntimeVersion ?? "")
+        : `${runtime.name}://${runtimeVersion(runtime.version)}`,
     kubeletVersion: init.kubeletVersion,
     kubeProxyVersion: "",
     operatingSystem: init.operatingSystem,

@@ -12,6 +12,7 @@ import type { LeaseMetrics } from "../../shared/metrics/node-status.js";
 import { Backoff } from "./backoff.js";
 import { Rounds } from "./rounds.js";
 import { rfc3339Micro } from "./times.js";
+import { Trouble } from "./trouble.js";
 
 export const LEASE_NAMESPACE = "kube-node-lease";
 /** Of the duration, from one renewal to the next. */
@@ -33,6 +34,8 @@ export interface LeaseKeeperOptions {
   stalls: () => readonly string[];
   /** Of the Node; undefined while there is none. */
   nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
+  /** The server took a renewal. */
+  onRenewed: () => void;
   /** Calls fail again and again: the connection may be dead. */
   onRepeatedFailure: (error: unknown) => void;
 }
@@ -41,9 +44,11 @@ export class LeaseKeeper {
   private readonly rounds: Rounds;
   private latest: Lease | undefined;
   private withheld = false;
+  private readonly trouble: Trouble;
 
   constructor(private readonly options: LeaseKeeperOptions) {
     const { clock, log, random, durationSeconds } = options;
+    this.trouble = new Trouble(clock, log);
     this.rounds = new Rounds({
       round: (signal) => this.round(signal),
       periodMs: () => durationSeconds * 1000 * RENEW_FRACTION * (1 + JITTER * random()),
@@ -75,7 +80,7 @@ export class LeaseKeeper {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        this.options.log.info(`the node's lease is looked up anew: ${errorText(error)}`);
+        this.trouble.tell(`the node's lease could not be renewed and is looked up anew: ${errorText(error)}`);
         this.latest = undefined;
       }
     }
@@ -83,11 +88,17 @@ export class LeaseKeeper {
     if (lease !== undefined && !created) await this.update(lease, signal);
   }
 
+  private renewedNow(): void {
+    this.options.metrics.renewed(true);
+    this.trouble.over("the node's lease is renewed again");
+    this.options.onRenewed();
+  }
+
   private mayRenew(): boolean {
     const { stalls, log, metrics } = this.options;
     const [why] = stalls();
     if (why === undefined) {
-      if (this.withheld) log.info("the node's lease is renewed again");
+      if (this.withheld) log.info("the node's lease is to be renewed again: no part of the agent is stuck");
       this.withheld = false;
       return true;
     }
@@ -99,14 +110,14 @@ export class LeaseKeeper {
 
   /** @throws the error of the last try */
   private async update(from: Lease, signal: AbortSignal): Promise<void> {
-    const { client, metrics, log } = this.options;
+    const { client, metrics } = this.options;
     let base = from;
     for (let tries = 1; ; tries++) {
       if (!this.mayRenew()) return;
       try {
         const renewed = await this.renewed(base, signal);
         this.latest = await client.update(LEASES, renewed, { signal });
-        metrics.renewed(true);
+        this.renewedNow();
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -114,7 +125,6 @@ export class LeaseKeeper {
         if (tries > 1) this.options.onRepeatedFailure(error);
         // One that is gone is made anew.
         if (tries === UPDATE_TRIES || isNotFound(error)) throw error;
-        log.warn(`the node's lease could not be renewed, which is tried again: ${errorText(error)}`);
         if (isConflict(error)) base = (await this.ensure(signal)).lease ?? base;
       }
     }
@@ -122,7 +132,7 @@ export class LeaseKeeper {
 
   /** Tried until there is one: undefined only when the Node is not there yet, or nothing may be renewed any more. */
   private async ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; created: boolean }> {
-    const { nodeName, log, clock } = this.options;
+    const { nodeName, clock } = this.options;
     const backoff = new Backoff(100);
     while (this.mayRenew()) {
       try {
@@ -130,9 +140,8 @@ export class LeaseKeeper {
       } catch (error) {
         signal.throwIfAborted();
         const waitMs = backoff.next();
-        log.error(
-          { err: error },
-          `the lease ${LEASE_NAMESPACE}/${nodeName} can't be had, tried again in ${waitMs} ms: ${errorText(error)}`,
+        this.trouble.tell(
+          `the lease ${LEASE_NAMESPACE}/${nodeName} can't be had, tried again soon: ${errorText(error)}`,
         );
         // What hangs in a dead connection would hang again.
         this.options.onRepeatedFailure(error);
@@ -162,7 +171,7 @@ export class LeaseKeeper {
     // Without an owner it would outlive the Node.
     if (made.metadata.ownerReferences === undefined) return { lease: undefined, created: false };
     this.latest = await client.create(LEASES, made, { signal });
-    this.options.metrics.renewed(true);
+    this.renewedNow();
     return { lease: this.latest, created: true };
   }
 

@@ -69,6 +69,7 @@ export class NodeStatusKeeper {
       durationSeconds: init.nodeLeaseDurationSeconds,
       stalls: () => this.truth.truth.stalls,
       nodeUid: (signal) => this.nodeUid(signal),
+      onRenewed: () => this.status.onServerAnswers(),
       onRepeatedFailure,
     });
     this.status = new StatusSync({

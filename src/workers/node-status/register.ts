@@ -11,6 +11,7 @@ import { Backoff } from "./backoff.js";
 import type { Computed } from "./compute.js";
 import { nodePatch } from "./patch.js";
 import { newNode, reconciled } from "./registration.js";
+import { Trouble } from "./trouble.js";
 
 export interface RegisterDeps {
   client: Pick<ApiClient, "get" | "create" | "patch">;
@@ -33,16 +34,14 @@ export interface Registered {
 export async function register(deps: RegisterDeps, signal: AbortSignal): Promise<Registered> {
   const { clock, log, init } = deps;
   const backoff = new Backoff(50);
+  const trouble = new Trouble(clock, log);
   for (;;) {
     try {
       return await attempt(deps, signal);
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = backoff.next();
-      log.error(
-        { err: error },
-        `the node ${init.nodeName} could not be registered, tried again in ${waitMs} ms: ${errorText(error)}`,
-      );
+      trouble.tell(`the node ${init.nodeName} could not be registered, tried again soon: ${errorText(error)}`);
       await clock.sleep(waitMs, signal);
     }
   }

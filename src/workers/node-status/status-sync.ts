@@ -1,7 +1,7 @@
 // Keeps the Node's status: registers the node, then computes its status over and over and sends what changed.
 // What must hold: one round at a time; the first waits until runtime and pods were looked at, so that a restart of the
 // agent does not turn the node NotReady; events are told for what the server has taken.
-import { isNotFound } from "../../shared/api/client/errors.js";
+import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
@@ -18,6 +18,7 @@ import { nodeChanged, nodePatch } from "./patch.js";
 import { register } from "./register.js";
 import { Rounds } from "./rounds.js";
 import type { StartupTimes } from "./startup-times.js";
+import { Trouble } from "./trouble.js";
 import type { Truth } from "./truth.js";
 
 /** How long the first status waits for the runtime and the first relist. */
@@ -53,6 +54,8 @@ export class StatusSync {
   private hold: Timer | undefined;
   private registered: boolean;
   private missing = false;
+  private failing = false;
+  private readonly trouble: Trouble;
   private reportedAt: number | undefined;
   private reportDelayMs = 0;
   private addressProblem = "";
@@ -60,6 +63,7 @@ export class StatusSync {
   constructor(private readonly deps: StatusSyncDeps) {
     const { init, clock, log, random } = deps;
     this.registered = !init.registerNode;
+    this.trouble = new Trouble(clock, log);
     this.rounds = new Rounds({
       round: (signal) => this.round(signal),
       periodMs: () => init.nodeStatusUpdateFrequencyMs * (1 + JITTER * random()),
@@ -89,6 +93,11 @@ export class StatusSync {
     this.rounds.poke();
   }
 
+  /** The server answers: what could not be sent is sent now. */
+  onServerAnswers(): void {
+    if (this.failing) this.rounds.poke();
+  }
+
   async stop(): Promise<void> {
     this.hold?.cancel();
     this.hold = undefined;
@@ -107,12 +116,15 @@ export class StatusSync {
   }
 
   private async round(signal: AbortSignal): Promise<void> {
-    const { view, log, onRepeatedFailure, metrics } = this.deps;
+    const { view, onRepeatedFailure, metrics } = this.deps;
     if (!this.registered) await this.register(signal);
+    let last: unknown;
     for (let tries = 1; tries <= TRIES; tries++) {
       try {
         await this.attempt(tries, signal);
         this.missing = false;
+        this.failing = false;
+        this.trouble.over("the node's status is updated again");
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -125,10 +137,11 @@ export class StatusSync {
         if (isNotFound(error)) continue;
         metrics.reported(false);
         if (tries > 1) onRepeatedFailure(error);
-        log.error({ err: error }, `the node's status was not updated (try ${tries} of ${TRIES}): ${errorText(error)}`);
+        last = error;
       }
     }
-    log.error("the node's status could not be updated: no try worked, the next round goes on");
+    this.failing = isApiConnectionError(last);
+    this.trouble.tell(`the node's status could not be updated, ${TRIES} tries failed: ${errorText(last)}`);
   }
 
   private async register(signal: AbortSignal): Promise<void> {

@@ -24,6 +24,8 @@ describe("thread board", () => {
     pleg.setLoopDelay(1500.4, 20);
     pleg.setQueueDepth(3);
     pleg.setOp(7);
+    assert.equal(reader.read("pleg").workAgeMs, Infinity);
+    pleg.worked();
     clock.step(40);
     assert.deepEqual(reader.read("pleg"), {
       thread: "pleg",
@@ -35,6 +37,7 @@ describe("thread board", () => {
       queueDepth: 3,
       op: 7,
       opAgeMs: 40,
+      workAgeMs: 40,
     });
     for (const neighbour of ["main", "server"]) {
       assert.equal(reader.read(neighbour).generation, 0);

@@ -5,6 +5,7 @@ import type { Node, NodeStatus } from "../../../src/shared/api/node.js";
 import { computeNode, type StatusInput } from "../../../src/workers/node-status/compute.js";
 import { nodeChanged } from "../../../src/workers/node-status/patch.js";
 import { newNode } from "../../../src/workers/node-status/registration.js";
+import { runtimeVersion } from "../../../src/workers/node-status/runtime-version.js";
 import { FACTS, INIT, MACHINE, statusInput } from "./node-status-kit.js";
 
 const compute = (status: NodeStatus, input: Partial<StatusInput> = {}): Node =>
@@ -143,3 +144,16 @@ test("an address that can't be used leaves those that are there", () => {
   deepEqual(node.status?.addresses, addresses);
   equal(addressError?.name, "NodeIPError");
 });
+
+for (const [version, shown] of [
+  ["1.6.20", "1.6.20"],
+  ["1.6.20~ds1", "1.6.20"],
+  ["v2.0.0", "2.0.0"],
+  ["v1.7.13-rc.1", "1.7.13-rc.1"],
+  ["1.30.2+build.5", "1.30.2+build.5"],
+  ["1.30", "1.30"],
+  ["1.2.3.4-x", "1.2.3.4"],
+  ["devel", "devel"],
+] as const) {
+  test(`a runtime of version ${version}`, () => equal(runtimeVersion(version), shown));
+}

@@ -30,6 +30,7 @@ class LeaseWorld {
       random: () => random,
       stalls: () => this.stalls,
       nodeUid: () => Promise.resolve(this.uid),
+      onRenewed: () => undefined,
       onRepeatedFailure: () => this.failures++,
     });
   }

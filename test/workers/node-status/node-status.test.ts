@@ -171,6 +171,21 @@ test("a server that is away at the start: tried with waits from 100 ms, doubling
   ok(world.api.lease !== undefined);
 });
 
+test("a server that returns is told what it missed as soon as the lease has found it", async () => {
+  const world = new KeeperWorld();
+  await world.start();
+  await world.step(5000);
+  world.api.fault = () => NOT_REACHED;
+  world.keeper.setFacts({ ...FACTS, shuttingDown: true });
+  await world.step(3_600_000, 1000);
+  ok(world.kept.errors().length < 300, "trouble is told once a minute");
+  world.api.fault = () => undefined;
+  await world.step(7500);
+  equal(world.ready()?.message, "node is shutting down");
+  const perMinute = world.api.calls.length / 60;
+  ok(perMinute < 60, `${perMinute} calls a minute are no storm`);
+});
+
 test("a patch whose answer was lost is not told twice", async () => {
   const world = new KeeperWorld();
   await world.start();
