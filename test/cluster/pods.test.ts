@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { waitFor } from "../harness/node.js";
-import type { ApiObject } from "../support/api-kit.js";
+import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, NODE_NAME, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { IDLE, manifest, shell } from "../support/static-pods.js";
 
@@ -22,10 +22,13 @@ const until = (
 const ready = (name: string): Promise<ApiObject | undefined> => until(name, isReady, "Ready");
 const gone = (name: string): Promise<unknown> => until(name, (one) => one === undefined, "gone");
 
-describe("pods of the API server", { concurrency: 6 }, () => {
+describe("pods of the API server", { concurrency: 8 }, () => {
   test("created, Ready, deleted, gone; its end is shown before it goes", async () => {
     const { api } = cluster;
-    const made = await api.create("pods", boundPod("first", `trap 'exit 3' TERM; ${IDLE}`));
+    const made = await api.create(
+      "pods",
+      boundPod("first", "trap 'exit 3' TERM; while true; do sleep 3600 & wait $!; done"),
+    );
     const seen = statusOf(await ready("first"));
     assert.equal(seen.phase, "Running");
     assert.match(seen.podIP ?? "", /^\d+\.\d+\.\d+\.\d+$/);
@@ -131,6 +134,38 @@ describe("pods of the API server", { concurrency: 6 }, () => {
     await gone("gated");
   });
 
+  test("an ephemeral container is started, and a resize reaches the running container", async () => {
+    const { api } = cluster;
+    const resources = { requests: { cpu: "10m" }, limits: { cpu: "100m" } };
+    const bound = boundPod("grown", IDLE);
+    const { containers } = bound["spec"] as { containers: Fields[] };
+    Object.assign(containers[0] ?? {}, { resources });
+    await api.create("pods", bound);
+    const first = statusOf(await ready("grown")).containerStatuses?.[0];
+    const debug = { ...containers[0], name: "debug", targetContainerName: "app" };
+    delete (debug as Fields)["resources"];
+    const spec = { ephemeralContainers: [debug] };
+    await api.patch("pods", "default", "grown", { spec }, { subresource: "ephemeralcontainers" });
+    const wish = { containers: [{ name: "app", resources: { requests: { cpu: "20m" }, limits: { cpu: "200m" } } }] };
+    await api.patch("pods", "default", "grown", { spec: wish }, { subresource: "resize" });
+    const seen = statusOf(
+      await until(
+        "grown",
+        (one) => {
+          const { containerStatuses, ephemeralContainerStatuses, conditions } = statusOf(one);
+          const pending = conditions?.some(({ type }) => type.startsWith("PodResize")) === true;
+          const isDebugged = ephemeralContainerStatuses?.[0]?.state.running !== undefined;
+          return isDebugged && !pending && containerStatuses?.[0]?.resources?.limits?.["cpu"] === "200m";
+        },
+        "debugged and resized",
+      ),
+    );
+    assert.equal(seen.containerStatuses?.[0]?.containerID, first?.containerID, "in place");
+    assert.equal(seen.observedGeneration, 3);
+    await api.delete("pods", "default", "grown", { gracePeriodSeconds: 1 });
+    await gone("grown");
+  });
+
   test("a static pod is shown by a mirror pod, which comes again and goes with it", async () => {
     const { api, node } = cluster;
     const name = `mirrored-${NODE_NAME}`;
@@ -172,4 +207,33 @@ test("a restart of the agent: pods run on, times stand, what was deleted meanwhi
     await api.delete("pods", "default", name);
     await gone(name);
   }
+});
+
+test("an agent that starts while the server is away: static pods run, pods of the API live on", async (t) => {
+  const { api, node, fixture } = cluster;
+  if (fixture === undefined) {
+    t.skip("a real server is not ours to stop");
+    return;
+  }
+  await api.create("pods", boundPod("kept", IDLE));
+  const before = statusOf(await ready("kept"));
+  await node.kill9();
+  await fixture.stop();
+  await node.writeManifest("alone", manifest("alone", [shell("app", IDLE)]));
+  await node.restart();
+  await node.waitFor((pods) => pods.some(({ status }) => status?.phase === "Running"), { what: "alone runs" });
+  await fixture.restart();
+  await ready(`alone-${NODE_NAME}`);
+  await node.waitFor((pods) => pods.some(({ metadata }) => metadata.name === "kept"), { what: "kept is known" });
+  assert.deepEqual(statusOf(await ready("kept")).containerStatuses, before.containerStatuses);
+  await fixture.stop();
+  fixture.store.wipe();
+  await fixture.restart();
+  const left = await node.waitFor((pods) => pods.every(({ metadata }) => metadata.name !== "kept"), {
+    what: "a pod that the storage has lost ends",
+  });
+  assert.deepEqual(
+    left.map(({ metadata, status }) => [metadata.name, status?.phase]),
+    [[`alone-${NODE_NAME}`, "Running"]],
+  );
 });

@@ -8,7 +8,7 @@ import { relative } from "node:path";
 import { finished } from "node:stream/promises";
 
 export interface Suite {
-  name: "unit" | "integration" | "faults" | "vm";
+  name: "unit" | "integration" | "cluster" | "faults" | "vm";
   /** Files that run at the same time. Those on the shared runtime run alone. */
   concurrency: number;
   /** Milliseconds for one file. */
@@ -22,6 +22,8 @@ export interface Suite {
 export const SUITES: readonly Suite[] = [
   { name: "unit", concurrency: 2, timeoutMs: 420_000 },
   { name: "integration", concurrency: 1, timeoutMs: 420_000, environment: true },
+  // Against an API server: the one of KUBECONFIG, or the fixture in test/fake-api.
+  { name: "cluster", concurrency: 1, timeoutMs: 420_000, environment: true },
   { name: "faults", concurrency: 1, timeoutMs: 600_000, environment: true },
   // Boots a machine of its own; see test/vm.
   { name: "vm", concurrency: 1, timeoutMs: 900_000, onlyByName: true },

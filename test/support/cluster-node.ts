@@ -17,7 +17,7 @@ export interface ClusterNode {
 
 export async function startClusterNode(options: NodeOptions = {}): Promise<ClusterNode> {
   const real = process.env["KUBECONFIG"];
-  const fixture = real === undefined ? await FakeApi.start({ nodeRestriction: true }) : undefined;
+  const fixture = real === undefined ? await FakeApi.start({ nodeRestriction: true, bookmarkMs: 1000 }) : undefined;
   const admin = real ?? (await fixture?.kubeconfig({ name: "admin", groups: ["system:masters"] })) ?? "";
   const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
   const own = real ?? (await fixture?.kubeconfig(user)) ?? "";
@@ -64,16 +64,20 @@ export interface SeenStatus {
     reason?: string;
     observedGeneration?: number;
   }[];
-  containerStatuses?: {
-    name: string;
-    containerID?: string;
-    restartCount: number;
-    state: { running?: { startedAt: string }; terminated?: { exitCode: number; reason: string } };
-  }[];
+  containerStatuses?: SeenContainer[];
+  ephemeralContainerStatuses?: SeenContainer[];
+}
+
+export interface SeenContainer {
+  name: string;
+  containerID?: string;
+  restartCount: number;
+  state: { running?: { startedAt: string }; terminated?: { exitCode: number; reason: string } };
+  resources?: { limits?: Record<string, string> };
 }
 
 export function statusOf(pod: ApiObject | undefined): SeenStatus {
-  return (pod?.["status"] ?? {});
+  return pod?.["status"] ?? {};
 }
 
 export function isReady(pod: ApiObject | undefined): boolean {
