@@ -1,0 +1,239 @@
+// Pods from the API server on a real runtime: what a user of the API sees of their lives.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { waitFor } from "../harness/node.js";
+import type { ApiObject, Fields } from "../support/api-kit.js";
+import { boundPod, isReady, NODE_NAME, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
+import { IDLE, manifest, shell } from "../support/static-pods.js";
+
+let cluster: ClusterNode;
+
+before(async () => {
+  cluster = await startClusterNode();
+});
+after(() => cluster.stop());
+
+const pod = (name: string): Promise<ApiObject | undefined> => cluster.api.find("pods", "default", name);
+const until = (
+  name: string,
+  holds: (pod: ApiObject | undefined) => boolean,
+  what: string,
+): Promise<ApiObject | undefined> => cluster.api.waitFor("pods", "default", name, holds, { what: `${name} ${what}` });
+const ready = (name: string): Promise<ApiObject | undefined> => until(name, isReady, "Ready");
+const gone = (name: string): Promise<unknown> => until(name, (one) => one === undefined, "gone");
+
+describe("pods of the API server", { concurrency: 8 }, () => {
+  test("created, Ready, deleted, gone; its end is shown before it goes", async () => {
+    const { api } = cluster;
+    const made = await api.create(
+      "pods",
+      boundPod("first", "trap 'exit 3' TERM; while true; do sleep 3600 & wait $!; done"),
+    );
+    const seen = statusOf(await ready("first"));
+    assert.equal(seen.phase, "Running");
+    assert.match(seen.podIP ?? "", /^\d+\.\d+\.\d+\.\d+$/);
+    assert.equal(seen.observedGeneration, 1);
+    const types = (seen.conditions ?? []).map(({ type, status }) => `${type}=${status}`).sort();
+    assert.deepEqual(types, [
+      "ContainersReady=True",
+      "Initialized=True",
+      "PodReadyToStartContainers=True",
+      "PodScheduled=True",
+      "Ready=True",
+    ]);
+    const ends: string[] = [];
+    const { metadata } = await api.list("pods", "default");
+    const query = { fieldSelector: "metadata.name=first", resourceVersion: metadata.resourceVersion };
+    await api.delete("pods", "default", "first");
+    for await (const { type, object } of api.watch("pods", "default", query, AbortSignal.timeout(30_000))) {
+      const { phase, containerStatuses } = statusOf(object);
+      ends.push(`${type} ${phase} ${containerStatuses?.[0]?.state.terminated?.exitCode ?? "-"}`);
+      if (type === "DELETED") break;
+    }
+    assert.equal(ends[0], "MODIFIED Running -");
+    assert.equal(ends.at(-1), "DELETED Failed 3");
+    assert.ok(ends.includes("MODIFIED Failed 3"), ends.join());
+    assert.equal(
+      (await cluster.node.pods()).some(({ metadata: { uid } }) => uid === made.metadata.uid),
+      false,
+    );
+    const { items } = await api.list("events", "default", { fieldSelector: "involvedObject.name=first" });
+    const reasons = new Set(items.map((event) => String(event["reason"])));
+    for (const reason of ["Created", "Started", "Killing"]) assert.ok(reasons.has(reason), [...reasons].join());
+  });
+
+  test("deleted by force: the object goes at once, the container after it", async () => {
+    const { api, node } = cluster;
+    const made = await api.create("pods", boundPod("forced", IDLE));
+    await ready("forced");
+    await api.delete("pods", "default", "forced", { gracePeriodSeconds: 0 });
+    assert.equal(await pod("forced"), undefined);
+    await node.waitFor((pods) => pods.every(({ metadata: { uid } }) => uid !== made.metadata.uid), {
+      what: "forced gone",
+    });
+  });
+
+  test("a deletion under way is hurried by a shorter grace", async () => {
+    const { api } = cluster;
+    await api.create("pods", boundPod("slow", `trap '' TERM; ${IDLE}`, { terminationGracePeriodSeconds: 600 }));
+    await ready("slow");
+    await api.delete("pods", "default", "slow");
+    await until("slow", (one) => one?.metadata.deletionTimestamp !== undefined, "being deleted");
+    await api.delete("pods", "default", "slow", { gracePeriodSeconds: 1 });
+    await gone("slow");
+  });
+
+  test("the same name again, at once: another pod, after the first", async () => {
+    const { api } = cluster;
+    const first = await api.create("pods", boundPod("again", IDLE));
+    await ready("again");
+    await api.delete("pods", "default", "again", { gracePeriodSeconds: 0 });
+    await api.create("pods", boundPod("again", IDLE));
+    const second = await ready("again");
+    assert.notEqual(second?.metadata.uid, first.metadata.uid);
+    await api.delete("pods", "default", "again");
+    await gone("again");
+  });
+
+  test("a pod that came to its end stays until it is deleted; its verdict is final", async () => {
+    const { api } = cluster;
+    await api.create("pods", boundPod("done", "exit 0", { restartPolicy: "Never" }));
+    await api.create("pods", boundPod("lost", "exit 4", { restartPolicy: "Never" }));
+    const done = statusOf(await until("done", (one) => statusOf(one).phase === "Succeeded", "Succeeded"));
+    assert.equal(done.conditions?.find(({ type }) => type === "Ready")?.reason, "PodCompleted");
+    await until("lost", (one) => statusOf(one).phase === "Failed", "Failed");
+    for (const name of ["done", "lost"]) {
+      await api.delete("pods", "default", name);
+      await gone(name);
+    }
+  });
+
+  test("a pod that does not belong here is refused", async () => {
+    const { api } = cluster;
+    await api.create("pods", boundPod("foreign", IDLE, { nodeSelector: { "example.com/no": "such" } }));
+    const seen = statusOf(await until("foreign", (one) => statusOf(one).phase === "Failed", "Failed"));
+    assert.equal(seen.reason, "NodeAffinity");
+    assert.match(seen.message ?? "", /^Pod was rejected: /);
+    await api.delete("pods", "default", "foreign");
+    await gone("foreign");
+  });
+
+  test("a readiness gate holds Ready back until somebody else opens it", async () => {
+    const { api } = cluster;
+    const gate = "example.com/gate";
+    await api.create("pods", boundPod("gated", IDLE, { readinessGates: [{ conditionType: gate }] }));
+    const condition = (one: ApiObject | undefined, type: string) =>
+      statusOf(one).conditions?.find((each) => each.type === type);
+    await until("gated", (one) => condition(one, "ContainersReady")?.status === "True", "containers ready");
+    assert.equal(condition(await pod("gated"), "Ready")?.reason, "ReadinessGatesNotReady");
+    const status = { conditions: [{ type: gate, status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }] };
+    await api.patch("pods", "default", "gated", { status }, { subresource: "status" });
+    const open = await ready("gated");
+    assert.equal(condition(open, gate)?.status, "True");
+    await api.delete("pods", "default", "gated");
+    await gone("gated");
+  });
+
+  test("an ephemeral container is started, and a resize reaches the running container", async () => {
+    const { api } = cluster;
+    const resources = { requests: { cpu: "10m" }, limits: { cpu: "100m" } };
+    const bound = boundPod("grown", IDLE);
+    const { containers } = bound["spec"] as { containers: Fields[] };
+    Object.assign(containers[0] ?? {}, { resources });
+    await api.create("pods", bound);
+    const first = statusOf(await ready("grown")).containerStatuses?.[0];
+    const debug = { ...containers[0], name: "debug", targetContainerName: "app" };
+    delete (debug as Fields)["resources"];
+    const spec = { ephemeralContainers: [debug] };
+    await api.patch("pods", "default", "grown", { spec }, { subresource: "ephemeralcontainers" });
+    const wish = { containers: [{ name: "app", resources: { requests: { cpu: "20m" }, limits: { cpu: "200m" } } }] };
+    await api.patch("pods", "default", "grown", { spec: wish }, { subresource: "resize" });
+    const seen = statusOf(
+      await until(
+        "grown",
+        (one) => {
+          const { containerStatuses, ephemeralContainerStatuses, conditions } = statusOf(one);
+          const pending = conditions?.some(({ type }) => type.startsWith("PodResize")) === true;
+          const isDebugged = ephemeralContainerStatuses?.[0]?.state.running !== undefined;
+          return isDebugged && !pending && containerStatuses?.[0]?.resources?.limits?.["cpu"] === "200m";
+        },
+        "debugged and resized",
+      ),
+    );
+    assert.equal(seen.containerStatuses?.[0]?.containerID, first?.containerID, "in place");
+    assert.equal(seen.observedGeneration, 3);
+    await api.delete("pods", "default", "grown", { gracePeriodSeconds: 1 });
+    await gone("grown");
+  });
+
+  test("a static pod is shown by a mirror pod, which comes again and goes with it", async () => {
+    const { api, node } = cluster;
+    const name = `mirrored-${NODE_NAME}`;
+    await node.writeManifest("mirrored", manifest("mirrored", [shell("app", IDLE)]));
+    const shown = await ready(name);
+    const annotations = shown?.metadata.annotations ?? {};
+    assert.equal(annotations["kubernetes.io/config.mirror"], annotations["kubernetes.io/config.hash"]);
+    const id = statusOf(shown).containerStatuses?.[0]?.containerID;
+    await api.delete("pods", "default", name, { gracePeriodSeconds: 0 });
+    const healed = await until(name, (one) => isReady(one) && one?.metadata.uid !== shown?.metadata.uid, "shown again");
+    assert.equal(statusOf(healed).containerStatuses?.[0]?.containerID, id, "the static pod ran on");
+    await node.removeManifest("mirrored");
+    await gone(name);
+  });
+});
+
+test("a restart of the agent: pods run on, times stand, what was deleted meanwhile ends", async () => {
+  const { api, node } = cluster;
+  for (const name of ["stays", "goes", "over"]) {
+    const script = name === "over" ? "exit 0" : IDLE;
+    await api.create("pods", boundPod(name, script, { restartPolicy: name === "over" ? "Never" : "Always" }));
+  }
+  const before = statusOf(await ready("stays"));
+  await ready("goes");
+  await until("over", (one) => statusOf(one).phase === "Succeeded", "Succeeded");
+  await node.kill9();
+  await api.delete("pods", "default", "goes");
+  await node.restart();
+  await gone("goes");
+  await waitFor(async () => (await node.pods()).some(({ metadata }) => metadata.name === "stays"), {
+    what: "stays is known",
+  });
+  const now = statusOf(await ready("stays"));
+  assert.deepEqual(now.containerStatuses, before.containerStatuses);
+  assert.deepEqual(now.conditions, before.conditions);
+  assert.equal(now.startTime, before.startTime);
+  assert.equal(statusOf(await pod("over")).phase, "Succeeded");
+  for (const name of ["stays", "over"]) {
+    await api.delete("pods", "default", name);
+    await gone(name);
+  }
+});
+
+test("an agent that starts while the server is away: static pods run, pods of the API live on", async (t) => {
+  const { api, node, fixture } = cluster;
+  if (fixture === undefined) {
+    t.skip("a real server is not ours to stop");
+    return;
+  }
+  await api.create("pods", boundPod("kept", IDLE));
+  const before = statusOf(await ready("kept"));
+  await node.kill9();
+  await fixture.stop();
+  await node.writeManifest("alone", manifest("alone", [shell("app", IDLE)]));
+  await node.restart();
+  await node.waitFor((pods) => pods.some(({ status }) => status?.phase === "Running"), { what: "alone runs" });
+  await fixture.restart();
+  await ready(`alone-${NODE_NAME}`);
+  await node.waitFor((pods) => pods.some(({ metadata }) => metadata.name === "kept"), { what: "kept is known" });
+  assert.deepEqual(statusOf(await ready("kept")).containerStatuses, before.containerStatuses);
+  await fixture.stop();
+  fixture.store.wipe();
+  await fixture.restart();
+  const left = await node.waitFor((pods) => pods.every(({ metadata }) => metadata.name !== "kept"), {
+    what: "a pod that the storage has lost ends",
+  });
+  assert.deepEqual(
+    left.map(({ metadata, status }) => [metadata.name, status?.phase]),
+    [[`alone-${NODE_NAME}`, "Running"]],
+  );
+});

@@ -1,0 +1,85 @@
+// A node of a cluster for tests: the agent on real containerd, and an API server: the fixture, or the one that KUBECONFIG
+// names. Stops what it started.
+import { FakeApi } from "../fake-api/fake-api.js";
+import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";
+import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";
+
+export const NODE_NAME = "testnode";
+
+export interface ClusterNode {
+  /** Undefined on a real server. */
+  fixture: FakeApi | undefined;
+  /** As an administrator. */
+  api: ApiKit;
+  node: TestNode;
+  stop(): Promise<void>;
+}
+
+export async function startClusterNode(options: NodeOptions = {}): Promise<ClusterNode> {
+  const real = process.env["KUBECONFIG"];
+  const fixture = real === undefined ? await FakeApi.start({ nodeRestriction: true, bookmarkMs: 1000 }) : undefined;
+  const admin = real ?? (await fixture?.kubeconfig({ name: "admin", groups: ["system:masters"] })) ?? "";
+  const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
+  const own = real ?? (await fixture?.kubeconfig(user)) ?? "";
+  const api = await ApiKit.fromKubeconfig(admin);
+  const flags = [...(options.flags ?? []), `--kubeconfig=${own}`];
+  const node = await startNode({ ...options, nodeName: NODE_NAME, flags });
+  return {
+    fixture,
+    api,
+    node,
+    async stop() {
+      await node.stop();
+      api.close();
+      await fixture?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A pod bound to the node, of one container that runs `script`. */
+export function boundPod(name: string, script: string, spec: Fields = {}): Fields {
+  return {
+    metadata: { name, namespace: "default" },
+    spec: {
+      nodeName: NODE_NAME,
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 5,
+      containers: [{ name: "app", image: testImage(), imagePullPolicy: "Never", command: ["/bin/sh", "-c", script] }],
+      ...spec,
+    },
+  };
+}
+
+export interface SeenStatus {
+  phase?: string;
+  reason?: string;
+  message?: string;
+  startTime?: string;
+  podIP?: string;
+  observedGeneration?: number;
+  conditions?: {
+    type: string;
+    status: string;
+    lastTransitionTime?: string;
+    reason?: string;
+    observedGeneration?: number;
+  }[];
+  containerStatuses?: SeenContainer[];
+  ephemeralContainerStatuses?: SeenContainer[];
+}
+
+export interface SeenContainer {
+  name: string;
+  containerID?: string;
+  restartCount: number;
+  state: { running?: { startedAt: string }; terminated?: { exitCode: number; reason: string } };
+  resources?: { limits?: Record<string, string> };
+}
+
+export function statusOf(pod: ApiObject | undefined): SeenStatus {
+  return pod?.["status"] ?? {};
+}
+
+export function isReady(pod: ApiObject | undefined): boolean {
+  return statusOf(pod).conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+}
