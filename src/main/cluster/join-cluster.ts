@@ -123,8 +123,6 @@ class Joining implements JoinedCluster {
         }),
       node: () => nodeStatus.node(),
       ready: firstNode(nodeStatus),
-      onDesired: (pod) => objects.podWanted(pod),
-      onGone: (uid) => objects.podGone(uid),
     });
     this.stops.push(() => pods.stop());
   }

@@ -15,7 +15,7 @@ export interface ImageCredentials {
   /** Those that fit the image, in the order in which they are tried; none: the pull is anonymous. */
   forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
   /** The pod's own secrets that fit the image, without asking anybody else. */
-  ofPod(pod: Pod, image: string): Promise<PullCredentials[]>;
+  ofPod(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
 }
 
 /** For parts that run without a node around them. */

@@ -109,7 +109,7 @@ export class ImagePuller {
       return undefined;
     }
     const present = await this.status(need, image, signal);
-    const usable = present !== undefined && !(await this.mustProve(need, image, present));
+    const usable = present !== undefined && !(await this.mustProve(need, image, present, signal));
     metrics.ensured(need.policy, present === undefined ? "false" : "true", usable ? "false" : "true");
     if (usable) this.tellPresent(need);
     return usable ? present : undefined;
@@ -120,9 +120,9 @@ export class ImagePuller {
     this.tell(need, "Normal", "Pulled", `Container image "${need.spec}" already present on machine${how}`);
   }
 
-  private mustProve({ pod }: ImageNeed, image: string, present: Image): Promise<boolean> {
+  private mustProve({ pod }: ImageNeed, image: string, present: Image, signal: AbortSignal): Promise<boolean> {
     const { access, credentials } = this.deps;
-    const own = async () => (await credentials.ofPod(pod, image)).map(({ source }) => source);
+    const own = async () => (await credentials.ofPod(pod, image, signal)).map(({ source }) => source);
     return access.mustProve(image, present.id, own);
   }
 
@@ -190,7 +190,7 @@ export class ImagePuller {
   private async broughtByOthers(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {
     if (need.policy === "Always") return undefined;
     const present = await this.status(need, image, signal);
-    return present === undefined || (await this.mustProve(need, image, present)) ? undefined : present;
+    return present === undefined || (await this.mustProve(need, image, present, signal)) ? undefined : present;
   }
 
   private async listed(

@@ -7,8 +7,10 @@ import { pullRecordMetrics } from "../../shared/metrics/pull-records.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodTrace } from "../timeline/trace.js";
 import type { EventRecorder } from "../events/recorder.js";
+import type { ClusterAccess } from "../cluster/port.js";
 import { openAccess, type ImageAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
+import { ClusterPullSecrets } from "./keyring/cluster-pull-secrets.js";
 import { KeyringCredentials, type NodeCredentials } from "./keyring/keyring-credentials.js";
 import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
@@ -43,6 +45,8 @@ export interface NodeImagesDeps {
   registry: ThreadRegistry;
   /** Asked after the node's own files. */
   providers?: NodeCredentials | undefined;
+  /** Absent on a stand-alone node. */
+  cluster?: ClusterAccess | undefined;
 }
 
 /** When pulls go side by side and nobody says how many: a burst must not become a storm in the runtime. */
@@ -51,12 +55,13 @@ const PARALLEL_PULLS = 16;
 const RECORDS_PER_POD = 5;
 
 export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): ImagePuller {
-  const { cri, clock, events, trace, registry } = deps;
+  const { cri, clock, events, trace, registry, cluster } = deps;
   const log = moduleLogger(deps.log, "images");
   const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
   const files = new NodeCredentialFiles(places, log);
   const node = deps.providers === undefined ? [files] : [files, deps.providers];
-  const credentials = new KeyringCredentials({ secrets: standalonePullSecrets, node, events });
+  const secrets = cluster === undefined ? standalonePullSecrets : new ClusterPullSecrets({ cluster, log });
+  const credentials = new KeyringCredentials({ secrets, node, events });
   const access = accessOf(settings, { ...deps, log });
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);

@@ -82,7 +82,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     log: moduleLogger(log, "doer"),
     events,
     trace,
-    images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers }),
+    images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers, cluster: cluster?.access }),
     cgroups,
     userNamespaces: new UserNamespaces(settings),
     volumes,

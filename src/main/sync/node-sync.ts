@@ -298,16 +298,16 @@ export class NodeSync {
     const allocated = this.resizes.onWish(pod);
     this.admission.updated(allocated);
     const record = this.records.get(uid);
-    // A pod that is over refers to nothing any more.
-    if (record?.finalStatus === undefined) {
-      this.deps.runtime.cluster?.()?.podWanted(allocated);
-      this.deps.runtime.volumes.podChanged(allocated);
-    }
     if (record !== undefined) {
       const { startTime } = record;
       // The API server's verdict counts as well as our own, unless it came while the pod ran.
       const foreign = isFinalPhase(api?.phase) && this.workers.get(uid) === undefined ? api : undefined;
       const finalStatus = record.finalStatus ?? foreign;
+      // A pod that is over refers to nothing any more.
+      if (finalStatus === undefined) {
+        this.deps.runtime.cluster?.()?.podWanted(allocated);
+        this.deps.runtime.volumes.podChanged(allocated);
+      }
       if (finalStatus !== undefined) this.statuses.restore(pod, finalStatus);
       else if (before?.finalStatus !== undefined) this.statuses.acceptAgain(pod, startTime);
       else this.statuses.accept(pod, startTime);

@@ -24,10 +24,10 @@ export interface KnownIntent {
 
 const FILE = "mount.json";
 
-/** Survives a crash of the machine once resolved. */
+/** Outlives the agent. It need not outlive the machine: then there is no mount. */
 export async function recordIntent(metaDirectory: string, intent: MountIntent): Promise<void> {
   await mkdir(metaDirectory, { recursive: true, mode: POD_DIRECTORY_MODE });
-  await atomicWrite(`${metaDirectory}/${FILE}`, `${JSON.stringify(intent)}\n`);
+  await atomicWrite(`${metaDirectory}/${FILE}`, `${JSON.stringify(intent)}\n`, { durable: false });
 }
 
 /** undefined when there is none. */

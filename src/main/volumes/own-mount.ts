@@ -1,10 +1,10 @@
 // File systems that the agent itself mounts as a volume. INVARIANTS: the note is on disk before the mount and goes after
 // the unmount; without a note, or with one of another kind, what is mounted there is somebody else's and stays.
-import { mount } from "../../shared/os/mount.js";
+import { mount, unmount } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
-import { ForeignMountError } from "./errors.js";
+import { ForeignMountError, VolumeBusyError } from "./errors.js";
 import { clearIntent, readIntent, recordIntent, type MountIntent } from "./mount-intent.js";
-import { mountsAt, unmount } from "./mounts.js";
+import { mountsAt } from "./mounts.js";
 
 export class OwnMounts {
   /** Kernels before 6.3, and user namespaces, know no noswap. */
@@ -30,7 +30,7 @@ export class OwnMounts {
     this.noSwapRefused ||= type === "tmpfs";
   }
 
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
+  /** Idempotent. @throws VolumeBusyError, ForeignMountError, OsCallError */
   async remove(uid: string, target: string, meta: string): Promise<void> {
     const intent = await readIntent(meta);
     if (intent === undefined) return;
@@ -38,7 +38,18 @@ export class OwnMounts {
     if (intent.kind !== undefined && layers.some(({ fsType }) => fsType !== intent.kind)) {
       throw new ForeignMountError(target, [target]);
     }
-    if (layers.length > 0) await unmount(uid, target);
+    for (let left = layers.length; left > 0; left--) await this.unmountLayer(uid, target);
     await clearIntent(meta);
+  }
+
+  /** By the system call: file systems in memory have no server that could keep it waiting. */
+  private async unmountLayer(uid: string, target: string): Promise<void> {
+    try {
+      await unmount(target, ["noFollow"]);
+    } catch (error) {
+      if (isOsCallError(error, "EBUSY")) throw new VolumeBusyError(uid, target);
+      // Someone else was quicker: what counts is that it is gone.
+      if (!isOsCallError(error, "EINVAL")) throw error;
+    }
   }
 }

@@ -5,6 +5,8 @@ export type VolumePlace = HostPlace | ImagePlace;
 
 export interface HostPlace {
   hostPath: string;
+  /** Containers may only read, whatever their mounts say. */
+  readOnly?: true;
 }
 export interface ImagePlace {
   /** What to fetch before the first container that mounts it; the runtime gets the resolved reference. */

@@ -176,10 +176,10 @@ test("the pod's secrets come before the node's files and providers; the same cre
     found.map(({ auth, source }) => `${source.kind} ${auth.username}`),
     ["secret secret", "node file", "node provider"],
   );
-  const own = await keyring.ofPod(makePod(), "registry.io/a:1");
+  const own = await keyring.ofPod(makePod(), "registry.io/a:1", never);
   assert.equal(own.length, 1);
   assert.deepEqual(own[0], found[0]);
-  assert.deepEqual(await keyring.ofPod(makePod(), "other.io/a:1"), []);
+  assert.deepEqual(await keyring.ofPod(makePod(), "other.io/a:1", never), []);
 });
 
 test("secrets that a stand-alone node can't have are told with their names", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { access, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import type { ClusterObjects } from "../../../src/main/cluster/port.js";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import {
@@ -47,6 +48,37 @@ test("the runtime class's name is the handler's, for a runtime that lists it and
     const world = await build(t, { runtimeClassName: "kata" }, handlers);
     await world.sandbox();
     assert.equal(world.asked()?.runtimeHandler, "kata");
+  }
+});
+
+/** A cluster with one class: "strong" is run by "kata". */
+const cluster = {
+  runtimeClass: (name: string) =>
+    Promise.resolve(name === "strong" ? { metadata: { name }, handler: "kata" } : undefined),
+} as unknown as ClusterObjects;
+const FROM_API = { "kubernetes.io/config.source": "api" };
+const FROM_FILE = { "kubernetes.io/config.source": "file" };
+
+test("in a cluster the class says which handler; one that is not there keeps the sandbox from being made", async (t) => {
+  const rows: [name: string, joined: boolean, annotations: Record<string, string>, handler: string | RegExp][] = [
+    ["strong", true, FROM_API, "kata"],
+    ["strong", true, FROM_FILE, "kata"],
+    ["weak", true, FROM_API, /runtimeclass.node.k8s.io "weak" not found$/],
+    ["kata", false, FROM_FILE, "kata"],
+    ["strong", false, FROM_API, /has not joined its cluster yet/],
+  ];
+  for (const [runtimeClassName, joined, annotations, expected] of rows) {
+    const world = await build(t, { runtimeClassName });
+    world.runtime.cluster = () => (joined ? cluster : undefined);
+    world.pod.metadata.annotations = annotations;
+    if (typeof expected === "string") {
+      await world.sandbox();
+      assert.equal(world.asked()?.runtimeHandler, expected);
+      continue;
+    }
+    await assert.rejects(world.sandbox(), expected);
+    assert.match(world.events[0] ?? "", /FailedCreatePodSandBox: Failed to create pod sandbox: /);
+    assert.match(world.events[0] ?? "", expected);
   }
 });
 

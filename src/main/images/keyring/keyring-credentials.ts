@@ -25,7 +25,7 @@ export class KeyringCredentials implements ImageCredentials {
   constructor(private readonly deps: KeyringDeps) {}
 
   async forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
-    const { secrets, missing } = await this.deps.secrets.forPod(pod);
+    const { secrets, missing } = await this.deps.secrets.forPod(pod, signal);
     if (missing.length > 0) {
       const message = `Unable to retrieve some image pull secrets (${missing.join(", ")}); attempting to pull the image may not succeed.`;
       this.deps.events.pod(pod, { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
@@ -38,8 +38,8 @@ export class KeyringCredentials implements ImageCredentials {
     return withoutRepeats(found);
   }
 
-  async ofPod(pod: Pod, image: string): Promise<PullCredentials[]> {
-    return ofSecrets((await this.deps.secrets.forPod(pod)).secrets, fullRepository(image));
+  async ofPod(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
+    return ofSecrets((await this.deps.secrets.forPod(pod, signal)).secrets, fullRepository(image));
   }
 }
 

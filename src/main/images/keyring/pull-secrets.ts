@@ -12,13 +12,13 @@ export interface PullSecret {
 
 export interface PullSecrets {
   /** In the order in which the pod names them; those that don't exist or can't be read are missing. */
-  forPod(pod: Pod): Promise<{ secrets: PullSecret[]; missing: string[] }>;
+  forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }>;
 }
 
 export const standalonePullSecrets: PullSecrets = {
   forPod: (pod) => Promise.resolve({ secrets: [], missing: secretNames(pod) }),
 };
 
-function secretNames({ spec }: Pod): string[] {
+export function secretNames({ spec }: Pod): string[] {
   return (spec.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
 }

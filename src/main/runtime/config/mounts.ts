@@ -94,7 +94,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   if (isImagePlace(root)) return imageMount(input, mount, containerPath, resolved ?? "");
   return {
     ...bind(resolved ?? root.hostPath, containerPath),
-    readonly: mount.readOnly === true,
+    readonly: mount.readOnly === true || root.readOnly === true,
     recursiveReadOnly: recursiveReadOnly(mount, input.recursiveReadOnly === true),
     propagation: propagations[mount.mountPropagation ?? "None"],
   };

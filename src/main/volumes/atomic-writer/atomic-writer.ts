@@ -40,10 +40,12 @@ export async function writePayload(volume: string, payload: Payload, deps: Atomi
   checkPayload(payload);
   const current = await linkTarget(`${volume}/${DATA}`);
   const changed = current === undefined || !(await holds(`${volume}/${current}`, payload));
+  // The first write finds nothing to make up for, and leaves nothing behind.
+  const fresh = current === undefined && (await namesIn(volume)).length === 0;
   const directory = changed ? await replace(volume, payload, deps) : current;
-  await showLinks(volume, payload);
+  await showLinks(volume, payload, fresh);
   await deps.onStep?.("visible");
-  await tidy(volume, directory, payload);
+  if (!fresh) await tidy(volume, directory, payload);
   await deps.onStep?.("tidy");
   return changed;
 }
@@ -125,12 +127,14 @@ async function filesIn(directory: string, below: string): Promise<string[]> {
   return found;
 }
 
-async function showLinks(volume: string, payload: Payload): Promise<void> {
+async function showLinks(volume: string, payload: Payload, fresh: boolean): Promise<void> {
   for (const name of visibleNames(payload.keys())) {
     const link = `${volume}/${name}`;
     const target = `${DATA}/${name}`;
-    if ((await linkTarget(link)) === target) continue;
-    await rm(link, { recursive: true, force: true });
+    if (!fresh) {
+      if ((await linkTarget(link)) === target) continue;
+      await rm(link, { recursive: true, force: true });
+    }
     await symlink(target, link);
   }
 }

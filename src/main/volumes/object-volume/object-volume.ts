@@ -13,7 +13,7 @@ import { isMountPoint } from "../mounts.js";
 import { OwnMounts } from "../own-mount.js";
 import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE, volumeDirectory } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { removeTree } from "../remove-tree.js";
+import { removeOwnTree } from "../remove-tree.js";
 import { nestedMountPoints } from "./nested-mount-points.js";
 import { samePayload } from "./same-payload.js";
 
@@ -50,9 +50,9 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
   const metaOf = (uid: string, volume: string): string => metaDirectory(rootDir, uid, kind.name, volume);
 
   async function makeDirectory(pod: Pod, volume: string, directory: string): Promise<void> {
-    await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
+    const made = await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
     if (!kind.inMemory) return chmod(directory, DISK_MODE);
-    if (await isMountPoint(directory)) return;
+    if (made === undefined && (await isMountPoint(directory))) return;
     const sizeBytes = tmpfsSize(pod, {}, nodeMemoryBytes).toString();
     const data = `size=${sizeBytes},mode=${MEMORY_MODE.toString(8)}`;
     const intent = { version: 1, kind: "tmpfs", target: directory, sizeBytes } as const;
@@ -68,6 +68,8 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       }),
     });
     written.set(directory, payload);
+    // The mount itself tells of the others.
+    if (kind.inMemory) return;
     const meta = metaOf(pod.metadata.uid, volume.name);
     await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
     await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
@@ -98,7 +100,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
   return {
     name: kind.name,
     source: kind.source,
-    setUp: async (request) => ({ hostPath: await bring(request, true) }),
+    setUp: async (request) => ({ hostPath: await bring(request, true), readOnly: true }),
     refresh: async (request) => {
       await bring(request, false);
     },
@@ -107,9 +109,9 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       const meta = metaOf(uid, volume);
       written.delete(directory);
       await ownMounts.remove(uid, directory, meta);
-      await removeTree(directory);
+      await removeOwnTree(directory);
       // Last, so that an interrupted teardown finds the volume again.
-      await removeTree(meta);
+      await removeOwnTree(meta);
     },
   };
 }

@@ -48,6 +48,7 @@ export class Refresher {
 
   async forget(uid: string): Promise<void> {
     this.entries.delete(uid);
+    this.arm();
     if (this.current?.uid !== uid) return;
     this.current.abort.abort(new Error(`the volumes of pod ${uid} are being taken down`));
     await this.current.done;

@@ -110,7 +110,7 @@ test("many who wait make one call; who stops waiting ends nothing for the others
   assert.equal(calls.length, 1);
 });
 
-test("a token that was asked for before its pod went is not kept for the next of the name", async () => {
+test("a token belongs to one pod, not to a name", async () => {
   const { get, tokens } = world();
   await get();
   tokens.podGone("another");

@@ -373,6 +373,12 @@ test("mounts: volumes, hosts file, termination log", () => {
     own.map(({ hostPath }) => hostPath),
     ["/host/v", "/p/log"],
   );
+  const given = new Map([["v", { hostPath: "/host/v", readOnly: true } as const]]);
+  assert.equal(
+    mounts([{ name: "v", mountPath: "/d" }], { volumes: given })[0]?.readonly,
+    true,
+    "whatever the mount says",
+  );
   const sub = mounts([{ name: "v", mountPath: "/d", subPath: "s" }], { subPaths: new Map([[0, "/host/v/s"]]) });
   assert.equal(sub[0]?.hostPath, "/host/v/s");
   assert.throws(() => mounts([{ name: "v", mountPath: "/d", subPath: "s" }]), isCreateContainerConfigError);

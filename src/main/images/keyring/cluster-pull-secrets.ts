@@ -1,0 +1,58 @@
+// imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. What must hold: no message
+// ever carries a part of one; a secret that can't be used is as good as missing.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Secret } from "../../../shared/api/objects.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ClusterAccess } from "../../cluster/port.js";
+import { joined } from "../../cluster/joined.js";
+import { readDockerConfig, type DockerConfigForm } from "./docker-config.js";
+import { secretNames, type PullSecret, type PullSecrets } from "./pull-secrets.js";
+
+export interface ClusterPullSecretsDeps {
+  cluster: ClusterAccess;
+  log: Logger;
+}
+
+/** Type of the secret to the key and form of its configuration. */
+const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> = {
+  "kubernetes.io/dockerconfigjson": { key: ".dockerconfigjson", form: "config.json" },
+  "kubernetes.io/dockercfg": { key: ".dockercfg", form: "dockercfg" },
+};
+
+export class ClusterPullSecrets implements PullSecrets {
+  constructor(private readonly deps: ClusterPullSecretsDeps) {}
+
+  async forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }> {
+    const names = secretNames(pod);
+    const found = await Promise.all(names.map((name) => this.read(pod.metadata.namespace, name, signal)));
+    return {
+      secrets: found.flatMap((secret) => secret ?? []),
+      missing: names.filter((_name, index) => found[index] === undefined),
+    };
+  }
+
+  private async read(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret | undefined> {
+    try {
+      const secret = await joined(this.deps.cluster).secrets.get(namespace, name, signal);
+      return { uid: secret.metadata.uid ?? "", namespace, name, auths: this.authsOf(secret, `${namespace}/${name}`) };
+    } catch (error) {
+      signal.throwIfAborted();
+      this.warn(`${namespace}/${name}`, error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  /** A secret of another type is there, and has nothing for us. @throws DockerConfigError */
+  private authsOf({ type = "", data = {} }: Secret, name: string): PullSecret["auths"] {
+    const { key, form } = FORMS[type] ?? {};
+    const text = key === undefined ? undefined : data[key];
+    if (form === undefined || text === undefined || text === "") return new Map();
+    const { auths, problems } = readDockerConfig(Buffer.from(text, "base64").toString("utf8"), form);
+    for (const problem of problems) this.warn(name, problem);
+    return auths;
+  }
+
+  private warn(name: string, problem: string): void {
+    this.deps.log.warn({ secret: name }, `image pull secret ${name} is not used as a whole: ${problem}`);
+  }
+}

@@ -1,0 +1,48 @@
+// A cluster of the test's own, as volumes see it.
+import type { ClusterObjects } from "../../../../src/main/cluster/port.js";
+import { ApiError } from "../../../../src/shared/api/client/errors.js";
+import type { ConfigMap, Secret } from "../../../../src/shared/api/objects.js";
+
+export interface ClusterKit {
+  configMaps: Map<string, ConfigMap>;
+  secrets: Map<string, Secret>;
+  /** Given out by audience; "" the server's own. */
+  tokens: Map<string, string>;
+  anchors: Map<string, string>;
+  objects: ClusterObjects;
+}
+
+export const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString("base64");
+
+export function clusterKit(): ClusterKit {
+  const configMaps = new Map<string, ConfigMap>();
+  const secrets = new Map<string, Secret>();
+  const tokens = new Map([["", "token"]]);
+  const anchors = new Map<string, string>();
+  const read = <T>(kind: string, from: Map<string, T>) => ({
+    get: (_namespace: string, name: string): Promise<T> => {
+      const found = from.get(name);
+      return found === undefined
+        ? Promise.reject(new ApiError(404, "NotFound", `${kind} "${name}" not found`))
+        : Promise.resolve(found);
+    },
+  });
+  const objects = {
+    configMaps: read("configmap", configMaps),
+    secrets: read("secret", secrets),
+    tokens: {
+      get: ({ audience = "" }: { audience?: string }) => {
+        const token = tokens.get(audience);
+        return token === undefined
+          ? Promise.reject(new Error("failed to fetch token: away"))
+          : Promise.resolve({ token, expiresAt: 0 });
+      },
+    },
+    trustAnchors: {
+      byName: (name: string) => Promise.resolve(anchors.get(name) ?? ""),
+      bySigner: (signer: string) => Promise.resolve(anchors.get(signer) ?? ""),
+    },
+    node: () => undefined,
+  } as unknown as ClusterObjects;
+  return { configMaps, secrets, tokens, anchors, objects };
+}
