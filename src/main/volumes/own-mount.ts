@@ -3,7 +3,7 @@
 import { mount } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
 import { ForeignMountError } from "./errors.js";
-import { clearIntent, readIntent, recordIntent, type MountIntent } from "./mount-intent.js";
+import { clearIntent, readIntent, recordIntent, type MountIntent, type OwnFsType } from "./mount-intent.js";
 import { mountsAt, unmount } from "./mounts.js";
 
 export class OwnMounts {
@@ -30,15 +30,27 @@ export class OwnMounts {
     this.noSwapRefused ||= type === "tmpfs";
   }
 
+  /** For mounts that a program makes: the note precedes `work`, which is left out where it is mounted already. */
+  async makeBy(meta: string, intent: MountIntent, work: () => Promise<void>): Promise<void> {
+    if ((await mountsAt(intent.target)).length > 0) return;
+    await recordIntent(meta, intent);
+    await work();
+  }
+
   /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
   async remove(uid: string, target: string, meta: string): Promise<void> {
     const intent = await readIntent(meta);
     if (intent === undefined) return;
     const layers = await mountsAt(target);
-    if (intent.kind !== undefined && layers.some(({ fsType }) => fsType !== intent.kind)) {
+    if (intent.kind !== undefined && layers.some(({ fsType }) => !fits(fsType, intent.kind))) {
       throw new ForeignMountError(target, [target]);
     }
     if (layers.length > 0) await unmount(uid, target);
     await clearIntent(meta);
   }
+}
+
+function fits(fsType: string, kind: OwnFsType | undefined): boolean {
+  if (kind === "bind") return true;
+  return kind === "nfs" ? /^nfs4?$/.test(fsType) : fsType === kind;
 }

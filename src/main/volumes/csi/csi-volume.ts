@@ -29,6 +29,10 @@ export function deviceKey(volume: Pick<CsiVolume, "driver" | "handle">): string 
   return uniqueVolumeName(volume.driver, volume.handle);
 }
 
+export function deviceOf(csi: CSIPersistentVolumeSource): { driver: string; handle: string } {
+  return { driver: csi.driver, handle: csi.volumeHandle };
+}
+
 /** @throws CsiSpecError */
 export function persistentVolume(pv: PersistentVolume, csi: CSIPersistentVolumeSource, readOnly: boolean): CsiVolume {
   const name = checkedName(pv.metadata.name ?? "", csi.driver);

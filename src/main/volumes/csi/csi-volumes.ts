@@ -5,6 +5,10 @@ import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
 import { CsiMaps, type MapRequest } from "./map-volume.js";
 import { CsiMounts, type MountRequest } from "./mount-volume.js";
 import { Staging } from "./staging.js";
+import type { CsiVolume } from "./csi-volume.js";
+import { canExpand, expandVolume, type ExpandRequest } from "./expand-volume.js";
+import { csiUsage } from "./volume-stats.js";
+import type { VolumeUsage } from "../volume-usage.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 
 export class CsiVolumes {
@@ -67,6 +71,22 @@ export class CsiVolumes {
   async unmap(uid: string, spec: string): Promise<void> {
     await this.load();
     return this.maps.unmap(uid, spec, this.ended.signal);
+  }
+
+  /** False: the driver has nothing to do on nodes when a volume grows. */
+  canExpand(volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
+    return canExpand(this.context, volume, signal);
+  }
+
+  expand(request: ExpandRequest): Promise<void> {
+    return expandVolume(this.context, this.staging, request);
+  }
+
+  usage(
+    volume: { driver: string; handle: string; path: string },
+    signal: AbortSignal,
+  ): Promise<VolumeUsage | undefined> {
+    return csiUsage(this.context, this.staging, volume, signal);
   }
 
   /** For node.status.volumesInUse. */

@@ -98,6 +98,11 @@ export class Staging {
     for (const key of this.context.users.unused()) this.unstageLater(key);
   }
 
+  /** Where the device is staged. */
+  target(device: Device): string {
+    return this.places(device).target;
+  }
+
   /** Settles when nothing is left to unstage. For tests. */
   async idle(): Promise<void> {
     await Promise.all(this.loops.values());
