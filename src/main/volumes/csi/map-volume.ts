@@ -43,7 +43,7 @@ export class CsiMaps {
     const { pod, volume, signal } = request;
     const { uid } = pod.metadata;
     const user = userKey(uid, volume.spec);
-    const places = paths.blockPaths(this.context.rootDir, volume.spec, uid);
+    const places = this.places(uid, volume.spec);
     const place: DevicePlace = { devicePath: places.podLink, ...(volume.readOnly ? { readOnly: true } : {}) };
     if (this.mapped.has(user)) return place;
     if ((await linkTo(places.podLink)) && (await linkTo(places.globalLink)) && (await isThere(places.publish))) {
@@ -72,7 +72,7 @@ export class CsiMaps {
 
   /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
   async unmap(uid: string, spec: string, signal: AbortSignal): Promise<void> {
-    const places = paths.blockPaths(this.context.rootDir, spec, uid);
+    const places = this.places(uid, spec);
     const data = await readVolData(places.data);
     const user = userKey(uid, spec);
     if (data === undefined) {
@@ -131,6 +131,11 @@ export class CsiMaps {
       }
       if (!(await isThere(target))) throw new CsiStateError(`driver ${volume.driver} made nothing at ${target}`);
     });
+  }
+
+  private places(uid: string, spec: string) {
+    const { rootDir } = this.context;
+    return { ...paths.blockPaths(rootDir, spec), ...paths.blockPodPaths(rootDir, spec, uid) };
   }
 
   private note(directory: string, volume: CsiVolume): Promise<void> {

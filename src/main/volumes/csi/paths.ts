@@ -50,19 +50,32 @@ export function devicesRoot(rootDir: string): string {
   return `${csiRoot(rootDir)}/volumeDevices`;
 }
 
-/** Everything of a block volume; no PV may be called "staging" or "publish", and neither collides with its name. */
-export function blockPaths(rootDir: string, spec: string, uid: string) {
+/** Places of a block volume; neither "staging" nor "publish" may be the name of one. */
+export function blockPaths(rootDir: string, spec: string) {
   const root = devicesRoot(rootDir);
   return {
     staging: `${root}/staging/${spec}`,
     publishParent: `${root}/publish/${spec}`,
-    publish: `${root}/publish/${spec}/${uid}`,
     volume: `${root}/${spec}`,
     globalMap: `${root}/${spec}/dev`,
-    globalLink: `${root}/${spec}/dev/${uid}`,
     data: `${root}/${spec}/data`,
-    podMap: `${podDirectory(rootDir, uid)}/volumeDevices/${ON_DISK}`,
-    podLink: `${podDirectory(rootDir, uid)}/volumeDevices/${ON_DISK}/${spec}`,
+  };
+}
+
+/** Links to the devices of a pod. */
+export function podMapDirectory(rootDir: string, uid: string): string {
+  return `${podDirectory(rootDir, uid)}/volumeDevices/${ON_DISK}`;
+}
+
+/** Of a block volume, what is one pod's. */
+export function blockPodPaths(rootDir: string, spec: string, uid: string) {
+  const { publishParent, globalMap } = blockPaths(rootDir, spec);
+  const podMap = podMapDirectory(rootDir, uid);
+  return {
+    publish: `${publishParent}/${uid}`,
+    globalLink: `${globalMap}/${uid}`,
+    podMap,
+    podLink: `${podMap}/${spec}`,
   };
 }
 

@@ -161,7 +161,7 @@ export class Staging {
   private places(device: Device): { notes: string; target: string } {
     const { rootDir } = this.context;
     if (device.block !== undefined) {
-      const { staging, volume } = paths.blockPaths(rootDir, device.block, "");
+      const { staging, volume } = paths.blockPaths(rootDir, device.block);
       return { notes: volume, target: staging };
     }
     const notes = paths.stagingDirectory(rootDir, device.driver, device.handle);
@@ -172,7 +172,7 @@ export class Staging {
     const { rootDir } = this.context;
     if (device.block !== undefined) {
       await removeTree(target);
-      await removeEmpty(paths.blockPaths(rootDir, device.block, "").publishParent);
+      await removeEmpty(paths.blockPaths(rootDir, device.block).publishParent);
       await removeTree(notes);
       return;
     }

@@ -69,9 +69,9 @@ export class DeviceUsers {
       if (data === undefined || data.volumeLifecycleMode === "Ephemeral") continue;
       this.use({ driver: data.driverName, handle: data.volumeHandle }, userKey(uid, spec));
     }
-    const { podMap } = paths.blockPaths(rootDir, "", uid);
+    const podMap = paths.podMapDirectory(rootDir, uid);
     for (const spec of await namesIn(podMap)) {
-      const data = await readVolData(paths.blockPaths(rootDir, spec, uid).data);
+      const data = await readVolData(paths.blockPaths(rootDir, spec).data);
       if (data === undefined || !(await isLink(`${podMap}/${spec}`))) continue;
       this.use({ driver: data.driverName, handle: data.volumeHandle }, userKey(uid, spec), spec);
     }

@@ -43,8 +43,9 @@ export function persistentPlugin(
     source,
     async setUp(request) {
       const { pod, volume, signal } = request;
-      return told(request, async () => {
+      return told(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
+        named(bound.pv.metadata.name ?? "");
         checkAffinity(deps, pod, volume, bound.pv);
         const place = await mountOf(request, bound);
         deps.onBound(pod, volume, bound, place);
@@ -54,8 +55,9 @@ export function persistentPlugin(
     },
     async refresh(request) {
       const { pod, volume, signal } = request;
-      await told(request, async () => {
+      await told(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
+        named(bound.pv.metadata.name ?? "");
         const { csi } = bound.pv.spec;
         if (csi === undefined) return;
         const volumes = await deps.csi();
@@ -111,10 +113,14 @@ function checkAffinity(
   throw stepError(pod, volume, "MountVolume.NodeAffinity check", pv.metadata.name ?? "", problem);
 }
 
-/** Failures in upstream's words, each with the step that it befell. */
-export async function told<T>({ pod, volume, signal }: SetUpRequest, work: () => Promise<T>): Promise<T> {
+/** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
+export async function told<T>(
+  { pod, volume, signal }: SetUpRequest,
+  work: (named: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  let { name } = volume;
   try {
-    return await work();
+    return await work((known) => (name = known));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof VolumeSetUpError) throw error;
@@ -122,15 +128,12 @@ export async function told<T>({ pod, volume, signal }: SetUpRequest, work: () =>
       const { message } = notReady([volume.name], [volume.name], error.message, error);
       throw new VolumeStepError(pod, volume.name, error.message, { reason: "FailedMount", message }, { cause: error });
     }
-    if (isCsiStep(error)) {
-      if (isAttachLimit(error.cause)) {
-        const reason = "VolumeAttachmentLimitExceeded";
-        throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
-      }
-      throw stepError(pod, volume, error.step, volume.name, error.message, error);
+    if (isCsiStep(error) && isAttachLimit(error.cause)) {
+      const reason = "VolumeAttachmentLimitExceeded";
+      throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
     }
     const problem = error instanceof Error ? error.message : String(error);
-    throw new VolumeSetUpError(pod, volume.name, problem, { cause: error });
+    throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
   }
 }
 
