@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ClusterObjects } from "../cluster/port.js";
 import { joined } from "../cluster/joined.js";
-import { isImagePlace, type VolumePlace } from "../volumes/place.js";
+import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { openSubPath } from "../volumes/sub-path.js";
 import { CreateContainerConfigError } from "./config/config-error.js";
 import { envFileValue } from "./config/env-file.js";
@@ -131,7 +131,7 @@ async function valueInFile(
   { volumeName, path, key }: { volumeName: string; path: string; key: string },
 ): Promise<string> {
   const place = volumes.get(volumeName);
-  if (place === undefined || isImagePlace(place)) {
+  if (place === undefined || isImagePlace(place) || isDevicePlace(place)) {
     throw new CreateContainerConfigError(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
   }
   if (key.length > LONGEST_KEY) {

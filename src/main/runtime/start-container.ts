@@ -8,12 +8,12 @@ import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/run
 import { linuxContainerResources } from "../resources/container-resources.js";
 import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/step.js";
-import { isImagePlace, type VolumePlace } from "../volumes/place.js";
+import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { isCreateContainerConfigError } from "./config/config-error.js";
 import { containerConfig } from "./config/container-config.js";
 import { seccompProfileRoot } from "./config/data-dirs.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log-paths.js";
-import { containerMounts, volumeSubPath } from "./config/mounts.js";
+import { containerDevices, containerMounts, volumeSubPath } from "./config/mounts.js";
 import { environmentOf } from "./container-env.js";
 import { makeTerminationLog, writeHostsFile } from "./container-files.js";
 import { containerResourceOptions } from "./container-resource-options.js";
@@ -164,7 +164,14 @@ async function configure(
         subPaths.set(index, subPath);
         continue;
       }
-      const place = { podUid: pod.metadata.uid, volume: mount.name, container: container.name, index };
+      // A device has no paths in it: containerMounts() says so.
+      if (isDevicePlace(root)) continue;
+      const place = {
+        podUid: pod.metadata.uid,
+        volume: root.volumeName ?? mount.name,
+        container: container.name,
+        index,
+      };
       const volumePath = root.hostPath;
       subPaths.set(index, await runtime.volumes.prepareSubPath({ ...place, volumePath, subPath, signal }));
     }
@@ -193,6 +200,7 @@ async function configure(
       imageUser: image.user,
       env,
       mounts,
+      devices: containerDevices(container, volumes),
       resources: linuxContainerResources(pod, container, containerResourceOptions(runtime)),
       ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
       seccompDefault: settings.seccompDefault,

@@ -36,6 +36,45 @@ export function isVolumeSetUpError(error: unknown): error is VolumeSetUpError {
   return error instanceof VolumeSetUpError;
 }
 
+/** What the events of a pod say of a step that failed, where it is not MountVolume.SetUp. */
+export interface StepEvent {
+  reason: "FailedMount" | "FailedMapVolume" | "FailedAttachVolume" | "VolumeResizeFailed";
+  message: string;
+}
+
+/** One step of several that set a volume up failed; worth another try later. */
+export class VolumeStepError extends VolumeSetUpError {
+  constructor(
+    pod: Pod,
+    volume: string,
+    problem: string,
+    readonly event: StepEvent,
+    options?: ErrorOptions,
+  ) {
+    super(pod, volume, problem, options);
+  }
+}
+export function isVolumeStepError(error: unknown): error is VolumeStepError {
+  return error instanceof VolumeStepError;
+}
+
+/** The node can't have the volume, now or later: the pod is to be refused. */
+export class VolumeRefusedError extends VolumeSetUpError {
+  constructor(
+    pod: Pod,
+    volume: string,
+    /** Of the pod's status: "VolumeAttachmentLimitExceeded". */
+    readonly reason: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(pod, volume, problem, options);
+  }
+}
+export function isVolumeRefusedError(error: unknown): error is VolumeRefusedError {
+  return error instanceof VolumeRefusedError;
+}
+
 /** Not all volumes of a pod were set up in the time given; its next sync waits for them again. */
 export class VolumesNotReadyError extends Error {
   override readonly name = "VolumesNotReadyError";

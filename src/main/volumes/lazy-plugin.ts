@@ -9,7 +9,7 @@ export interface LazyPlugin {
   load(): Promise<VolumePlugin>;
 }
 
-/** The plugin has `refresh` and `tearDown`, which do nothing where the loaded one has none. */
+/** The plugin has `refresh`, `tearDown` and `unmapDevice`, which do nothing where the loaded one has none. */
 export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
   const { name, source, unsupported } = plugin;
   let loading: Promise<VolumePlugin> | undefined;
@@ -27,5 +27,6 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
     setUp: async (request) => (await loaded()).setUp(request),
     refresh: async (request) => (await loaded()).refresh?.(request),
     tearDown: async (uid, volume) => (await loaded()).tearDown?.(uid, volume),
+    unmapDevice: async (uid, volume) => (await loaded()).unmapDevice?.(uid, volume),
   };
 }

@@ -4,8 +4,9 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { atomicWrite, errorCode } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 
-/** File system types that the agent mounts for pods. */
-export type OwnFsType = "tmpfs" | "hugetlbfs";
+/** What the agent mounts for pods: file system types, and "bind" for a directory of the node's, of whatever type. */
+const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;
+export type OwnFsType = (typeof KINDS)[number];
 
 export interface MountIntent {
   version: 1;
@@ -49,7 +50,7 @@ export async function clearIntent(metaDirectory: string): Promise<void> {
 function kindOf(text: string): OwnFsType | undefined {
   try {
     const { kind } = JSON.parse(text) as Partial<MountIntent>;
-    return kind === "tmpfs" || kind === "hugetlbfs" ? kind : undefined;
+    return KINDS.find((known) => known === kind);
   } catch {
     return undefined; // half a note, of a machine that crashed
   }

@@ -1,10 +1,10 @@
 // File systems that the agent itself mounts as a volume. INVARIANTS: the note is on disk before the mount and goes after
 // the unmount; without a note, or with one of another kind, what is mounted there is somebody else's and stays.
-import { mount, unmount } from "../../shared/os/mount.js";
+import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
 import { ForeignMountError, VolumeBusyError } from "./errors.js";
-import { clearIntent, readIntent, recordIntent, type MountIntent } from "./mount-intent.js";
-import { mountsAt } from "./mounts.js";
+import { clearIntent, readIntent, recordIntent, type MountIntent, type OwnFsType } from "./mount-intent.js";
+import { mountsAt, unmount } from "./mounts.js";
 
 export class OwnMounts {
   /** Kernels before 6.3, and user namespaces, know no noswap. */
@@ -30,26 +30,40 @@ export class OwnMounts {
     this.noSwapRefused ||= type === "tmpfs";
   }
 
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, OsCallError */
+  /** For mounts that a program makes: the note precedes `work`, which is left out where it is mounted already. */
+  async makeBy(meta: string, intent: MountIntent, work: () => Promise<void>): Promise<void> {
+    if ((await mountsAt(intent.target)).length > 0) return;
+    await recordIntent(meta, intent);
+    await work();
+  }
+
+  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError */
   async remove(uid: string, target: string, meta: string): Promise<void> {
     const intent = await readIntent(meta);
     if (intent === undefined) return;
     const layers = await mountsAt(target);
-    if (intent.kind !== undefined && layers.some(({ fsType }) => fsType !== intent.kind)) {
+    if (intent.kind !== undefined && layers.some(({ fsType }) => !fits(fsType, intent.kind))) {
       throw new ForeignMountError(target, [target]);
     }
-    for (let left = layers.length; left > 0; left--) await this.unmountLayer(uid, target);
+    const byCall = intent.kind !== "nfs" && intent.kind !== "bind";
+    if (!byCall && layers.length > 0) await unmount(uid, target);
+    for (let left = byCall ? layers.length : 0; left > 0; left--) await this.unmountLayer(uid, target);
     await clearIntent(meta);
   }
 
   /** By the system call: file systems in memory have no server that could keep it waiting. */
   private async unmountLayer(uid: string, target: string): Promise<void> {
     try {
-      await unmount(target, ["noFollow"]);
+      await unmountCall(target, ["noFollow"]);
     } catch (error) {
       if (isOsCallError(error, "EBUSY")) throw new VolumeBusyError(uid, target);
       // Someone else was quicker: what counts is that it is gone.
       if (!isOsCallError(error, "EINVAL")) throw error;
     }
   }
+}
+
+function fits(fsType: string, kind: OwnFsType | undefined): boolean {
+  if (kind === "bind") return true;
+  return kind === "nfs" ? /^nfs4?$/.test(fsType) : fsType === kind;
 }

@@ -32,6 +32,11 @@ export function volumeDirectory(rootDir: string, uid: string, plugin: string, vo
   return `${volumesDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${volume}`;
 }
 
+/** Links to the devices of volumes that the pod has as such. */
+export function devicesDirectory(rootDir: string, uid: string): string {
+  return `${podDirectory(rootDir, uid)}/volumeDevices`;
+}
+
 /** The plugin's own notes on a volume. */
 export function metaDirectory(rootDir: string, uid: string, plugin: string, volume: string): string {
   return `${podDirectory(rootDir, uid)}/plugins/${pluginDirectoryName(plugin)}/${volume}`;

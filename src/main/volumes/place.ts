@@ -1,18 +1,30 @@
-// Where a container finds a volume: a path of the node, or the files of an image, which the runtime mounts itself.
+// Where a container finds a volume: a path of the node, the files of an image, which the runtime mounts itself, or a
+// device of the node.
 import type { ImageVolumeSource } from "../../shared/api/volume.js";
 
-export type VolumePlace = HostPlace | ImagePlace;
+export type VolumePlace = HostPlace | ImagePlace | DevicePlace;
 
 export interface HostPlace {
   hostPath: string;
-  /** Containers may only read, whatever their mounts say. */
+  /** The volume can't be written to, whatever the container's mount says. */
   readOnly?: true;
+  /** The volume's name on disk, where it is not the pod's name for it: a persistent volume's. */
+  volumeName?: string;
 }
 export interface ImagePlace {
   /** What to fetch before the first container that mounts it; the runtime gets the resolved reference. */
   image: ImageVolumeSource;
 }
 
+export interface DevicePlace {
+  /** A link to the device's node. */
+  devicePath: string;
+  readOnly?: true;
+}
+
+export function isDevicePlace(place: VolumePlace): place is DevicePlace {
+  return "devicePath" in place;
+}
 export function isImagePlace(place: VolumePlace): place is ImagePlace {
   return "image" in place;
 }

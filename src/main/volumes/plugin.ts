@@ -26,4 +26,6 @@ export interface VolumePlugin {
   unsupported?: (volume: Volume) => string | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
   tearDown?(uid: string, volume: string): Promise<void>;
+  /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
+  unmapDevice?(uid: string, volume: string): Promise<void>;
 }

@@ -29,6 +29,7 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
       load: async () => (await import("./projected/plugin.js")).projectedPlugin({ ...objects, cluster }),
     }),
     ...(cluster === undefined ? [] : clusterPlugins({ ...objects, cluster })),
+    ...(options.persistent?.plugins ?? []),
   ];
 }
 

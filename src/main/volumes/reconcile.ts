@@ -17,8 +17,9 @@ export interface ReconcileDeps {
   metrics: VolumeMetrics;
 }
 
-/** Where the agent mounts: pods/UID/volumes/PLUGIN/NAME and pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
-const OWN_PLACE = /^[^/]+\/(volumes\/[^/]+\/[^/]+|volume-subpaths\/[^/]+\/[^/]+\/\d+)$/;
+/** Where the agent, or a driver for it, mounts: pods/UID/volumes/PLUGIN/NAME, NAME/mount for CSI, and pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
+const OWN_PLACE =
+  /^[^/]+\/(volumes\/[^/]+\/[^/]+|volumes\/kubernetes\.io~csi\/[^/]+\/mount|volume-subpaths\/[^/]+\/[^/]+\/\d+)$/;
 
 /** The volumes that are set up. Rejects when the mount table or the pods' directory cannot be read. */
 export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promise<SetUpVolume[]> {

@@ -30,10 +30,10 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
   const volumes = paths.volumesDirectory(rootDir, uid);
   const onDisk = await volumesOnDisk(deps, uid);
   const outcomes = await Promise.allSettled(
-    [...onDisk].map(async ([volume, pluginDirectories]) => {
+    [...onDisk].map(async ([volume, found]) => {
       const key = volumeKey(uid, volume);
       const down = operations.tearDown(key, async () => {
-        await tearDownVolume(deps, uid, volume, pluginDirectories);
+        await tearDownVolume(deps, uid, volume, found);
         actual.tornDown(uid, volume);
       });
       await within(clock, PATIENCE_MS, down, () => new VolumeOperationPendingError(key));
@@ -47,35 +47,50 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
   await removeTree(paths.subPathsDirectory(rootDir, uid));
   for (const plugin of await paths.namesIn(volumes)) await removeEmpty(`${volumes}/${plugin}`);
   await removeEmpty(volumes);
+  const devices = paths.devicesDirectory(rootDir, uid);
+  for (const plugin of await paths.namesIn(devices)) await removeEmpty(`${devices}/${plugin}`);
 }
 
-/** Volume to the plugin directories it has; volumes of the host have none, but may have sub-paths. */
-async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
-  const volumes = paths.volumesDirectory(rootDir, uid);
-  for (const volume of await paths.namesIn(paths.subPathsDirectory(rootDir, uid))) found.set(volume, []);
-  for (const plugin of await paths.namesIn(volumes)) {
-    for (const volume of await paths.namesIn(`${volumes}/${plugin}`)) {
-      found.set(volume, [...(found.get(volume) ?? []), plugin]);
+/** Plugin directories that a volume has. */
+interface OnDisk {
+  mounts: string[];
+  /** Of a volume that the pod has as a device. */
+  devices: string[];
+}
+
+/** Volumes of the host have no directories, but may have sub-paths. */
+async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<Map<string, OnDisk>> {
+  const found = new Map<string, OnDisk>();
+  const entry = (volume: string): OnDisk => {
+    let known = found.get(volume);
+    if (known === undefined) found.set(volume, (known = { mounts: [], devices: [] }));
+    return known;
+  };
+  for (const volume of await paths.namesIn(paths.subPathsDirectory(rootDir, uid))) entry(volume);
+  const kinds = { mounts: paths.volumesDirectory(rootDir, uid), devices: paths.devicesDirectory(rootDir, uid) };
+  for (const kind of ["mounts", "devices"] as const) {
+    for (const plugin of await paths.namesIn(kinds[kind])) {
+      for (const volume of await paths.namesIn(`${kinds[kind]}/${plugin}`)) entry(volume)[kind].push(plugin);
     }
   }
   return found;
 }
 
-async function tearDownVolume(
-  deps: TearDownDeps,
-  uid: string,
-  volume: string,
-  pluginDirectories: readonly string[],
-): Promise<void> {
+async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, found: OnDisk): Promise<void> {
   await tearDownSubPaths(deps.rootDir, uid, volume);
-  for (const directoryName of pluginDirectories) {
-    const plugin = deps.plugins.find(({ name }) => paths.pluginDirectoryName(name) === directoryName);
-    await deps.attempt(paths.pluginName(directoryName), async () => {
+  const pluginOf = (directory: string): VolumePlugin | undefined =>
+    deps.plugins.find(({ name }) => paths.pluginDirectoryName(name) === directory);
+  for (const directory of found.mounts) {
+    const plugin = pluginOf(directory);
+    await deps.attempt(paths.pluginName(directory), async () => {
       if (plugin?.tearDown !== undefined) return plugin.tearDown(uid, volume);
-      deps.log.warn({ uid, volume, plugin: directoryName }, "removing a volume directory of an unknown plugin");
-      return removeTree(`${paths.volumesDirectory(deps.rootDir, uid)}/${directoryName}/${volume}`);
+      deps.log.warn({ uid, volume, plugin: directory }, "removing a volume directory of an unknown plugin");
+      return removeTree(`${paths.volumesDirectory(deps.rootDir, uid)}/${directory}/${volume}`);
     });
+  }
+  for (const directory of found.devices) {
+    const plugin = pluginOf(directory);
+    await deps.attempt(paths.pluginName(directory), async () => plugin?.unmapDevice?.(uid, volume));
   }
 }
 

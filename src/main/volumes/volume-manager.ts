@@ -11,8 +11,9 @@ import type { Volume } from "../../shared/api/volume.js";
 import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
-import { UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
+import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";
 import type { OwnershipDeps } from "./fs-group/set-ownership.js";
+import type { PersistentVolumes } from "./persistent/persistent-volumes.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
 import type { VolumePlugin } from "./plugin.js";
@@ -66,6 +67,10 @@ export interface VolumeManagerOptions {
   metrics: VolumeMetrics;
   /** Runs in a pool thread. */
   changeOwnership: OwnershipDeps["changeOwnership"];
+  /** Volumes that outlive pods, on a node with a cluster. */
+  persistent?: Pick<PersistentVolumes, "plugins">;
+  /** A pod of which a volume can never be here is to end as failed. */
+  refuse?: (uid: string, failure: { reason: string; message: string }) => void;
 }
 
 /** `cluster` is absent on a stand-alone node. */
@@ -110,7 +115,22 @@ export class PluginVolumeManager implements VolumeManager {
     const { actual, operations } = this;
     const attempt = <T>(plugin: string, work: () => Promise<T>): Promise<T> =>
       this.measured(plugin, "volume_mount", work);
-    return waitForVolumes({ operations, actual, events, clock, attempt }, { pod, volumes }, signal);
+    try {
+      return await waitForVolumes({ operations, actual, events, clock, attempt }, { pod, volumes }, signal);
+    } catch (error) {
+      if (isVolumeRefusedError(error)) this.refuse(pod, volumes, error);
+      throw error;
+    }
+  }
+
+  private refuse(pod: Pod, volumes: readonly WantedVolume[], error: VolumeRefusedError): void {
+    const missing = volumes
+      .map(({ volume: { name } }) => name)
+      .filter((name) => !this.actual.has(pod.metadata.uid, name));
+    const { message } = notReady(missing, [], error.problem, error);
+    const text = `Node has reached its volume attachment limit, rejecting pod. ${message.replace(/^.*?: unmounted/, "unmounted")}`;
+    this.options.events.pod(pod, { type: "Warning", reason: error.reason, message: text });
+    this.options.refuse?.(pod.metadata.uid, { reason: error.reason, message: text });
   }
 
   podChanged(pod: Pod): void {

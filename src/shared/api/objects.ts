@@ -125,7 +125,8 @@ export interface VolumeAttachment extends ApiObject {
   status?: {
     attached: boolean;
     attachmentMetadata?: Record<string, string>;
-    attachError?: { message?: string; time?: string };
+    /** errorCode: a gRPC status, of attachers that give it. */
+    attachError?: { message?: string; time?: string; errorCode?: number };
     detachError?: { message?: string; time?: string };
   };
 }

@@ -78,6 +78,26 @@ export interface ProjectedVolumeSource {
   defaultMode?: number;
 }
 
+/** A volume of a CSI driver that lives as long as its pod. */
+export interface CSIVolumeSource {
+  driver: string;
+  readOnly?: boolean;
+  fsType?: string;
+  volumeAttributes?: Record<string, string>;
+  nodePublishSecretRef?: { name?: string };
+}
+
+export interface PersistentVolumeClaimVolumeSource {
+  claimName: string;
+  readOnly?: boolean;
+}
+
+export interface NFSVolumeSource {
+  server: string;
+  path: string;
+  readOnly?: boolean;
+}
+
 export interface Volume {
   name: string;
   emptyDir?: EmptyDirVolumeSource;
@@ -87,6 +107,11 @@ export interface Volume {
   secret?: SecretVolumeSource;
   downwardAPI?: DownwardAPIVolumeSource;
   projected?: ProjectedVolumeSource;
-  /** Every other source, by its field name (csi, nfs, persistentVolumeClaim, …). */
+  csi?: CSIVolumeSource;
+  persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+  /** A claim is made from the template by the control plane: <pod>-<volume>. */
+  ephemeral?: { volumeClaimTemplate?: unknown };
+  nfs?: NFSVolumeSource;
+  /** Every other source, by its field name (cephfs, iscsi, …). */
   [source: string]: unknown;
 }

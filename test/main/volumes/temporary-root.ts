@@ -1,6 +1,5 @@
 // A root directory of the test's own, and pods with volumes; what a test leaves mounted is unmounted.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
@@ -14,19 +13,15 @@ import {
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { mountsWithin, parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { mountsBelow } from "../../support/mounts.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
+
+export { mountsBelow };
 
 export const isRoot = process.getuid?.() === 0;
 export const NODE_MEMORY = 64n * 1024n ** 2n;
-
-export function mountsBelow(directory: string): string[] {
-  return mountsWithin(parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")), directory).map(
-    ({ mountPoint }) => mountPoint,
-  );
-}
 
 export async function temporaryRoot(t: TestContext): Promise<string> {
   const root = await mkdtemp(`${tmpdir()}/nodelet-volumes-`);

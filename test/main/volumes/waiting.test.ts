@@ -183,7 +183,7 @@ test("a teardown that hangs is given up waiting for, not doubled, and holds up n
 
 test("a source that is not supported is told at once, and nothing is made", async (t) => {
   const { volumes, events, calls } = await scripted(t);
-  const pod = podWith([volume("fine"), { name: "far", nfs: { server: "x" } }]);
+  const pod = podWith([volume("fine"), { name: "far", nfs: { server: "x", path: "/" } }]);
   await assert.rejects(volumes.setUpPod(pod, never), isUnsupportedVolumeError);
   assert.match(
     events[0]?.message ?? "",

@@ -2,6 +2,7 @@
 import type { Container, EphemeralContainer, Pod } from "../../../shared/api/pod.js";
 import type {
   ContainerConfig,
+  Device,
   LinuxContainerResources,
   Mount,
   NamespaceOption,
@@ -31,6 +32,8 @@ export interface ContainerInput {
   env: ReadonlyMap<string, string>;
   /** From containerMounts(). */
   mounts: readonly Mount[];
+  /** From containerDevices(). */
+  devices?: readonly Device[];
   resources: LinuxContainerResources;
   seccompDefault: boolean;
   seccompProfileRoot: string;
@@ -64,7 +67,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     workingDir: container.workingDir ?? "",
     envs: [...env].map(([key, value]) => ({ key, value: encoder.encode(value) })),
     mounts: input.mounts.map((mount) => mapped(mount, input.userNamespace)),
-    devices: [],
+    devices: [...(input.devices ?? [])],
     CDIDevices: [],
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, restartCount, input.annotations),

@@ -1,9 +1,9 @@
 // The mounts of a container: its volumes, /etc/hosts and the termination log. Pure: host paths come in resolved.
 import { posix } from "node:path";
 import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
-import type { Mount } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
-import { isImagePlace, type VolumePlace } from "../../volumes/place.js";
+import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
 import { CreateContainerConfigError } from "./config-error.js";
 import { expandStrict } from "./expand.js";
 import { defaultTerminationMessagePath } from "./labels.js";
@@ -51,6 +51,21 @@ export function containerMounts(input: MountsInput): Mount[] {
   return mounts;
 }
 
+/** Block volumes as devices of the container. Throws CreateContainerConfigError when one is missing or has files. */
+export function containerDevices(container: Container, volumes: ReadonlyMap<string, VolumePlace>): Device[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const place = volumes.get(name);
+    if (place === undefined || !isDevicePlace(place)) {
+      const problem = place === undefined ? "is not there" : "does not have volumeMode Block";
+      throw new CreateContainerConfigError(
+        `volume "${name}" is specified in volumeDevices of container "${container.name}", but ${problem}`,
+      );
+    }
+    const permissions = place.readOnly === true ? "r" : "mrw";
+    return { hostPath: place.devicePath, containerPath: devicePath, permissions };
+  });
+}
+
 /**
  * Path of the mount below its volume's root, undefined for the root itself. Throws CreateContainerConfigError for a
  * reference that the environment does not define and for a path that leaves the volume.
@@ -92,6 +107,11 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   // Upstream allows a mount path without its leading slash.
   const containerPath = posix.isAbsolute(mount.mountPath) ? mount.mountPath : posix.join("/", mount.mountPath);
   if (isImagePlace(root)) return imageMount(input, mount, containerPath, resolved ?? "");
+  if (isDevicePlace(root)) {
+    throw new CreateContainerConfigError(
+      `volume "${mount.name}" has volumeMode Block, but is specified in volumeMounts of container "${input.container.name}"`,
+    );
+  }
   return {
     ...bind(resolved ?? root.hostPath, containerPath),
     readonly: mount.readOnly === true || root.readOnly === true,

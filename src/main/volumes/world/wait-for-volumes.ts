@@ -5,7 +5,7 @@ import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../events/recorder.js";
-import { isVolumeSetUpError, VolumesNotReadyError } from "../errors.js";
+import { isVolumeRefusedError, isVolumeSetUpError, isVolumeStepError, VolumesNotReadyError } from "../errors.js";
 import type { VolumePlace } from "../place.js";
 import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
@@ -24,7 +24,7 @@ export interface VolumeWaitDeps {
   attempt<T>(plugin: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** The pod's places by volume name. @throws VolumesNotReadyError, or the signal's reason */
+/** The pod's places by volume name. @throws VolumesNotReadyError, VolumeRefusedError, or the signal's reason */
 export async function waitForVolumes(
   deps: VolumeWaitDeps,
   { pod, volumes }: WantedPod,
@@ -47,9 +47,13 @@ export async function waitForVolumes(
     );
     return new Map(volumes.flatMap(({ volume: { name } }) => entryOf(ready, name)));
   } catch (error) {
-    // Every failure but the end of the wait is tried again.
+    // Every failure but the end of the wait, and a refusal, is tried again.
     signal.throwIfAborted();
     const missing = volumes.map(({ volume }) => volume.name).filter((name) => !ready.has(name));
+    if (isVolumeRefusedError(error)) {
+      wait.abort(error);
+      throw error;
+    }
     const [cause = error] = missing.map((name) => failures.get(name)).filter((failure) => failure !== undefined);
     throw tell(deps.events, pod, notReady(missing, [], "context deadline exceeded", cause));
   } finally {
@@ -80,6 +84,10 @@ export function tell(events: EventRecorder, pod: Pod, error: VolumesNotReadyErro
 
 /** In upstream's words. */
 export function tellSetUpFailed(events: EventRecorder, pod: Pod, volume: string, error: unknown): void {
+  if (isVolumeStepError(error)) {
+    events.pod(pod, { type: "Warning", ...error.event });
+    return;
+  }
   const problem = isVolumeSetUpError(error) ? error.problem : error instanceof Error ? error.message : String(error);
   const message = `MountVolume.SetUp failed for volume "${volume}" : ${problem}`;
   events.pod(pod, { type: "Warning", reason: "FailedMount", message });
@@ -106,6 +114,7 @@ async function untilSetUp(
     } catch (error) {
       signals.wait.throwIfAborted();
       failures.set(volume.name, error);
+      if (isVolumeRefusedError(error)) throw error;
       tellSetUpFailed(events, pod, volume.name, error);
     }
   }

@@ -1,0 +1,117 @@
+// A CSI driver that registers: asked who it is on this node, made known to the cluster, and from then on used for volumes.
+// What must hold: a driver that is there can be used, to take volumes down above all, even while the API server is away; it
+// is called registered only once the cluster knows of it.
+import { NODES } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Node } from "../../../shared/api/node.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { DriverSpec } from "../../volumes/csi/driver-objects.js";
+import type { CsiDrivers } from "../../volumes/csi/drivers.js";
+import type { CsiNode, CsiNodeInfo } from "../../volumes/csi/node-port.js";
+import { PluginRefusedError } from "../plugins/errors.js";
+import type { PluginHandler, PluginInfo } from "../plugins/handler.js";
+import { nodePatch, nodePatchWithout } from "./csi-node-entries.js";
+import type { CsiNodeObject } from "./csi-node-object.js";
+import { bestVersion, compareVersions, parseVersion } from "./versions.js";
+
+/** Shortest period in which a driver is asked anew how many volumes it takes (API validation). */
+const SHORTEST_PERIOD_S = 10;
+
+export interface CsiHandlerOptions {
+  nodeName: string;
+  drivers: CsiDrivers;
+  csiNode: CsiNodeObject;
+  client: ApiClient;
+  connect(driver: string, endpoint: string): CsiNode;
+  /** The driver's CSIDriver object. */
+  driverSpec(driver: string): Promise<DriverSpec | undefined>;
+  clock: Clock;
+  log: Logger;
+}
+
+export class CsiHandler implements PluginHandler {
+  private readonly refreshes = new Map<string, Timer>();
+
+  constructor(private readonly options: CsiHandlerOptions) {}
+
+  /** @throws PluginRefusedError */
+  validate({ name, endpoint, versions }: PluginInfo): void {
+    const version = bestVersion(name, versions);
+    const other = this.options.drivers.find(name);
+    if (other === undefined || other.endpoint === endpoint) return;
+    const [mine, theirs] = [parseVersion(version) ?? [], parseVersion(other.version) ?? []];
+    if (compareVersions(theirs, mine) < 0) return;
+    throw new PluginRefusedError(
+      `CSI driver ${name} (version ${version}) is registered already, with version ${other.version} at ${other.endpoint}`,
+    );
+  }
+
+  async register({ name, endpoint, versions }: PluginInfo, signal: AbortSignal): Promise<void> {
+    const { drivers, csiNode } = this.options;
+    const known = drivers.find(name);
+    // At another try its calls go on.
+    const node = known?.endpoint === endpoint ? known.node : this.options.connect(name, endpoint);
+    let info: CsiNodeInfo;
+    try {
+      info = await node.info(signal);
+      if (info.nodeId === "") throw new PluginRefusedError(`CSI driver ${name} gave no node_id in NodeGetInfo`);
+    } catch (error) {
+      if (node !== known?.node) node.close();
+      throw error;
+    }
+    drivers.add({ name, endpoint, version: bestVersion(name, versions), node });
+    await this.patchNode((object) => nodePatch(object, name, info), signal);
+    await csiNode.addDriver(name, info, signal);
+    await this.keepFresh(name, node);
+  }
+
+  async deregister({ name, endpoint }: PluginInfo, signal: AbortSignal): Promise<void> {
+    const { drivers, csiNode } = this.options;
+    if (!drivers.remove(name, endpoint)) return;
+    this.refreshes.get(name)?.cancel();
+    this.refreshes.delete(name);
+    await csiNode.removeDriver(name, signal);
+    await this.patchNode((object) => nodePatchWithout(object, name), signal);
+  }
+
+  stop(): void {
+    for (const timer of this.refreshes.values()) timer.cancel();
+    this.refreshes.clear();
+  }
+
+  private async patchNode(patchFor: (node: Node) => object | undefined, signal: AbortSignal): Promise<void> {
+    const patch = patchFor(await this.readNode(signal));
+    if (patch === undefined) return;
+    const { client, nodeName: name } = this.options;
+    await client.patch(NODES, { name }, patch, { type: "merge", signal });
+  }
+
+  private readNode(signal: AbortSignal): Promise<Node> {
+    const { client, nodeName: name } = this.options;
+    return client.get(NODES, { name }, { signal });
+  }
+
+  /** How many volumes the node takes may change, where the CSIDriver object says so (nodeAllocatableUpdatePeriodSeconds). */
+  private async keepFresh(name: string, node: CsiNode): Promise<void> {
+    const { clock, drivers, csiNode, log } = this.options;
+    this.refreshes.get(name)?.cancel();
+    // A driver works without its object, and without what this asks for.
+    const spec = await this.options.driverSpec(name).catch(() => undefined);
+    const seconds = spec?.nodeAllocatableUpdatePeriodSeconds;
+    if (seconds === undefined || drivers.find(name)?.node !== node) return;
+    const refresh = async (): Promise<void> => {
+      const signal = new AbortController().signal;
+      try {
+        await csiNode.addDriver(name, await node.info(signal), signal);
+      } catch (error) {
+        log.warn(
+          { err: error, driver: name },
+          `how many volumes ${name} takes could not be updated; it is tried again`,
+        );
+      }
+    };
+    const period = Math.max(seconds, SHORTEST_PERIOD_S) * 1000;
+    this.refreshes.set(name, clock.every(period, () => void refresh()).unref());
+  }
+}

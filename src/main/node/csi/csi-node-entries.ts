@@ -1,0 +1,90 @@
+// A driver's entry in the CSINode object, and its traces in the Node object. Pure. What is right already comes back as it is.
+import type { CSINode } from "../../../shared/api/objects.js";
+import type { Node } from "../../../shared/api/node.js";
+import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
+
+const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
+
+type Driver = CSINode["spec"]["drivers"][number];
+
+export function withDriver(object: CSINode, name: string, info: CsiNodeInfo): CSINode {
+  const entry: Driver = {
+    name,
+    nodeID: info.nodeId,
+    topologyKeys: Object.keys(info.topology).sort(),
+    // No limit is no field.
+    ...(info.maxVolumes > 0 ? { allocatable: { count: info.maxVolumes } } : {}),
+  };
+  const before = object.spec.drivers.find((driver) => driver.name === name);
+  if (before !== undefined && same(before, entry)) return object;
+  const others = object.spec.drivers.filter((driver) => driver.name !== name);
+  return { ...object, spec: { ...object.spec, drivers: [...others, entry] } };
+}
+
+export function withoutDriver(object: CSINode, name: string): CSINode {
+  const drivers = object.spec.drivers.filter((driver) => driver.name !== name);
+  return drivers.length === object.spec.drivers.length ? object : { ...object, spec: { ...object.spec, drivers } };
+}
+
+function same(a: Driver, b: Driver): boolean {
+  const text = ({ nodeID, topologyKeys = [], allocatable }: Driver): string =>
+    JSON.stringify([nodeID, [...topologyKeys].sort(), allocatable?.count ?? null]);
+  return text(a) === text(b);
+}
+
+/** A label that another driver, or the administrator, has set to something else. */
+export class TopologyCollisionError extends Error {
+  override readonly name = "TopologyCollisionError";
+}
+export const isTopologyCollision = (error: unknown): error is TopologyCollisionError =>
+  error instanceof TopologyCollisionError;
+
+/** Merge patch of the node's metadata for a driver; undefined when there is nothing to change. @throws TopologyCollisionError */
+export function nodePatch(node: Node, name: string, info: CsiNodeInfo): object | undefined {
+  const labels: Record<string, string> = {};
+  for (const [key, value] of Object.entries(info.topology)) {
+    const existing = node.metadata.labels?.[key];
+    if (existing === value) continue;
+    if (existing !== undefined) {
+      throw new TopologyCollisionError(
+        `detected topology value collision: driver reported "${key}":"${value}" but existing label is "${key}":"${existing}"`,
+      );
+    }
+    labels[key] = value;
+  }
+  const ids = nodeIds(node);
+  const annotations =
+    ids[name] === info.nodeId ? {} : { [NODE_ID_ANNOTATION]: JSON.stringify({ ...ids, [name]: info.nodeId }) };
+  return patchOf(labels, annotations);
+}
+
+/** Labels stay: other drivers may share them. */
+export function nodePatchWithout(node: Node, name: string): object | undefined {
+  const { [name]: gone, ...others } = nodeIds(node);
+  if (gone === undefined) return undefined;
+  const left = Object.keys(others).length === 0 ? null : JSON.stringify(others);
+  return { metadata: { annotations: { [NODE_ID_ANNOTATION]: left } } };
+}
+
+function patchOf(labels: Record<string, string>, annotations: Record<string, string>): object | undefined {
+  const metadata = {
+    ...(Object.keys(labels).length > 0 ? { labels } : {}),
+    ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+  };
+  return Object.keys(metadata).length > 0 ? { metadata } : undefined;
+}
+
+/** Garbage counts as nothing. */
+function nodeIds(node: Node): Record<string, string> {
+  const text = node.metadata.annotations?.[NODE_ID_ANNOTATION];
+  if (text === undefined) return {};
+  try {
+    const ids: unknown = JSON.parse(text);
+    if (typeof ids !== "object" || ids === null || Array.isArray(ids)) return {};
+    return Object.fromEntries(
+      Object.entries(ids).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,137 @@
+// The CSINode object of this node: which drivers it has, under which ids, and how many of their volumes it takes.
+// What must hold: one change at a time; entries of others stay as they are; the node is not Ready before the object is
+// there, since the scheduler counts volumes by it.
+import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
+import { CSI_NODES, NODES } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { CSINode } from "../../../shared/api/objects.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
+import { withDriver, withoutDriver } from "./csi-node-entries.js";
+
+/** Changes that met another's (constants.tsv: CSI node update retries). */
+const TRIES = 4;
+const FIRST_DELAY_MS = 10;
+const FACTOR = 5;
+const JITTER = 0.1;
+/** Making the object, until it is there. */
+const MAKE_FIRST_MS = 500;
+const MAKE_LONGEST_MS = 30_000;
+
+export interface CsiNodeObjectOptions {
+  nodeName: string;
+  client: ApiClient;
+  clock: Clock;
+  log: Logger;
+  random?: () => number;
+  /** The object is there now: the node may be Ready. */
+  onReady?: () => void;
+}
+
+export class CsiNodeObject {
+  private ready = false;
+  private last: Promise<unknown> = Promise.resolve();
+  private readonly ended = new AbortController();
+  private making: Promise<void> | undefined;
+
+  constructor(private readonly options: CsiNodeObjectOptions) {}
+
+  /** For the Ready condition: what is wrong, undefined when nothing is. */
+  problem(): string | undefined {
+    return this.ready ? undefined : "CSINode is not yet initialized";
+  }
+
+  /** Makes the object, in the background, for as long as it takes. */
+  start(): void {
+    this.making ??= this.makeUntilThere();
+  }
+
+  async stop(): Promise<void> {
+    this.ended.abort(new Error("the agent stops"));
+    await this.making;
+    await this.last.catch(() => undefined);
+  }
+
+  /** @throws ApiError, ApiConnectionError */
+  addDriver(name: string, info: CsiNodeInfo, signal: AbortSignal): Promise<void> {
+    return this.change((object) => withDriver(object, name, info), signal);
+  }
+
+  /** @throws ApiError, ApiConnectionError */
+  removeDriver(name: string, signal: AbortSignal): Promise<void> {
+    return this.change((object) => withoutDriver(object, name), signal);
+  }
+
+  private async makeUntilThere(): Promise<void> {
+    const { clock, log } = this.options;
+    const { signal } = this.ended;
+    for (let delayMs = MAKE_FIRST_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, MAKE_LONGEST_MS)) {
+      try {
+        await this.change((object) => object, signal);
+        return;
+      } catch (error) {
+        if (isEnded(signal)) return;
+        log.warn({ err: error }, "the CSINode object could not be made yet; trying again");
+      }
+      await clock.sleep(delayMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** In turn. */
+  private change(edit: (object: CSINode) => CSINode, signal: AbortSignal): Promise<void> {
+    const turn = this.last.then(() => this.changeNow(edit, signal));
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async changeNow(edit: (object: CSINode) => CSINode, signal: AbortSignal): Promise<void> {
+    const { clock, random = Math.random } = this.options;
+    for (let tried = 1, delayMs = FIRST_DELAY_MS; ; tried++, delayMs *= FACTOR) {
+      try {
+        await this.changeOnce(edit, signal);
+        if (!this.ready) {
+          this.ready = true;
+          this.options.onReady?.();
+        }
+        return;
+      } catch (error) {
+        if (tried >= TRIES || signal.aborted) throw error;
+        // Somebody else was quicker; anything else may be over in a moment too.
+        if (!isConflict(error) && !isAlreadyExists(error) && tried > 1) throw error;
+      }
+      await clock.sleep(delayMs * (1 + random() * JITTER), signal);
+    }
+  }
+
+  private async changeOnce(edit: (object: CSINode) => CSINode, signal: AbortSignal): Promise<void> {
+    const { client, nodeName: name } = this.options;
+    const found = await client.get(CSI_NODES, { name }, { signal }).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    if (found === undefined) {
+      await client.create(CSI_NODES, edit(await this.blank(signal)), { signal });
+      return;
+    }
+    const wanted = edit(found);
+    if (wanted !== found) await client.update(CSI_NODES, wanted, { signal });
+  }
+
+  /** It goes with its node. */
+  private async blank(signal: AbortSignal): Promise<CSINode> {
+    const { client, nodeName: name } = this.options;
+    const node = await client.get(NODES, { name }, { signal });
+    const owner = { apiVersion: "v1", kind: "Node", name, uid: node.metadata.uid ?? "" };
+    return {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "CSINode",
+      metadata: { name, ownerReferences: [owner] },
+      spec: { drivers: [] },
+    };
+  }
+}
+
+function isEnded(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

@@ -1,0 +1,31 @@
+// Which version of CSI a driver is spoken to in: the highest 1.x that it offers.
+import { PluginRefusedError } from "../plugins/errors.js";
+
+/** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined for what is no version. */
+export function parseVersion(text: string): number[] | undefined {
+  const match = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})/.exec(text);
+  return match?.slice(1).map(Number);
+}
+
+export function compareVersions(a: readonly number[], b: readonly number[]): number {
+  for (const index of [0, 1, 2]) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** @throws PluginRefusedError */
+export function bestVersion(driver: string, offered: readonly string[]): string {
+  const parsed = offered.flatMap((text) => {
+    const version = parseVersion(text);
+    return version?.[0] === 1 ? [version] : [];
+  });
+  const best = parsed.sort((a, b) => compareVersions(b, a))[0];
+  if (best === undefined) {
+    throw new PluginRefusedError(
+      `CSI driver ${driver} offers versions [${offered.join(" ")}], and none of them is supported: it must speak CSI 1.x`,
+    );
+  }
+  return best.join(".");
+}

@@ -1,0 +1,26 @@
+// The registration service of a plugin's socket, over gRPC. Loaded with the first socket that shows up.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { PluginConnection } from "../../../shared/plugins/connection.js";
+import { RegistrationService } from "../../../shared/plugins/gen/pluginregistration.v1.js";
+import type { RegistrationClient } from "./handler.js";
+
+/** To connect within ten seconds and to answer within one more; a client can't tell the two apart (constants.tsv). */
+const GET_INFO_MS = 11_000;
+const NOTIFY_MS = 5_000;
+
+export function dialRegistration(path: string, clock: Clock): RegistrationClient {
+  const connection = new PluginConnection(path, clock);
+  return {
+    async getInfo(signal) {
+      const options = { timeoutMs: GET_INFO_MS, signal };
+      const info = await connection.call(RegistrationService.getInfo, {}, options);
+      const endpoint = info.endpoint === "" ? path : info.endpoint;
+      return { type: info.type, name: info.name, endpoint, versions: info.supportedVersions };
+    },
+    async notify(error, signal) {
+      const status = { pluginRegistered: error === undefined, error: error ?? "" };
+      await connection.call(RegistrationService.notifyRegistrationStatus, status, { timeoutMs: NOTIFY_MS, signal });
+    },
+    close: () => connection[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,33 @@
+// What is done with a node plugin that registers, by its type.
+
+/** Types of plugins, as they name themselves. */
+export type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";
+
+export interface PluginInfo {
+  type: string;
+  name: string;
+  /** Socket that the plugin is called at; absolute. */
+  endpoint: string;
+  versions: readonly string[];
+}
+
+export interface PluginHandler {
+  /** @throws an error whose message tells the plugin why it is refused */
+  validate(plugin: PluginInfo): void;
+  /** Resolves when the plugin is in use. What fails is told to the plugin and tried again. */
+  register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
+  /** The plugin's socket is gone, or is another one now. Only the plugin of that very endpoint is meant. */
+  deregister(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
+}
+
+/** How a registration socket is asked and answered. */
+export interface RegistrationClient {
+  /** @throws PluginCallError */
+  getInfo(signal: AbortSignal): Promise<PluginInfo>;
+  /** `error`: why it was not registered. @throws PluginCallError */
+  notify(error: string | undefined, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** Makes a client of the socket at `path`. */
+export type DialRegistration = (path: string) => Promise<RegistrationClient>;

@@ -1,0 +1,54 @@
+// Node plugins register by a socket below <root-dir>/plugins_registry, and are gone when it is. Whatever lies there, sockets
+// that never answer included, holds up nobody but itself.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import type { DialRegistration, PluginHandler, PluginType } from "./handler.js";
+import { PluginSocket } from "./plugin-socket.js";
+import { SocketWatch } from "./socket-watch.js";
+
+export interface PluginManagerOptions {
+  rootDir: string;
+  clock: Clock;
+  log: Logger;
+  /** By type of plugin; a type without one is refused. */
+  handlers: Readonly<Partial<Record<PluginType, PluginHandler>>>;
+  /** For tests; default: gRPC, loaded with the first socket. */
+  dial?: DialRegistration;
+}
+
+export class PluginManager {
+  private readonly sockets = new Map<string, PluginSocket>();
+  private readonly watch: SocketWatch;
+  private readonly deps: ConstructorParameters<typeof PluginSocket>[1];
+
+  constructor(options: PluginManagerOptions) {
+    const { rootDir, clock } = options;
+    const log = moduleLogger(options.log, "plugins");
+    const dial = options.dial ?? (async (path: string) => (await import("./dial.js")).dialRegistration(path, clock));
+    this.deps = { handlers: new Map(Object.entries(options.handlers)), dial, clock, log };
+    const onSockets = (found: ReadonlyMap<string, string>): void => this.onSockets(found);
+    this.watch = new SocketWatch({ directory: `${rootDir}/plugins_registry`, clock, log, onSockets });
+  }
+
+  /** Resolves when the directory has been read once; registrations go on by themselves. */
+  start(): Promise<void> {
+    return this.watch.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.watch.stop();
+    await Promise.all([...this.sockets.values()].map((socket) => socket.stop()));
+  }
+
+  private onSockets(found: ReadonlyMap<string, string>): void {
+    for (const [path, socket] of this.sockets) {
+      if (!found.has(path)) socket.want(undefined);
+      if (socket.idle) this.sockets.delete(path);
+    }
+    for (const [path, identity] of found) {
+      let socket = this.sockets.get(path);
+      if (socket === undefined) this.sockets.set(path, (socket = new PluginSocket(path, this.deps)));
+      socket.want(identity);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// One registration socket, from its appearance to its end:
+//
+//   wanted ── GetInfo, validate, register, Notify(true) ──▶ registered ── socket gone or another ──▶ deregistered
+//      ▲  └──── anything failed: Notify(false), back-off ────┘
+//
+// INVARIANTS: one thing at a time is done with a socket; what was registered is deregistered before the next socket of
+// that path is; the newest identity asked for wins.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { PluginRefusedError } from "./errors.js";
+import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "./handler.js";
+
+/** Back-off of a socket whose registration failed (plugin-registration.md). */
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 122_000;
+
+export interface PluginSocketDeps {
+  handlers: ReadonlyMap<string, PluginHandler>;
+  dial: DialRegistration;
+  clock: Clock;
+  log: Logger;
+}
+
+export class PluginSocket {
+  private wanted: string | undefined;
+  private registered: { identity: string; plugin: PluginInfo } | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private active = false;
+  /** Ends a back-off, and an attempt at a socket that is no longer wanted. */
+  private turn = new AbortController();
+  private delayMs = 0;
+
+  constructor(
+    readonly path: string,
+    private readonly deps: PluginSocketDeps,
+  ) {}
+
+  /** undefined: it is to be deregistered. */
+  want(identity: string | undefined): void {
+    if (identity === this.wanted) return;
+    this.wanted = identity;
+    this.delayMs = 0;
+    this.turn.abort(new Error("the socket is another one now"));
+    this.turn = new AbortController();
+    if (this.active) return;
+    this.active = true;
+    this.running = this.run();
+  }
+
+  /** Nothing is registered and nothing under way. */
+  get idle(): boolean {
+    return !this.active && this.registered === undefined && this.wanted === undefined;
+  }
+
+  /** Waits for what is under way, without deregistering: the plugin outlives the agent. */
+  async stop(): Promise<void> {
+    this.wanted = this.registered?.identity;
+    this.turn.abort(new Error("the agent stops"));
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    for (;;) {
+      const { wanted, registered } = this;
+      const { signal } = this.turn;
+      if (registered?.identity === wanted) {
+        this.active = false;
+        return;
+      }
+      if (registered !== undefined) await this.deregister(registered.plugin);
+      else if (wanted !== undefined && !(await this.register(wanted, signal))) await this.backOff(signal);
+    }
+  }
+
+  private async register(identity: string, signal: AbortSignal): Promise<boolean> {
+    const { dial, log } = this.deps;
+    let client: RegistrationClient | undefined;
+    let plugin: PluginInfo | undefined;
+    try {
+      client = await dial(this.path);
+      plugin = await client.getInfo(signal);
+      const handler = this.handlerOf(plugin);
+      handler.validate(plugin);
+      await handler.register(plugin, signal);
+      this.registered = { identity, plugin };
+      log.info(
+        { socket: this.path, plugin: plugin.name, type: plugin.type },
+        `${plugin.type} ${plugin.name} is registered`,
+      );
+      await client.notify(undefined, signal).catch((error: unknown) => {
+        log.warn({ err: error }, `${plugin?.name ?? this.path} was registered, but could not be told so`);
+      });
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      const text = error instanceof Error ? error.message : String(error);
+      if (plugin !== undefined) await client?.notify(text, signal).catch(() => undefined);
+      log.warn(
+        { err: error, socket: this.path },
+        `the plugin at ${this.path} is not registered: ${text}; trying again`,
+      );
+      return false;
+    } finally {
+      client?.close();
+    }
+  }
+
+  private async deregister(plugin: PluginInfo): Promise<void> {
+    const { log } = this.deps;
+    this.registered = undefined;
+    try {
+      // Not to be called off by the socket's return: what follows relies on its being done.
+      await this.handlerOf(plugin).deregister(plugin, new AbortController().signal);
+      log.info({ socket: this.path, plugin: plugin.name }, `${plugin.type} ${plugin.name} is no longer registered`);
+    } catch (error) {
+      log.error({ err: error }, `${plugin.type} ${plugin.name} is gone, but could not be deregistered in full`);
+    }
+  }
+
+  private async backOff(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    this.delayMs = this.delayMs === 0 ? FIRST_DELAY_MS : Math.min(this.delayMs * 2, LONGEST_DELAY_MS);
+    await this.deps.clock.sleep(this.delayMs, signal).catch(() => undefined);
+  }
+
+  private handlerOf({ type, name }: PluginInfo): PluginHandler {
+    const handler = this.deps.handlers.get(type);
+    if (handler !== undefined) return handler;
+    const known = [...this.deps.handlers.keys()].join(", ");
+    throw new PluginRefusedError(`no handler registered for plugin type: ${type} of ${name}; there are: ${known}`);
+  }
+}

@@ -1,0 +1,111 @@
+// Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for what
+// inotify missed. INVARIANT: one scan at a time, and one more after every event that came during it.
+import { watch, type FSWatcher } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { scanSockets } from "./socket-scan.js";
+
+/** For events that inotify dropped, and directories that could not be watched. */
+const RESCAN_MS = 10_000;
+const DIRECTORY_MODE = 0o755;
+
+export interface SocketWatchOptions {
+  directory: string;
+  clock: Clock;
+  log: Logger;
+  /** All sockets there are, by path, with their identity; called when that may have changed. */
+  onSockets(sockets: ReadonlyMap<string, string>): void;
+}
+
+export class SocketWatch {
+  private readonly watchers = new Map<string, FSWatcher>();
+  private timer: Timer | undefined;
+  private scanning: Promise<void> | undefined;
+  private again = false;
+  private stopped = false;
+  private complaint: string | undefined;
+
+  constructor(private readonly options: SocketWatchOptions) {}
+
+  /** Makes the directory; resolves after the first scan. */
+  async start(): Promise<void> {
+    await mkdir(this.options.directory, { recursive: true, mode: DIRECTORY_MODE });
+    this.timer = this.options.clock.every(RESCAN_MS, () => void this.scan()).unref();
+    await this.scan();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.timer?.cancel();
+    await this.scanning;
+    for (const watcher of this.watchers.values()) watcher.close();
+    this.watchers.clear();
+  }
+
+  /** Never rejects. */
+  private scan(): Promise<void> {
+    this.again = true;
+    this.scanning ??= this.scanWhileAsked().finally(() => {
+      this.scanning = undefined;
+    });
+    return this.scanning;
+  }
+
+  private async scanWhileAsked(): Promise<void> {
+    const { directory, log } = this.options;
+    while (this.again && !this.isStopped()) {
+      this.again = false;
+      try {
+        const { sockets, directories } = await scanSockets(directory);
+        if (this.isStopped()) return;
+        // A directory that is new is looked into again: what was made there before the watch began is seen so.
+        if (this.follow(directories)) this.again = true;
+        this.options.onSockets(sockets);
+        this.complaint = undefined;
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        if (this.complaint !== text)
+          log.error({ err: error }, `${directory} cannot be read for plugins: ${text}; trying again`);
+        this.complaint = text;
+      }
+    }
+  }
+
+  /** True when there are directories that were not watched before. */
+  private follow(directories: readonly string[]): boolean {
+    const wanted = new Set(directories);
+    for (const [directory, watcher] of this.watchers) {
+      if (wanted.has(directory)) continue;
+      watcher.close();
+      this.watchers.delete(directory);
+    }
+    const added = directories.filter((directory) => !this.watchers.has(directory));
+    return added.filter((directory) => this.watch(directory)).length > 0;
+  }
+
+  private watch(directory: string): boolean {
+    try {
+      const watcher = watch(directory, { persistent: false }, (_event, name) => {
+        // Its own name: it is gone, and what is there in its place, perhaps under the same inode, wants a new watch.
+        if (name === null || name === basename(directory)) this.unwatch(directory, watcher);
+        void this.scan();
+      });
+      watcher.on("error", () => this.unwatch(directory, watcher));
+      this.watchers.set(directory, watcher);
+      return true;
+    } catch {
+      return false; // gone already, or no watches left: the scan sees it
+    }
+  }
+
+  private unwatch(directory: string, watcher: FSWatcher): void {
+    watcher.close();
+    if (this.watchers.get(directory) === watcher) this.watchers.delete(directory);
+  }
+
+  private isStopped(): boolean {
+    return this.stopped;
+  }
+}

@@ -1,0 +1,111 @@
+// A volume that has to be attached is used only once it is: the node's status lists it, and its VolumeAttachment says so.
+// Where nobody else attaches (enableControllerAttachDetach false), the agent asks for it itself.
+// What must hold: a volume is in volumesInUse, for all to see, before it is used, so that nobody detaches it meanwhile.
+import { isAlreadyExists, isNotFound } from "../../../shared/api/client/errors.js";
+import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
+import type { VolumeAttachment } from "../../../shared/api/objects.js";
+import type { CsiContext } from "./context.js";
+import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import { AttachLimitError, NotAttachedError } from "./errors.js";
+import { attachmentName } from "./paths.js";
+
+/** At most so long in one attempt (constants.tsv: wait for attach). */
+const WAIT_MS = 600_000;
+/** Looks: soon at first, since most attach in no time; then as constants.tsv says (CSI driver wait). */
+const FIRST_LOOK_MS = 100;
+const SLOW_FROM_MS = 500;
+const LONGEST_MS = 7_000;
+/** gRPC's ResourceExhausted, as an attacher passes it on. */
+const RESOURCE_EXHAUSTED = 8;
+
+/**
+ * What the attacher has for the driver (publish_context).
+ * @throws NotAttachedError, AttachLimitError, ApiError, ApiConnectionError, or the signal's reason
+ */
+export async function waitForAttachment(
+  context: CsiContext,
+  volume: CsiVolume,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const { clock, nodeName, controllerAttaches } = context;
+  if (!controllerAttaches) await askForAttachment(context, volume, signal);
+  const name = attachmentName(volume.handle, volume.driver, nodeName);
+  const deadline = clock.monotonic() + WAIT_MS;
+  for (let delayMs = FIRST_LOOK_MS; ; delayMs = nextDelay(delayMs)) {
+    const [missing, attachment] = await Promise.all([
+      controllerAttaches ? missingInNode(context, volume, signal) : undefined,
+      read(context, name, signal),
+    ]);
+    const problem = missing ?? problemOf(attachment, name);
+    if (problem === undefined) return attachment?.status?.attachmentMetadata ?? {};
+    if (clock.monotonic() + delayMs > deadline) throw new NotAttachedError(problem);
+    await clock.sleep(delayMs, signal);
+  }
+}
+
+/** The agent's own request is taken back; whoever attached it detaches. */
+export async function detach(
+  context: CsiContext,
+  volume: Pick<CsiVolume, "driver" | "handle">,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = attachmentName(volume.handle, volume.driver, context.nodeName);
+  try {
+    await context.joined().client.delete(VOLUME_ATTACHMENTS, { name }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+export function nextDelay(delayMs: number): number {
+  return delayMs < SLOW_FROM_MS ? Math.min(delayMs * 2, SLOW_FROM_MS) : Math.min(delayMs * 1.05, LONGEST_MS);
+}
+
+async function askForAttachment(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<void> {
+  const { nodeName } = context;
+  const attachment: VolumeAttachment = {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name: attachmentName(volume.handle, volume.driver, nodeName) },
+    spec: { attacher: volume.driver, nodeName, source: { persistentVolumeName: volume.name } },
+  };
+  try {
+    await context.joined().client.create(VOLUME_ATTACHMENTS, attachment, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+async function missingInNode(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<string | undefined> {
+  const { status } = await context.joined().client.get(NODES, { name: context.nodeName }, { signal });
+  const name = deviceKey(volume);
+  if (status?.volumesInUse?.includes(name) !== true) {
+    return `Volume has not been added to the list of VolumesInUse in the node's volume status for volume ${name}`;
+  }
+  if (status.volumesAttached?.some((attached) => attached.name === name) !== true) {
+    return `Volume not attached according to node status for volume ${name}`;
+  }
+  return undefined;
+}
+
+async function read(context: CsiContext, name: string, signal: AbortSignal): Promise<VolumeAttachment | undefined> {
+  try {
+    return await context.joined().client.get(VOLUME_ATTACHMENTS, { name }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** undefined: it is attached. @throws NotAttachedError, AttachLimitError when waiting is of no use */
+function problemOf(attachment: VolumeAttachment | undefined, name: string): string | undefined {
+  if (attachment === undefined) return `volume attachment ${name} does not exist`;
+  if (attachment.metadata.deletionTimestamp !== undefined) {
+    throw new NotAttachedError(`volume attachment ${name} is being deleted`);
+  }
+  if (attachment.status?.attached === true) return undefined;
+  const error = attachment.status?.attachError;
+  if (error === undefined) return `volume attachment ${name} is not attached yet`;
+  const message = error.message ?? "attaching failed";
+  throw error.errorCode === RESOURCE_EXHAUSTED ? new AttachLimitError(message) : new NotAttachedError(message);
+}

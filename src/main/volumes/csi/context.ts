@@ -1,0 +1,53 @@
+// What the parts of the CSI code share.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ClusterObjects } from "../../cluster/port.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { OwnershipDeps } from "../fs-group/set-ownership.js";
+import { KeyedLock } from "../keyed-lock.js";
+import { DriverObjects } from "./driver-objects.js";
+import type { CsiDrivers } from "./drivers.js";
+import { CsiSpecError } from "./errors.js";
+import { DeviceUsers } from "./users.js";
+
+export interface CsiOptions {
+  rootDir: string;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+  events: EventRecorder;
+  ownership: OwnershipDeps;
+  drivers: CsiDrivers;
+  /** undefined until the agent has joined the cluster. */
+  cluster: () => ClusterObjects | undefined;
+  /** enableControllerAttachDetach: somebody else attaches volumes to this node. */
+  controllerAttaches: boolean;
+  /** SELinux is enabled on this node. */
+  seLinux: boolean;
+  /** volumesInUse has changed: the node's status wants to be sent, and volumes wait for that. */
+  onInUse(): void;
+}
+
+export interface CsiContext extends CsiOptions {
+  /** @throws CsiSpecError before the agent has joined */
+  joined(): ClusterObjects;
+  objects: DriverObjects;
+  users: DeviceUsers;
+  /** By deviceKey: staging, publishing and their undoing for one volume, one at a time. */
+  locks: KeyedLock;
+}
+
+export function csiContext(options: CsiOptions): CsiContext {
+  const joined = (): ClusterObjects => {
+    const cluster = options.cluster();
+    if (cluster === undefined) throw new CsiSpecError("the agent has not joined its cluster yet; it is tried again");
+    return cluster;
+  };
+  return {
+    ...options,
+    joined,
+    objects: new DriverObjects(() => joined().client, options.clock),
+    users: new DeviceUsers(),
+    locks: new KeyedLock(),
+  };
+}

@@ -1,0 +1,106 @@
+// CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that wants
+// such a volume, or the first one that an earlier agent left.
+import { detach } from "./attach.js";
+import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
+import { CsiMaps, type MapRequest } from "./map-volume.js";
+import { CsiMounts, type MountRequest } from "./mount-volume.js";
+import { Staging } from "./staging.js";
+import type { CsiVolume } from "./csi-volume.js";
+import { canExpand, expandVolume, type ExpandRequest } from "./expand-volume.js";
+import { csiUsage } from "./volume-stats.js";
+import type { VolumeUsage } from "../volume-usage.js";
+import type { DevicePlace, HostPlace } from "../place.js";
+
+export class CsiVolumes {
+  readonly context: CsiContext;
+  private readonly staging: Staging;
+  private readonly mounts: CsiMounts;
+  private readonly maps: CsiMaps;
+  private readonly ended = new AbortController();
+  private loading: Promise<void> | undefined;
+
+  constructor(options: CsiOptions) {
+    const context = csiContext(options);
+    this.context = context;
+    this.staging = new Staging(context, async (device) => {
+      if (!context.controllerAttaches && device.attachable !== false) {
+        await detach(context, device, this.ended.signal);
+      }
+      context.users.forgetUnused(device);
+      context.onInUse();
+    });
+    this.mounts = new CsiMounts(context, this.staging);
+    this.maps = new CsiMaps(context, this.staging);
+  }
+
+  /** Reads from disk what an earlier agent left; what no pod uses is unstaged. A failure is not remembered. */
+  load(): Promise<void> {
+    this.loading ??= this.context.users.load(this.context.rootDir).then(
+      () => {
+        this.staging.releaseUnused();
+        this.context.onInUse();
+      },
+      (error: unknown) => {
+        this.loading = undefined;
+        throw error;
+      },
+    );
+    return this.loading;
+  }
+
+  async setUpMount(request: MountRequest): Promise<HostPlace> {
+    await this.load();
+    return this.mounts.setUp(request);
+  }
+
+  async republish(request: MountRequest): Promise<void> {
+    await this.load();
+    return this.mounts.republish(request);
+  }
+
+  async tearDownMount(uid: string, spec: string): Promise<void> {
+    await this.load();
+    return this.mounts.tearDown(uid, spec, this.ended.signal);
+  }
+
+  async map(request: MapRequest): Promise<DevicePlace> {
+    await this.load();
+    return this.maps.map(request);
+  }
+
+  async unmap(uid: string, spec: string): Promise<void> {
+    await this.load();
+    return this.maps.unmap(uid, spec, this.ended.signal);
+  }
+
+  /** False: the driver has nothing to do on nodes when a volume grows. */
+  canExpand(volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
+    return canExpand(this.context, volume, signal);
+  }
+
+  expand(request: ExpandRequest): Promise<void> {
+    return expandVolume(this.context, this.staging, request);
+  }
+
+  usage(
+    volume: { driver: string; handle: string; path: string },
+    signal: AbortSignal,
+  ): Promise<VolumeUsage | undefined> {
+    return csiUsage(this.context, this.staging, volume, signal);
+  }
+
+  /** For node.status.volumesInUse. */
+  inUse(): string[] {
+    return this.context.users.inUse();
+  }
+
+  /** Settles when nothing is left to unstage. For tests. */
+  idle(): Promise<void> {
+    return this.staging.idle();
+  }
+
+  async stop(): Promise<void> {
+    this.ended.abort(new Error("the agent stops"));
+    await this.staging.stop();
+  }
+}

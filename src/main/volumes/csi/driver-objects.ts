@@ -1,0 +1,51 @@
+// What the cluster says of a driver: its CSIDriver object. Read when a volume is set up, and kept for some seconds, so that
+// a burst of pods asks once.
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import { isNotFound } from "../../../shared/api/client/errors.js";
+import { CSI_DRIVERS } from "../../../shared/api/client/kinds.js";
+import type { CSIDriver } from "../../../shared/api/objects.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+
+const KEPT_MS = 10_000;
+
+export type DriverSpec = CSIDriver["spec"];
+
+export class DriverObjects {
+  private readonly kept = new Map<string, { at: number; spec: Promise<DriverSpec | undefined> }>();
+
+  constructor(
+    private readonly client: () => ApiClient,
+    private readonly clock: Clock,
+  ) {}
+
+  /** undefined: the cluster has no such object, and the driver the defaults. @throws ApiError, ApiConnectionError */
+  get(driver: string): Promise<DriverSpec | undefined> {
+    const now = this.clock.monotonic();
+    const known = this.kept.get(driver);
+    if (known !== undefined && now - known.at < KEPT_MS) return known.spec;
+    const entry = { at: now, spec: this.read(driver) };
+    this.kept.set(driver, entry);
+    entry.spec.then(
+      (spec) => {
+        // One that is missing may be made any moment.
+        if (spec === undefined) this.forget(driver, entry);
+      },
+      () => this.forget(driver, entry),
+    );
+    return entry.spec;
+  }
+
+  private forget(driver: string, entry: object): void {
+    if (this.kept.get(driver) === entry) this.kept.delete(driver);
+  }
+
+  private async read(driver: string): Promise<DriverSpec | undefined> {
+    try {
+      // No caller's signal: the answer is for all who ask meanwhile; the client has a deadline.
+      return (await this.client().get(CSI_DRIVERS, { name: driver })).spec;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// CSI volumes as block devices of pods: staged once per node, published once per pod, reached by a link in the pod's folder.
+// INVARIANTS: the notes and the pod's link are there before the driver is asked, and the link goes after it has undone
+// everything: whoever finds the link knows what to undo.
+import { lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
+import type { Pod } from "../../../shared/api/pod.js";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import { isPluginCallError } from "../../../shared/plugins/call-error.js";
+import { POD_DIRECTORY_MODE } from "../paths.js";
+import type { DevicePlace } from "../place.js";
+import { removeEmpty } from "../remove-tree.js";
+import { accessMode, blockCapability } from "./capability.js";
+import type { CsiContext } from "./context.js";
+import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import { CsiStateError } from "./errors.js";
+import * as paths from "./paths.js";
+import { readSecret } from "./secrets.js";
+import type { Staging } from "./staging.js";
+import { inStep } from "./step-error.js";
+import { userKey } from "./users.js";
+import { readVolData, writeVolData } from "./vol-data.js";
+import { publishWords } from "./volume-context.js";
+import { withDevice, type DeviceInHand } from "./with-device.js";
+
+const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
+const MAP = "MapVolume.MapPodDevice";
+
+export interface MapRequest {
+  pod: Pod;
+  volume: CsiVolume;
+  signal: AbortSignal;
+}
+
+export class CsiMaps {
+  private readonly mapped = new Set<string>();
+
+  constructor(
+    private readonly context: CsiContext,
+    private readonly staging: Staging,
+  ) {}
+
+  /** Idempotent. Rejects with CsiStepError, CsiSpecError, ApiError, … or the signal's reason. */
+  async map(request: MapRequest): Promise<DevicePlace> {
+    const { pod, volume, signal } = request;
+    const { uid } = pod.metadata;
+    const user = userKey(uid, volume.spec);
+    const places = this.places(uid, volume.spec);
+    const place: DevicePlace = { devicePath: places.podLink, ...(volume.readOnly ? { readOnly: true } : {}) };
+    if (this.mapped.has(user)) return place;
+    if ((await linkTo(places.podLink)) && (await linkTo(places.globalLink)) && (await isThere(places.publish))) {
+      // An earlier agent's work: the global link is made last.
+      this.mapped.add(user);
+      return place;
+    }
+    const wanted = { volume, user, block: volume.spec, steps: STEPS, signal };
+    await withDevice(this.context, this.staging, wanted, async (hand, onDisk) => {
+      for (const directory of [places.data, places.publishParent, places.globalMap, places.podMap]) {
+        await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
+      }
+      await this.note(places.data, volume);
+      await link(places.publish, places.podLink);
+      onDisk(true);
+      await this.publish(request, hand, places.publish);
+      await link(places.publish, places.globalLink);
+    });
+    this.mapped.add(user);
+    const tell = (message: string): void =>
+      this.context.events.pod(pod, { type: "Normal", reason: "SuccessfulMountVolume", message });
+    tell(`${MAP} succeeded for volume "${volume.name}" globalMapPath "${places.globalMap}"`);
+    tell(`${MAP} succeeded for volume "${volume.name}" volumeMapPath "${places.podMap}"`);
+    return place;
+  }
+
+  /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
+  async unmap(uid: string, spec: string, signal: AbortSignal): Promise<void> {
+    const places = this.places(uid, spec);
+    const data = await readVolData(places.data);
+    const user = userKey(uid, spec);
+    if (data === undefined) {
+      if (await isThere(places.publish)) {
+        throw new CsiStateError(`the notes of device ${spec} in ${places.data} are lost: unpublish it by hand`);
+      }
+      await rm(places.podLink, { force: true });
+      return;
+    }
+    const key = deviceKey({ driver: data.driverName, handle: data.volumeHandle });
+    const { node } = await this.context.drivers.get(data.driverName, signal);
+    const undo = async (): Promise<void> => {
+      await rm(places.globalLink, { force: true });
+      await node.unpublish({ volumeId: data.volumeHandle, targetPath: places.publish }, signal);
+      if (await isThere(places.publish)) {
+        throw new CsiStateError(`driver ${data.driverName} unpublished ${key}, but ${places.publish} is still there`);
+      }
+      this.mapped.delete(user);
+      await rm(places.podLink, { force: true });
+      await removeEmpty(places.podMap);
+    };
+    await this.context.locks.run(key, undo, signal);
+    this.staging.release(key, user);
+  }
+
+  private async publish({ pod, volume, signal }: MapRequest, hand: DeviceInHand, target: string): Promise<void> {
+    const { spec, node, device, publishContext } = hand;
+    const capabilities = await inStep(STEPS.device, signal, () => node.capabilities(signal));
+    const capability = blockCapability(accessMode(volume.accessModes, capabilities));
+    if (device === undefined) throw new CsiStateError("a volume of the pod's own is never a device");
+    const request = { volume, node, device, capability, publishContext };
+    const staged = await inStep(STEPS.device, signal, () => this.staging.stage(request, signal));
+    await inStep(STEPS.device, signal, async () => {
+      const { client, tokens } = this.context.joined();
+      const [secrets, words] = await Promise.all([
+        readSecret(client, volume.publishSecret, signal),
+        publishWords(spec, pod, volume, tokens, signal),
+      ]);
+      try {
+        await node.publish(
+          {
+            volumeId: volume.handle,
+            publishContext,
+            stagingTargetPath: staged,
+            targetPath: target,
+            volumeCapability: capability,
+            readonly: volume.readOnly,
+            secrets: { ...secrets, ...words.secrets },
+            volumeContext: { ...volume.attributes, ...words.context },
+          },
+          signal,
+        );
+      } catch (error) {
+        if (isPluginCallError(error) && !error.uncertain) await removeEmpty(target).catch(() => undefined);
+        throw error;
+      }
+      if (!(await isThere(target))) throw new CsiStateError(`driver ${volume.driver} made nothing at ${target}`);
+    });
+  }
+
+  private places(uid: string, spec: string) {
+    const { rootDir } = this.context;
+    return { ...paths.blockPaths(rootDir, spec), ...paths.blockPodPaths(rootDir, spec, uid) };
+  }
+
+  private note(directory: string, volume: CsiVolume): Promise<void> {
+    const { nodeName } = this.context;
+    const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
+    const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
+    return writeVolData(directory, {
+      ...{ specVolID, volumeHandle, driverName, nodeName, attachmentID, volumeLifecycleMode },
+    });
+  }
+}
+
+async function link(target: string, path: string): Promise<void> {
+  if ((await linkTo(path)) === target) return;
+  await rm(path, { force: true });
+  await symlink(target, path);
+}
+
+async function linkTo(path: string): Promise<string | undefined> {
+  return readlink(path).catch((error: unknown) => {
+    if (["ENOENT", "EINVAL", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
+    throw error;
+  });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,222 @@
+// CSI volumes as file systems of pods: staged once per node, published once per pod.
+// INVARIANTS: vol_data.json is on disk before the driver is asked, and goes after it has undone everything; what is
+// published stays as it is, whatever becomes of the agent; nothing is deleted while it is mounted.
+import { mkdir, open, rmdir, stat } from "node:fs/promises";
+import type { Pod } from "../../../shared/api/pod.js";
+import { isPluginCallError } from "../../../shared/plugins/call-error.js";
+import { setOwnership } from "../fs-group/set-ownership.js";
+import { isMountPoint } from "../mounts.js";
+import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
+import type { HostPlace } from "../place.js";
+import { removeTree } from "../remove-tree.js";
+import { accessMode, mountCapability } from "./capability.js";
+import type { CsiContext } from "./context.js";
+import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import type { DriverSpec } from "./driver-objects.js";
+import { CsiStateError } from "./errors.js";
+import { CAPABILITY } from "./node-port.js";
+import * as paths from "./paths.js";
+import { contextOption, mountContext } from "./se-linux.js";
+import { readSecret } from "./secrets.js";
+import type { Staging } from "./staging.js";
+import { inStep, isCsiStep } from "./step-error.js";
+import { userKey } from "./users.js";
+import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
+import { publishWords } from "./volume-context.js";
+import { withDevice, type DeviceInHand } from "./with-device.js";
+
+const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
+const SET_UP = "MountVolume.SetUp";
+
+export interface MountRequest {
+  pod: Pod;
+  volume: CsiVolume;
+  signal: AbortSignal;
+}
+
+export class CsiMounts {
+  /** What this agent has published, or found published. */
+  private readonly published = new Set<string>();
+
+  constructor(
+    private readonly context: CsiContext,
+    private readonly staging: Staging,
+  ) {}
+
+  /** Idempotent. Rejects with CsiStepError, CsiSpecError, ApiError, … or the signal's reason. */
+  async setUp(request: MountRequest): Promise<HostPlace> {
+    const { pod, volume, signal } = request;
+    const user = userKey(pod.metadata.uid, volume.spec);
+    const places = this.places(pod.metadata.uid, volume.spec);
+    const place: HostPlace = {
+      hostPath: places.target,
+      volumeName: volume.spec,
+      ...(volume.readOnly ? { readOnly: true } : {}),
+    };
+    if (this.published.has(user)) return place;
+    if ((await exists(places.ready)) && (await isMountPoint(places.target))) {
+      // An earlier agent's work. Not even its driver need be there.
+      this.published.add(user);
+      return place;
+    }
+    await withDevice(this.context, this.staging, { volume, user, steps: STEPS, signal }, async (hand, onDisk) => {
+      const asked = (await readVolData(places.directory)) !== undefined;
+      await mkdir(places.directory, { recursive: true, mode: POD_DIRECTORY_MODE });
+      await this.note(places.directory, volume);
+      onDisk(true);
+      try {
+        await this.publish(request, hand, true);
+      } catch (error) {
+        // The driver would not even stage it: it is not to be asked to unpublish what it never heard of.
+        if (!asked && hand.device?.staged === false && isStagingRefused(error)) {
+          await removeVolData(places.directory);
+          await removeTree(places.directory);
+          onDisk(false);
+        }
+        throw error;
+      }
+      await mkdir(places.meta, { recursive: true, mode: POD_DIRECTORY_MODE });
+      await (await open(places.ready, "w", 0o640)).close();
+    });
+    this.published.add(user);
+    return place;
+  }
+
+  /** Publishes once more, for drivers that want the pod's tokens fresh (requiresRepublish). */
+  async republish(request: MountRequest): Promise<void> {
+    const { pod, volume, signal } = request;
+    const user = userKey(pod.metadata.uid, volume.spec);
+    const spec = await this.context.objects.get(volume.driver);
+    if (spec?.requiresRepublish !== true || !this.published.has(user)) return;
+    await withDevice(this.context, this.staging, { volume, user, steps: STEPS, signal }, async (hand) => {
+      // Torn down while this waited for its turn.
+      if (this.published.has(user)) await this.publish(request, hand, false);
+    });
+  }
+
+  /** Idempotent; what there is to undo is read from disk. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
+  async tearDown(uid: string, spec: string, signal: AbortSignal): Promise<void> {
+    const places = this.places(uid, spec);
+    const data = await readVolData(places.directory);
+    const user = userKey(uid, spec);
+    if (data === undefined) {
+      // Nothing was ever asked of a driver, or what was is undone. A mount in there stops the removal.
+      await removeTree(places.directory);
+      await removeTree(places.meta);
+      return;
+    }
+    const { driverName: driver, volumeHandle: handle } = data;
+    const key = deviceKey({ driver, handle });
+    const { node } = await this.context.drivers.get(driver, signal);
+    const undo = async (): Promise<void> => {
+      await node.unpublish({ volumeId: handle, targetPath: places.target }, signal);
+      if (await isMountPoint(places.target)) {
+        throw new CsiStateError(`driver ${driver} unpublished ${key}, but ${places.target} is still mounted`);
+      }
+      this.published.delete(user);
+      await removeTree(places.target);
+      await removeTree(places.meta);
+      await removeVolData(places.directory);
+      await removeTree(places.directory);
+    };
+    await this.context.locks.run(key, undo, signal);
+    this.staging.release(key, user);
+  }
+
+  private async publish(request: MountRequest, hand: DeviceInHand, first: boolean): Promise<void> {
+    const { pod, volume, signal } = request;
+    const { spec, node, device, publishContext } = hand;
+    const { context } = this;
+    const { target } = this.places(pod.metadata.uid, volume.spec);
+    const capabilities = await inStep(STEPS.device, signal, () => node.capabilities(signal));
+    const { fsGroup } = pod.spec.securityContext ?? {};
+    const driverSetsGroup = capabilities.has(CAPABILITY.VOLUME_MOUNT_GROUP);
+    const seLinux = mountContext(context.seLinux, spec, volume.accessModes, pod);
+    const capability = mountCapability(accessMode(volume.accessModes, capabilities), {
+      fsType: volume.fsType,
+      mountFlags: [...volume.mountOptions, ...contextOption(seLinux)],
+      group: driverSetsGroup ? fsGroup : undefined,
+    });
+    let staged = "";
+    if (device !== undefined) {
+      const seLinuxNote = seLinux === undefined ? {} : { seLinuxMountContext: seLinux };
+      const request = { volume, node, device, capability, publishContext, ...seLinuxNote };
+      staged = await inStep(STEPS.device, signal, () => this.staging.stage(request, signal));
+    }
+    await inStep(SET_UP, signal, async () => {
+      const client = context.joined();
+      const [secrets, words] = await Promise.all([
+        readSecret(client.client, volume.publishSecret, signal),
+        publishWords(spec, pod, volume, client.tokens, signal),
+      ]);
+      try {
+        await node.publish(
+          {
+            volumeId: volume.handle,
+            publishContext,
+            stagingTargetPath: staged,
+            targetPath: target,
+            volumeCapability: capability,
+            readonly: volume.readOnly,
+            secrets: { ...secrets, ...words.secrets },
+            volumeContext: { ...volume.attributes, ...words.context },
+          },
+          signal,
+        );
+      } catch (error) {
+        if (first && isPluginCallError(error) && !error.uncertain) await removeIfEmpty(target);
+        throw error;
+      }
+      if (!first || driverSetsGroup || !takesFsGroup(spec, volume)) return;
+      await setOwnership(context.ownership, { pod, directory: target, signal });
+    });
+  }
+
+  private note(directory: string, volume: CsiVolume): Promise<void> {
+    const { nodeName } = this.context;
+    const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
+    const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
+    return writeVolData(directory, {
+      ...{ specVolID, volumeHandle, driverName, nodeName, attachmentID, volumeLifecycleMode },
+    });
+  }
+
+  private places(uid: string, spec: string) {
+    const { rootDir } = this.context;
+    const directory = paths.publishDirectory(rootDir, uid, spec);
+    const meta = metaDirectory(rootDir, uid, paths.CSI_PLUGIN, spec);
+    return { directory, target: `${directory}/${paths.PUBLISH_TARGET}`, meta, ready: `${meta}/${READY_FILE}` };
+  }
+}
+
+/** Whether the volume's files are given to the pod's fsGroup, as the driver's fsGroupPolicy has it. */
+export function takesFsGroup(spec: DriverSpec | undefined, volume: CsiVolume): boolean {
+  if (volume.readOnly) return false;
+  switch (spec?.fsGroupPolicy ?? "ReadWriteOnceWithFSType") {
+    case "None":
+      return false;
+    case "File":
+      return true;
+    case "ReadWriteOnceWithFSType":
+      return (
+        volume.fsType !== "" &&
+        volume.accessModes.some((mode) => mode === "ReadWriteOnce" || mode === "ReadWriteOncePod")
+      );
+  }
+}
+
+function isStagingRefused(error: unknown): boolean {
+  return isCsiStep(error) && error.step === STEPS.device;
+}
+
+async function removeIfEmpty(directory: string): Promise<void> {
+  // A driver that says no may have left a directory, or something that is somebody's data.
+  await rmdir(directory).catch(() => undefined);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,191 @@
+// Staging: a volume is made ready on the node once, before its first pod, and undone after its last.
+// INVARIANTS: what is staged is noted on disk before the driver is asked; a call whose outcome is unknown counts as done
+// until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
+import { mkdir, rmdir } from "node:fs/promises";
+import { isPluginCallError } from "../../../shared/plugins/call-error.js";
+import type { DeepPartial, VolumeCapability } from "../../../shared/plugins/gen/csi.v1.js";
+import { isMountPoint } from "../mounts.js";
+import { POD_DIRECTORY_MODE } from "../paths.js";
+import { removeEmpty, removeTree } from "../remove-tree.js";
+import type { CsiContext } from "./context.js";
+import type { CsiVolume } from "./csi-volume.js";
+import { CsiStateError } from "./errors.js";
+import { CAPABILITY, type CsiNode } from "./node-port.js";
+import * as paths from "./paths.js";
+import { readSecret } from "./secrets.js";
+import { removeVolData, writeVolData } from "./vol-data.js";
+import type { Device } from "./users.js";
+
+/** Back-off of unstaging (constants.tsv: volume operation back-off). */
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 122_000;
+
+export interface StageRequest {
+  volume: CsiVolume;
+  node: CsiNode;
+  device: Device;
+  capability: DeepPartial<VolumeCapability>;
+  publishContext: Readonly<Record<string, string>>;
+  seLinuxMountContext?: string;
+}
+
+export class Staging {
+  /** By device: the loop that unstages it. */
+  private readonly loops = new Map<string, Promise<void>>();
+  private readonly ended = new AbortController();
+
+  constructor(
+    private readonly context: CsiContext,
+    /** The node is done with the volume: it may be detached, and forgotten. */
+    private readonly onGone: (device: Device) => Promise<void>,
+  ) {}
+
+  /** To be called under the device's lock. Resolves to the staging path, "" for drivers that do not stage. */
+  async stage(request: StageRequest, signal: AbortSignal): Promise<string> {
+    const { volume, node, device } = request;
+    const { rootDir } = this.context;
+    if (!(await node.capabilities(signal)).has(CAPABILITY.STAGE_UNSTAGE_VOLUME)) return "";
+    const { notes, target } = this.places(device);
+    if (device.surelyStaged) return target;
+    const secrets = await readSecret(this.context.joined().client, volume.stageSecret, signal);
+    const before = device.staged;
+    await mkdir(target, { recursive: true, mode: POD_DIRECTORY_MODE });
+    if (device.block === undefined) {
+      const { driver: driverName, handle: volumeHandle } = volume;
+      const { seLinuxMountContext } = request;
+      const seLinux = seLinuxMountContext === undefined ? {} : { seLinuxMountContext };
+      await writeVolData(paths.stagingDirectory(rootDir, driverName, volumeHandle), {
+        driverName,
+        volumeHandle,
+        ...seLinux,
+      });
+    }
+    device.staged = true;
+    try {
+      await node.stage(
+        {
+          volumeId: volume.handle,
+          publishContext: request.publishContext,
+          stagingTargetPath: target,
+          volumeCapability: request.capability,
+          secrets,
+          volumeContext: volume.attributes,
+        },
+        signal,
+      );
+    } catch (error) {
+      // The driver is sure that nothing was done.
+      if (!before && isPluginCallError(error) && !error.uncertain) {
+        device.staged = false;
+        await this.removePlaces(device, notes, target);
+      }
+      throw error;
+    }
+    device.surelyStaged = true;
+    return target;
+  }
+
+  /** The pod of that key is done with the volume; the last one's leaving unstages it, in the background. */
+  release(key: string, user: string): void {
+    const device = this.context.users.get(key);
+    if (device === undefined) return;
+    device.users.delete(user);
+    if (device.users.size === 0) this.unstageLater(key);
+  }
+
+  /** What an earlier agent had staged for pods that are gone. */
+  releaseUnused(): void {
+    for (const key of this.context.users.unused()) this.unstageLater(key);
+  }
+
+  /** Where the device is staged. */
+  target(device: Device): string {
+    return this.places(device).target;
+  }
+
+  /** Settles when nothing is left to unstage. For tests. */
+  async idle(): Promise<void> {
+    await Promise.all(this.loops.values());
+  }
+
+  async stop(): Promise<void> {
+    this.ended.abort(new Error("the agent stops"));
+    await this.idle();
+  }
+
+  private unstageLater(key: string): void {
+    if (this.loops.has(key) || this.ended.signal.aborted) return;
+    this.loops.set(
+      key,
+      this.unstageUntilDone(key).finally(() => this.loops.delete(key)),
+    );
+  }
+
+  private async unstageUntilDone(key: string): Promise<void> {
+    const { locks, clock, log } = this.context;
+    const { signal } = this.ended;
+    for (let delayMs = FIRST_DELAY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+      try {
+        await locks.run(key, () => this.unstage(key, signal), signal);
+        return;
+      } catch (error) {
+        if (isEnded(signal)) return;
+        log.warn({ err: error, volume: key }, `volume ${key} could not be unstaged; trying again`);
+      }
+      await clock.sleep(delayMs, signal).catch(() => undefined);
+    }
+  }
+
+  private async unstage(key: string, signal: AbortSignal): Promise<void> {
+    const { users, drivers } = this.context;
+    const device = users.get(key);
+    if (device === undefined || device.users.size > 0) return;
+    if (device.staged) {
+      const { notes, target } = this.places(device);
+      device.surelyStaged = false;
+      const { node } = await drivers.get(device.driver, signal);
+      if ((await node.capabilities(signal)).has(CAPABILITY.STAGE_UNSTAGE_VOLUME)) {
+        await node.unstage({ volumeId: device.handle, stagingTargetPath: target }, signal);
+      }
+      if (await isMountPoint(target)) {
+        throw new CsiStateError(`driver ${device.driver} unstaged ${key}, but ${target} is still mounted`);
+      }
+      await this.removePlaces(device, notes, target);
+      device.staged = false;
+    }
+    // A pod may have come meanwhile; it waits for its turn, and stages anew.
+    if (device.users.size > 0) return;
+    await this.onGone(device);
+  }
+
+  private places(device: Device): { notes: string; target: string } {
+    const { rootDir } = this.context;
+    if (device.block !== undefined) {
+      const { staging, volume } = paths.blockPaths(rootDir, device.block);
+      return { notes: volume, target: staging };
+    }
+    const notes = paths.stagingDirectory(rootDir, device.driver, device.handle);
+    return { notes, target: `${notes}/${paths.GLOBAL_MOUNT}` };
+  }
+
+  private async removePlaces(device: Device, notes: string, target: string): Promise<void> {
+    const { rootDir } = this.context;
+    if (device.block !== undefined) {
+      await removeTree(target);
+      await removeEmpty(paths.blockPaths(rootDir, device.block).publishParent);
+      await removeTree(notes);
+      return;
+    }
+    // Not a tree: what a driver left in it would be a volume's content.
+    await rmdir(target).catch((error: unknown) => {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
+      throw error;
+    });
+    await removeVolData(notes);
+    await removeEmpty(notes);
+  }
+}
+
+function isEnded(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

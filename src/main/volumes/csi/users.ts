@@ -1,0 +1,116 @@
+// Which pods of this node use which CSI volume, and which are staged: a volume is unstaged after its last user.
+// What must hold: read from disk once, before anything is unstaged; from then on kept here.
+import { readlink } from "node:fs/promises";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import { namesIn } from "../paths.js";
+import { deviceKey } from "./csi-volume.js";
+import * as paths from "./paths.js";
+import { readVolData } from "./vol-data.js";
+
+export interface Device {
+  driver: string;
+  handle: string;
+  /** Of a block volume: the name that its places have. */
+  block: string | undefined;
+  /** Keys of pods' volumes. */
+  users: Set<string>;
+  /** The driver was asked to stage it, and not yet, with success, to unstage it. */
+  staged: boolean;
+  /** It has said so, to this agent. */
+  surelyStaged: boolean;
+  /** Somebody attaches it to the node; undefined: found on disk, not known. */
+  attachable: boolean | undefined;
+}
+
+export class DeviceUsers {
+  private readonly devices = new Map<string, Device>();
+
+  /** What an earlier agent left. @throws what reading directories throws */
+  async load(rootDir: string): Promise<void> {
+    for (const uid of await namesIn(paths.podsDirectory(rootDir))) await this.loadPod(rootDir, uid);
+    await this.loadStaged(rootDir);
+  }
+
+  get(key: string): Device | undefined {
+    return this.devices.get(key);
+  }
+
+  use(volume: { driver: string; handle: string }, user: string, block?: string): Device {
+    const key = deviceKey(volume);
+    let device = this.devices.get(key);
+    if (device === undefined) {
+      const { driver, handle } = volume;
+      const state = { staged: false, surelyStaged: false, attachable: undefined };
+      device = { driver, handle, block, users: new Set(), ...state };
+      this.devices.set(key, device);
+    }
+    device.users.add(user);
+    return device;
+  }
+
+  /** Nothing of it is staged any more; unless a pod has come meanwhile, it is not of this node. */
+  forgetUnused(device: Device): void {
+    if (device.users.size === 0) this.devices.delete(deviceKey(device));
+  }
+
+  /** As node.status.volumesInUse has them: what must not be detached. */
+  inUse(): string[] {
+    return [...this.devices].filter(([, { attachable }]) => attachable !== false).map(([key]) => key);
+  }
+
+  unused(): string[] {
+    return [...this.devices].filter(([, { users }]) => users.size === 0).map(([key]) => key);
+  }
+
+  private async loadPod(rootDir: string, uid: string): Promise<void> {
+    const mounts = paths.publishedIn(rootDir, uid);
+    for (const spec of await namesIn(mounts)) {
+      const data = await readVolData(`${mounts}/${spec}`);
+      if (data === undefined || data.volumeLifecycleMode === "Ephemeral") continue;
+      this.use({ driver: data.driverName, handle: data.volumeHandle }, userKey(uid, spec));
+    }
+    const podMap = paths.podMapDirectory(rootDir, uid);
+    for (const spec of await namesIn(podMap)) {
+      const data = await readVolData(paths.blockPaths(rootDir, spec).data);
+      if (data === undefined || !(await isLink(`${podMap}/${spec}`))) continue;
+      this.use({ driver: data.driverName, handle: data.volumeHandle }, userKey(uid, spec), spec);
+    }
+  }
+
+  private async loadStaged(rootDir: string): Promise<void> {
+    const root = paths.csiRoot(rootDir);
+    for (const driver of await namesIn(root)) {
+      if (driver === "volumeDevices") continue;
+      for (const name of await namesIn(`${root}/${driver}`)) {
+        const data = await readVolData(`${root}/${driver}/${name}`);
+        if (data !== undefined) this.staged(data.driverName, data.volumeHandle, undefined);
+      }
+    }
+    const devices = paths.devicesRoot(rootDir);
+    for (const spec of await namesIn(devices)) {
+      if (spec === "staging" || spec === "publish") continue;
+      const data = await readVolData(`${devices}/${spec}/data`);
+      if (data !== undefined) this.staged(data.driverName, data.volumeHandle, spec);
+    }
+  }
+
+  private staged(driver: string, handle: string, block: string | undefined): void {
+    const device = this.use({ driver, handle }, "", block);
+    device.users.delete("");
+    device.staged = true;
+  }
+}
+
+export function userKey(uid: string, spec: string): string {
+  return `${uid}/${spec}`;
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    await readlink(path);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "EINVAL"].includes(errorCode(error) ?? "")) return false;
+    throw error;
+  }
+}

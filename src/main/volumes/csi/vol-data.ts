@@ -1,0 +1,44 @@
+// vol_data.json: what is known of a volume that was given to a driver. Written before the driver is asked, so that whoever
+// finds it after a crash can undo what may have been done. Keys are upstream's, which also reads ours.
+import { readFile, rm } from "node:fs/promises";
+import { atomicWrite, errorCode } from "../../../shared/fs/atomic-write.js";
+import { VOL_DATA_FILE } from "./paths.js";
+
+export type VolumeLifecycle = "Persistent" | "Ephemeral";
+
+export interface VolData {
+  driverName: string;
+  volumeHandle: string;
+  specVolID?: string;
+  nodeName?: string;
+  attachmentID?: string;
+  volumeLifecycleMode?: VolumeLifecycle;
+  seLinuxMountContext?: string;
+}
+
+/** Not synced to disk: nothing of what it describes outlives the machine. */
+export async function writeVolData(directory: string, data: VolData): Promise<void> {
+  await atomicWrite(`${directory}/${VOL_DATA_FILE}`, JSON.stringify(data), { durable: false });
+}
+
+/** undefined when there is none, or only garbage of a machine that crashed. */
+export async function readVolData(directory: string): Promise<VolData | undefined> {
+  let text: string;
+  try {
+    text = await readFile(`${directory}/${VOL_DATA_FILE}`, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
+    throw error;
+  }
+  try {
+    const data = JSON.parse(text) as Partial<VolData> | null;
+    if (typeof data?.driverName !== "string" || typeof data.volumeHandle !== "string") return undefined;
+    return { ...data, driverName: data.driverName, volumeHandle: data.volumeHandle };
+  } catch {
+    return undefined;
+  }
+}
+
+export async function removeVolData(directory: string): Promise<void> {
+  await rm(`${directory}/${VOL_DATA_FILE}`, { force: true });
+}

@@ -1,0 +1,79 @@
+// What comes before a driver is asked to give a volume to a pod: who may use it, that it is attached, and its driver.
+import { waitForAttachment } from "./attach.js";
+import type { CsiContext } from "./context.js";
+import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import type { DriverSpec } from "./driver-objects.js";
+import { CsiSpecError } from "./errors.js";
+import type { CsiNode } from "./node-port.js";
+import type { Staging } from "./staging.js";
+import { inStep } from "./step-error.js";
+import type { Device } from "./users.js";
+
+export interface DeviceInHand {
+  spec: DriverSpec | undefined;
+  node: CsiNode;
+  /** undefined: a volume of the pod's own, which is never staged. */
+  device: Device | undefined;
+  publishContext: Readonly<Record<string, string>>;
+}
+
+export interface DeviceSteps {
+  attach: string;
+  device: string;
+}
+
+/**
+ * The pod's volume counts as used from before it is attached until it is torn down; an attempt that fails before anything
+ * of it is noted on disk leaves no user behind. `work` runs while nothing else is done with the volume; it says
+ * whether something of the pod's is on disk.
+ */
+export async function withDevice<T>(
+  context: CsiContext,
+  staging: Staging,
+  request: { volume: CsiVolume; user: string; block?: string; steps: DeviceSteps; signal: AbortSignal },
+  work: (hand: DeviceInHand, onDisk: (noted: boolean) => void) => Promise<T>,
+): Promise<T> {
+  const { volume, user, steps, signal } = request;
+  const { objects, users, drivers, locks } = context;
+  const spec = await objects.get(volume.driver);
+  checkLifecycle(volume, spec);
+  const key = deviceKey(volume);
+  const ephemeral = volume.lifecycle === "Ephemeral";
+  const known = users.get(key)?.users.has(user) === true;
+  const device = ephemeral ? undefined : users.use(volume, user, request.block);
+  if (device !== undefined && device.block !== request.block) {
+    throw new CsiSpecError(`volume ${key} is used as a device and as a file system at once on this node`);
+  }
+  let noted = known;
+  try {
+    let publishContext: Readonly<Record<string, string>> = {};
+    if (device !== undefined) {
+      device.attachable = spec?.attachRequired !== false;
+      if (device.attachable) {
+        context.onInUse();
+        publishContext = await inStep(steps.attach, signal, () => waitForAttachment(context, volume, signal));
+      }
+    }
+    const { node } = await inStep(steps.device, signal, () => drivers.get(volume.driver, signal));
+    const hand = { spec, node, device, publishContext };
+    return await locks.run(key, () => work(hand, (now) => (noted = now)), signal);
+  } catch (error) {
+    if (!noted) staging.release(key, user);
+    throw error;
+  }
+}
+
+/** @throws CsiSpecError */
+export function checkLifecycle(volume: CsiVolume, spec: DriverSpec | undefined): void {
+  const { lifecycle, driver } = volume;
+  if (lifecycle === "Ephemeral" && spec === undefined) {
+    throw new CsiSpecError(
+      `volume mode "Ephemeral" not supported by driver ${driver} (no CSIDriver object): make one that lists the mode`,
+    );
+  }
+  const modes = spec?.volumeLifecycleModes ?? ["Persistent"];
+  if (modes.includes(lifecycle)) return;
+  throw new CsiSpecError(
+    `volume mode "${lifecycle}" not supported by driver ${driver} (only supports ${JSON.stringify(modes)})`,
+  );
+}

@@ -1,0 +1,144 @@
+// Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls sick.
+// What must hold: one look at a time; a volume that hangs keeps the others' figures fresh and its own old.
+import { statfs } from "node:fs/promises";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { CsiVolumes } from "../csi/csi-volumes.js";
+import type { VolumeUsage } from "../volume-usage.js";
+
+/** A claim that a pod uses, and where its figures are to be had. */
+export interface WatchedClaim {
+  pod: Pod;
+  volume: string;
+  /** Name on disk: what a teardown knows. */
+  onDisk: string;
+  claim: string;
+  path: string;
+  csi?: { driver: string; handle: string };
+}
+
+export interface ClaimStatsDeps {
+  periodMs: number;
+  csi: () => Promise<CsiVolumes>;
+  clock: Clock;
+  log: Logger;
+  events: EventRecorder;
+  metrics: (figures: () => readonly ClaimFigures[]) => VolumeStatsMetrics;
+  /** Gate CSIVolumeHealth. */
+  volumeHealth: boolean;
+}
+
+/** Longest that one volume may take to answer. */
+const PATIENCE_MS = 30_000;
+
+interface Entry extends WatchedClaim {
+  usage?: VolumeUsage;
+  looking?: Promise<void>;
+}
+
+export class ClaimStats {
+  private readonly claims = new Map<string, Entry>();
+  private readonly ended = new AbortController();
+  private readonly metrics: VolumeStatsMetrics;
+  private timer: Timer | undefined;
+
+  constructor(private readonly deps: ClaimStatsDeps) {
+    this.metrics = deps.metrics(() => this.figures());
+  }
+
+  /** Idempotent. */
+  watch(claim: WatchedClaim): void {
+    const { periodMs, clock } = this.deps;
+    const key = `${claim.pod.metadata.uid}/${claim.onDisk}`;
+    const known = this.claims.get(key);
+    this.claims.set(key, { ...known, ...claim });
+    if (known !== undefined || periodMs <= 0) return;
+    this.timer ??= clock.every(periodMs, () => this.look()).unref();
+  }
+
+  forget(uid: string, onDisk: string): void {
+    this.claims.delete(`${uid}/${onDisk}`);
+    if (this.claims.size > 0) return;
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+
+  /** Of the pod's claims, by volume name. */
+  ofPod(uid: string): Map<string, { claim: string; usage: VolumeUsage }> {
+    const found = new Map<string, { claim: string; usage: VolumeUsage }>();
+    for (const { pod, volume, claim, usage } of this.claims.values()) {
+      if (pod.metadata.uid === uid && usage !== undefined) found.set(volume, { claim, usage });
+    }
+    return found;
+  }
+
+  /** Begins a look at every volume that is not being looked at. */
+  look(): void {
+    for (const entry of this.claims.values()) {
+      entry.looking ??= this.lookAt(entry).finally(() => {
+        delete entry.looking;
+      });
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.timer?.cancel();
+    this.ended.abort(new Error("the agent stops"));
+    await Promise.all([...this.claims.values()].flatMap(({ looking }) => (looking === undefined ? [] : [looking])));
+  }
+
+  private async lookAt(entry: Entry): Promise<void> {
+    const { clock, log, events, volumeHealth } = this.deps;
+    const startedAt = clock.monotonic();
+    const patience = new AbortController();
+    const timer = clock.after(PATIENCE_MS, () => patience.abort(new Error("no answer in time")));
+    try {
+      const signal = AbortSignal.any([patience.signal, this.ended.signal]);
+      const usage = entry.csi === undefined ? await fsUsage(entry.path) : await this.csiUsage(entry, entry.csi, signal);
+      if (usage === undefined) return;
+      entry.usage = usage;
+      this.metrics.collected(usage.source, clock.monotonic() - startedAt);
+      if (!volumeHealth || usage.condition?.abnormal !== true) return;
+      const message = `Volume ${entry.volume}: ${usage.condition.message}`;
+      events.pod(entry.pod, { type: "Warning", reason: "VolumeConditionAbnormal", message });
+    } catch (error) {
+      log.debug({ err: error, claim: entry.claim }, `no figures of the volume of claim ${entry.claim}`);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private async csiUsage(
+    { path }: Entry,
+    csi: { driver: string; handle: string },
+    signal: AbortSignal,
+  ): Promise<VolumeUsage | undefined> {
+    return (await this.deps.csi()).usage({ ...csi, path }, signal);
+  }
+
+  private figures(): ClaimFigures[] {
+    return [...this.claims.values()].flatMap(({ pod, claim, usage }) => {
+      if (usage === undefined) return [];
+      const { condition } = usage;
+      const abnormal =
+        this.deps.volumeHealth && condition !== undefined ? { abnormal: condition.abnormal ? 1 : 0 } : {};
+      return [{ ...usage, namespace: pod.metadata.namespace, claim, ...abnormal }];
+    });
+  }
+}
+
+async function fsUsage(path: string): Promise<VolumeUsage> {
+  const { blocks, bsize, bavail, bfree, files, ffree } = await statfs(path);
+  return {
+    source: "fs",
+    capacityBytes: blocks * bsize,
+    availableBytes: bavail * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+    inodesUsed: files - ffree,
+  };
+}

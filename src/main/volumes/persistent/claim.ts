@@ -1,0 +1,101 @@
+// From a pod's volume to the persistent volume behind it: the claim must be bound, and both sides must say so.
+import { isNotFound } from "../../../shared/api/client/errors.js";
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/api/objects.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Volume } from "../../../shared/api/volume.js";
+
+export interface BoundClaim {
+  claim: PersistentVolumeClaim;
+  pv: PersistentVolume;
+  /** The pod asks for the volume to be read-only. */
+  readOnly: boolean;
+}
+
+/** The claim cannot be used, yet or at all; the words are upstream's. */
+export class ClaimError extends Error {
+  override readonly name = "ClaimError";
+}
+export const isClaimError = (error: unknown): error is ClaimError => error instanceof ClaimError;
+
+/** A claim made for this pod's volume alone. */
+export function ephemeralClaimName(pod: Pod, volume: Volume): string {
+  return `${pod.metadata.name}-${volume.name}`;
+}
+
+/** @throws ClaimError, or the signal's reason */
+export async function boundClaim(
+  client: ApiClient,
+  pod: Pod,
+  volume: Volume,
+  signal: AbortSignal,
+): Promise<BoundClaim> {
+  const { namespace } = pod.metadata;
+  const source = volume.persistentVolumeClaim;
+  const name = source?.claimName ?? ephemeralClaimName(pod, volume);
+  try {
+    const claim = await read("PVC", () => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { signal }));
+    if (source === undefined) checkOwner(claim, pod);
+    if (claim.metadata.deletionTimestamp !== undefined) throw new ClaimError("PVC is being deleted");
+    const pvName = claim.spec?.volumeName ?? "";
+    if (claim.status?.phase !== "Bound" || pvName === "") throw new ClaimError("PVC is not bound");
+    const pv = await read(`PV ${pvName}`, () => client.get(PERSISTENT_VOLUMES, { name: pvName }, { signal }));
+    checkBinding(pv, claim);
+    checkMode(pod, volume, pv);
+    return { claim, pv, readOnly: source?.readOnly === true };
+  } catch (error) {
+    signal.throwIfAborted();
+    const text = error instanceof Error ? error.message : String(error);
+    throw new ClaimError(`error processing PVC ${namespace}/${name}: ${text}`, { cause: error });
+  }
+}
+
+export function isBlock(pv: PersistentVolume): boolean {
+  return pv.spec.volumeMode === "Block";
+}
+
+async function read<T>(what: string, get: () => Promise<T>): Promise<T> {
+  try {
+    return await get();
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const missing = isNotFound(error) ? "" : " (it is tried again)";
+    throw new ClaimError(`failed to fetch ${what} from API server: ${text}${missing}`, { cause: error });
+  }
+}
+
+/** Nobody else's claim of that name is taken for the pod's own. */
+function checkOwner(claim: PersistentVolumeClaim, pod: Pod): void {
+  const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner?.uid === pod.metadata.uid) return;
+  const { namespace, name } = pod.metadata;
+  throw new ClaimError(
+    `PVC ${claim.metadata.namespace ?? namespace}/${claim.metadata.name ?? ""} was not created for pod ` +
+      `${namespace}/${name} (pod is not owner)`,
+  );
+}
+
+function checkBinding(pv: PersistentVolume, claim: PersistentVolumeClaim): void {
+  const { claimRef } = pv.spec;
+  const name = pv.metadata.name ?? "";
+  if (claimRef === undefined) {
+    throw new ClaimError(
+      `found PV object ${name} but it has a nil pvc.Spec.ClaimRef indicating it is not yet bound to the claim`,
+    );
+  }
+  if (claimRef.uid === claim.metadata.uid) return;
+  throw new ClaimError(
+    `found PV object ${name} but its pvc.Spec.ClaimRef.UID ${JSON.stringify(claimRef.uid ?? "")} does not point to ` +
+      `claim.UID ${JSON.stringify(claim.metadata.uid ?? "")}`,
+  );
+}
+
+function checkMode(pod: Pod, volume: Volume, pv: PersistentVolume): void {
+  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  const all: Container[] = [...containers, ...initContainers, ...ephemeralContainers];
+  const named = (list: readonly { name: string }[] = []): boolean => list.some(({ name }) => name === volume.name);
+  const [mode, wrong] = isBlock(pv) ? ["Block", "volumeMounts"] : ["Filesystem", "volumeDevices"];
+  if (!all.some((one) => named(wrong === "volumeMounts" ? one.volumeMounts : one.volumeDevices))) return;
+  throw new ClaimError(`volume ${volume.name} has volumeMode ${mode}, but is specified in ${wrong}`);
+}

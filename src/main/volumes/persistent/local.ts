@@ -1,0 +1,118 @@
+// local: a directory of this node, mounted for the pod, or a device of this node, given as such.
+// A device that is to be used as a file system is not supported: it would have to be formatted first.
+import { access, mkdir, readlink, rm, stat, symlink } from "node:fs/promises";
+import type { PersistentVolume } from "../../../shared/api/objects.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
+import * as paths from "../paths.js";
+import type { DevicePlace, HostPlace } from "../place.js";
+import { MountedVolumes } from "./mounted-volume.js";
+
+export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
+
+/** The path of a local volume is not what its mode needs. */
+export class LocalVolumeError extends Error {
+  override readonly name = "LocalVolumeError";
+}
+export const isLocalVolumeError = (error: unknown): error is LocalVolumeError => error instanceof LocalVolumeError;
+
+export interface LocalRequest {
+  pod: Pod;
+  pv: PersistentVolume;
+  readOnly: boolean;
+  signal: AbortSignal;
+}
+
+export class LocalVolumes {
+  private readonly mounted: MountedVolumes;
+
+  constructor(
+    private readonly rootDir: string,
+    private readonly ownership: OwnershipDeps,
+    private readonly events: EventRecorder,
+  ) {
+    this.mounted = new MountedVolumes({ rootDir, plugin: LOCAL_PLUGIN, kind: "bind" });
+  }
+
+  async setUp({ pod, pv, readOnly, signal }: LocalRequest): Promise<HostPlace> {
+    const path = checkedPath(pv);
+    const { uid } = pod.metadata;
+    const name = pv.metadata.name ?? "";
+    const stats = await stat(path);
+    if (stats.isBlockDevice()) {
+      throw new LocalVolumeError(
+        `local volume ${path} is a device: give it volumeMode Block, or mount its file system on the node and name that directory`,
+      );
+    }
+    if (!stats.isDirectory()) throw new LocalVolumeError(`local volume ${path} is neither a directory nor a device`);
+    const options = [...(readOnly ? ["ro"] : []), ...(pv.spec.mountOptions ?? [])];
+    const hostPath = await this.mounted.setUp({ uid, name, source: path, options, signal });
+    if (!readOnly) {
+      await this.warnOfOtherGroup(pod, pv, stats.gid);
+      await setOwnership(this.ownership, { pod, directory: hostPath, signal });
+    }
+    return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
+  }
+
+  tearDown(uid: string, name: string): Promise<void> {
+    return this.mounted.tearDown(uid, name);
+  }
+
+  /** Idempotent: a link in the pod's directory. */
+  async map({ pod, pv, readOnly }: LocalRequest): Promise<DevicePlace> {
+    const path = checkedPath(pv);
+    if (!(await stat(path)).isBlockDevice()) throw new LocalVolumeError(`local volume ${path} is no block device`);
+    const directory = this.linksOf(pod.metadata.uid);
+    const devicePath = `${directory}/${pv.metadata.name ?? ""}`;
+    await mkdir(directory, { recursive: true, mode: paths.POD_DIRECTORY_MODE });
+    const known = await readlink(devicePath).catch((error: unknown) => {
+      if (errorCode(error) === "ENOENT") return undefined;
+      throw error;
+    });
+    if (known !== path) {
+      await rm(devicePath, { force: true });
+      await symlink(path, devicePath);
+    }
+    return { devicePath, ...(readOnly ? { readOnly: true } : {}) };
+  }
+
+  async unmap(uid: string, name: string): Promise<void> {
+    await rm(`${this.linksOf(uid)}/${name}`, { force: true });
+  }
+
+  private linksOf(uid: string): string {
+    return `${paths.devicesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(LOCAL_PLUGIN)}`;
+  }
+
+  /** Two pods with different groups take the files from each other. */
+  private async warnOfOtherGroup(pod: Pod, pv: PersistentVolume, group: number): Promise<void> {
+    const { fsGroup } = pod.spec.securityContext ?? {};
+    const name = pv.metadata.name ?? "";
+    if (fsGroup === undefined || fsGroup === group) return;
+    for (const uid of await paths.namesIn(paths.podsDirectory(this.rootDir))) {
+      if (uid === pod.metadata.uid) continue;
+      const other = paths.volumeDirectory(this.rootDir, uid, LOCAL_PLUGIN, name);
+      if (!(await isThere(other))) continue;
+      const message =
+        `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${group}. ` +
+        "The volume may not be shareable.";
+      this.events.pod(pod, { type: "Warning", reason: "AlreadyMountedVolume", message });
+      return;
+    }
+  }
+}
+
+function checkedPath(pv: PersistentVolume): string {
+  const path = pv.spec.local?.path ?? "";
+  if (path.startsWith("/") && !path.split("/").includes("..")) return path;
+  throw new LocalVolumeError(`local volume path ${JSON.stringify(path)} is not an absolute path without '..'`);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

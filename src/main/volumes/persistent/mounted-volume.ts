@@ -1,0 +1,71 @@
+// Volumes that the agent mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
+// INVARIANT: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
+import { mkdir } from "node:fs/promises";
+import type { OwnFsType } from "../mount-intent.js";
+import { KeyedLock } from "../keyed-lock.js";
+import { OwnMounts } from "../own-mount.js";
+import { metaDirectory, POD_DIRECTORY_MODE, volumeDirectory } from "../paths.js";
+import { removeTree } from "../remove-tree.js";
+import { mountByProgram } from "./program-mount.js";
+
+export interface MountedVolume {
+  uid: string;
+  /** Name of the directory. */
+  name: string;
+  source: string;
+  options: readonly string[];
+  signal: AbortSignal;
+}
+
+export interface MountedKind {
+  rootDir: string;
+  /** "kubernetes.io/nfs". */
+  plugin: string;
+  kind: Extract<OwnFsType, "bind" | "nfs">;
+  /** For tests. */
+  mount?: typeof mountByProgram;
+}
+
+export class MountedVolumes {
+  private readonly own = new OwnMounts();
+  private readonly locks = new KeyedLock();
+
+  constructor(private readonly kind: MountedKind) {}
+
+  /** Idempotent. Resolves to where it is mounted. */
+  setUp({ uid, name, source, options, signal }: MountedVolume): Promise<string> {
+    const { plugin, kind, mount = mountByProgram } = this.kind;
+    const { target, meta } = this.places(uid, name);
+    const type = kind === "bind" ? "" : kind;
+    return this.locks.run(`${uid}/${name}`, async () => {
+      signal.throwIfAborted();
+      await mkdir(target, { recursive: true, mode: POD_DIRECTORY_MODE });
+      const words = kind === "bind" ? ["bind", ...options] : options;
+      await this.own.makeBy(meta, { version: 1, kind, target }, () =>
+        mount({ source, target, type, options: words }, signal).catch(async (error: unknown) => {
+          await this.own.remove(uid, target, meta);
+          throw error instanceof Error ? error : new Error(`${plugin}: ${String(error)}`);
+        }),
+      );
+      return target;
+    });
+  }
+
+  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
+  tearDown(uid: string, name: string): Promise<void> {
+    const { target, meta } = this.places(uid, name);
+    return this.locks.run(`${uid}/${name}`, async () => {
+      await this.own.remove(uid, target, meta);
+      await removeTree(target);
+      await removeTree(meta);
+    });
+  }
+
+  private places(uid: string, name: string): { target: string; meta: string } {
+    const { rootDir, plugin } = this.kind;
+    return {
+      target: volumeDirectory(rootDir, uid, plugin, name),
+      meta: metaDirectory(rootDir, uid, plugin, name),
+    };
+  }
+}

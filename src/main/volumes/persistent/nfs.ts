@@ -1,0 +1,40 @@
+// nfs, by the mount helper of the node.
+import type { NFSVolumeSource } from "../../../shared/api/volume.js";
+import type { HostPlace } from "../place.js";
+import { MountedVolumes } from "./mounted-volume.js";
+import type { mountByProgram } from "./program-mount.js";
+
+export const NFS_PLUGIN = "kubernetes.io/nfs";
+
+export interface NfsRequest {
+  uid: string;
+  /** Directory below the pod's volumes: the PV's name, or the volume's. */
+  name: string;
+  nfs: NFSVolumeSource;
+  readOnly: boolean;
+  mountOptions: readonly string[];
+  signal: AbortSignal;
+}
+
+export class NfsVolumes {
+  private readonly mounted: MountedVolumes;
+
+  constructor(rootDir: string, mount?: typeof mountByProgram) {
+    const kind = { rootDir, plugin: NFS_PLUGIN, kind: "nfs" as const };
+    this.mounted = new MountedVolumes(mount === undefined ? kind : { ...kind, mount });
+  }
+
+  /** Idempotent. The volume's own group is the server's affair: fsGroup does not apply. */
+  async setUp({ uid, name, nfs, readOnly, mountOptions, signal }: NfsRequest): Promise<HostPlace> {
+    const { server } = nfs;
+    // The helper takes IPv6 addresses in brackets only.
+    const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
+    const options = [...(readOnly ? ["ro"] : []), ...mountOptions];
+    const hostPath = await this.mounted.setUp({ uid, name, source: `${host}:${nfs.path}`, options, signal });
+    return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
+  }
+
+  tearDown(uid: string, name: string): Promise<void> {
+    return this.mounted.tearDown(uid, name);
+  }
+}

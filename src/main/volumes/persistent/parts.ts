@@ -1,0 +1,73 @@
+// What does the work behind claims and CSI volumes, put together. Loaded with the first of them.
+import { CsiVolumes } from "../csi/csi-volumes.js";
+import type { CsiDrivers } from "../csi/drivers.js";
+import { seLinuxEnabled } from "../csi/se-linux.js";
+import { deviceOf } from "../csi/csi-volume.js";
+import { isDevicePlace, isImagePlace } from "../place.js";
+import type { VolumePlugin } from "../plugin.js";
+import { ClaimStats } from "./claim-stats.js";
+import { VolumeExpansion } from "./expand.js";
+import { inlineCsiPlugin, nfsPlugin } from "./inline-plugins.js";
+import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
+import { NfsVolumes } from "./nfs.js";
+import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
+import type { PersistentVolumesOptions } from "./persistent-volumes.js";
+
+export interface Parts {
+  csi: CsiVolumes;
+  stats: ClaimStats;
+  plugins: Record<"claim" | "ephemeral" | "csi" | "nfs" | "local", VolumePlugin>;
+}
+
+export interface PartsOptions extends PersistentVolumesOptions {
+  drivers: CsiDrivers;
+  onInUse: () => void;
+}
+
+export async function makeParts(options: PartsOptions): Promise<Parts> {
+  const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
+  const ownership = { changeOwnership: options.changeOwnership, events, clock };
+  const volumes = new CsiVolumes({ ...options, ownership, seLinux: await seLinuxEnabled() });
+  const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
+  const stats = new ClaimStats({ ...options, periodMs: statsPeriodMs, csi });
+  const local = new LocalVolumes(rootDir, ownership, events);
+  const nfs = new NfsVolumes(rootDir);
+  const expansion = new VolumeExpansion({ nodeName, cluster, csi, events });
+  const onBound: PersistentPluginDeps["onBound"] = (pod, volume, { claim, pv }, place) => {
+    // Of a device nothing is known but its size, and a path of the node is the node's.
+    if (isImagePlace(place) || isDevicePlace(place) || pv.spec.hostPath !== undefined) return;
+    stats.watch({
+      pod,
+      volume: volume.name,
+      onDisk: place.volumeName ?? volume.name,
+      claim: claim.metadata.name ?? "",
+      path: place.hostPath,
+      ...(pv.spec.csi === undefined ? {} : { csi: deviceOf(pv.spec.csi) }),
+    });
+  };
+  const deps = { nodeName, cluster, csi, local, nfs, expansion, onBound };
+  const forgetting = (plugin: VolumePlugin): VolumePlugin => ({
+    ...plugin,
+    tearDown: async (uid, name) => {
+      stats.forget(uid, name);
+      await plugin.tearDown?.(uid, name);
+    },
+  });
+  return {
+    csi: volumes,
+    stats,
+    plugins: {
+      claim: persistentPlugin(deps, "persistentVolumeClaim"),
+      ephemeral: persistentPlugin(deps, "ephemeral"),
+      csi: forgetting(inlineCsiPlugin(csi, cluster)),
+      nfs: forgetting(nfsPlugin(nfs)),
+      local: forgetting({
+        name: LOCAL_PLUGIN,
+        source: "",
+        setUp: () => Promise.reject(new Error("local volumes are behind claims")),
+        tearDown: (uid, name) => local.tearDown(uid, name),
+        unmapDevice: (uid, name) => local.unmap(uid, name),
+      }),
+    },
+  };
+}

@@ -1,0 +1,151 @@
+// Volumes behind claims: finds the persistent volume, checks that it can be used here and as the pod wants it, and hands it
+// to whoever mounts its kind. Loaded with the first pod that has a claim.
+import type { PersistentVolume } from "../../../shared/api/objects.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Volume } from "../../../shared/api/volume.js";
+import { joined } from "../../cluster/joined.js";
+import type { ClusterAccess } from "../../cluster/port.js";
+import { persistentVolume } from "../csi/csi-volume.js";
+import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { isAttachLimit } from "../csi/errors.js";
+import { isCsiStep } from "../csi/step-error.js";
+import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
+import { hostPathPlugin } from "../host-path/plugin.js";
+import type { VolumePlace } from "../place.js";
+import type { SetUpRequest, VolumePlugin } from "../plugin.js";
+import { notReady } from "../world/wait-for-volumes.js";
+import { boundClaim, isBlock, isClaimError, type BoundClaim } from "./claim.js";
+import type { VolumeExpansion } from "./expand.js";
+import type { LocalVolumes } from "./local.js";
+import type { NfsVolumes } from "./nfs.js";
+import { affinityProblem } from "./node-affinity.js";
+
+export const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
+
+export interface PersistentPluginDeps {
+  nodeName: string;
+  cluster: ClusterAccess;
+  csi: () => Promise<CsiVolumes>;
+  local: LocalVolumes;
+  nfs: NfsVolumes;
+  expansion: VolumeExpansion;
+  /** The pod uses that claim from now on. */
+  onBound: (pod: Pod, volume: Volume, bound: BoundClaim, place: VolumePlace) => void;
+}
+
+export function persistentPlugin(
+  deps: PersistentPluginDeps,
+  source: "persistentVolumeClaim" | "ephemeral",
+): VolumePlugin {
+  const hostPath = hostPathPlugin();
+  return {
+    name: CLAIM_PLUGIN,
+    source,
+    async setUp(request) {
+      const { pod, volume, signal } = request;
+      return told(request, async (named) => {
+        const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
+        named(bound.pv.metadata.name ?? "");
+        checkAffinity(deps, pod, volume, bound.pv);
+        const place = await mountOf(request, bound);
+        deps.onBound(pod, volume, bound, place);
+        await deps.expansion.expand({ pod, bound, place, signal });
+        return place;
+      });
+    },
+    async refresh(request) {
+      const { pod, volume, signal } = request;
+      await told(request, async (named) => {
+        const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
+        named(bound.pv.metadata.name ?? "");
+        const { csi } = bound.pv.spec;
+        if (csi === undefined) return;
+        const volumes = await deps.csi();
+        const csiVolume = persistentVolume(bound.pv, csi, bound.readOnly);
+        if (!isBlock(bound.pv)) await volumes.republish({ pod, volume: csiVolume, signal });
+        const place = await mountOf(request, bound);
+        await deps.expansion.expand({ pod, bound, place, signal });
+      });
+    },
+  };
+
+  async function mountOf({ pod, volume, signal }: SetUpRequest, { pv, readOnly }: BoundClaim): Promise<VolumePlace> {
+    const { csi, local, nfs } = pv.spec;
+    const name = pv.metadata.name ?? "";
+    if (csi !== undefined) {
+      const request = { pod, volume: persistentVolume(pv, csi, readOnly), signal };
+      const volumes = await deps.csi();
+      return isBlock(pv) ? volumes.map(request) : volumes.setUpMount(request);
+    }
+    if (local !== undefined) {
+      const request = { pod, pv, readOnly, signal };
+      return isBlock(pv) ? deps.local.map(request) : deps.local.setUp(request);
+    }
+    if (nfs !== undefined && !isBlock(pv)) {
+      const { uid } = pod.metadata;
+      const { mountOptions = [] } = pv.spec;
+      return deps.nfs.setUp({ uid, name, nfs, readOnly: readOnly || nfs.readOnly === true, mountOptions, signal });
+    }
+    if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
+      const { path, type } = pv.spec.hostPath;
+      const source = { name: volume.name, hostPath: { path, ...(type === undefined ? {} : { type }) } };
+      const place = await hostPath.setUp({ pod, volume: source as Volume, signal });
+      return readOnly ? { ...place, readOnly: true } : place;
+    }
+    throw new VolumeSetUpError(
+      pod,
+      volume.name,
+      `persistent volume ${name} is of a kind that is not supported${isBlock(pv) ? " as a device" : ""}: ` +
+        "use csi, local, nfs or hostPath",
+    );
+  }
+}
+
+function checkAffinity(
+  { cluster, nodeName }: PersistentPluginDeps,
+  pod: Pod,
+  volume: Volume,
+  pv: PersistentVolume,
+): void {
+  const labels = joined(cluster).node()?.metadata.labels ?? {};
+  const problem = affinityProblem(pv, { name: nodeName, labels });
+  if (problem === undefined) return;
+  throw stepError(pod, volume, "MountVolume.NodeAffinity check", pv.metadata.name ?? "", problem);
+}
+
+/** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
+export async function told<T>(
+  { pod, volume, signal }: SetUpRequest,
+  work: (named: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  let { name } = volume;
+  try {
+    return await work((known) => (name = known));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof VolumeSetUpError) throw error;
+    if (isClaimError(error)) {
+      const { message } = notReady([volume.name], [volume.name], error.message, error);
+      throw new VolumeStepError(pod, volume.name, error.message, { reason: "FailedMount", message }, { cause: error });
+    }
+    if (isCsiStep(error) && isAttachLimit(error.cause)) {
+      const reason = "VolumeAttachmentLimitExceeded";
+      throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
+    }
+    const problem = error instanceof Error ? error.message : String(error);
+    throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
+  }
+}
+
+function stepError(
+  pod: Pod,
+  volume: Volume,
+  step: string,
+  name: string,
+  problem: string,
+  cause?: unknown,
+): VolumeStepError {
+  const reason: StepEvent["reason"] = step.startsWith("MapVolume") ? "FailedMapVolume" : "FailedMount";
+  const message = `${step} failed for volume "${name}" : ${problem}`;
+  return new VolumeStepError(pod, volume.name, problem, { reason, message }, { cause });
+}

@@ -1,0 +1,117 @@
+// Volumes that outlive pods, and CSI drivers' volumes, of one node: the plugins for the volume manager, and what the node
+// tells the cluster of them. Light: what does the work is loaded with the first such volume.
+import { stat } from "node:fs/promises";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
+import type { ClusterAccess } from "../../cluster/port.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { CsiDrivers } from "../csi/drivers.js";
+import { csiRoot } from "../csi/paths.js";
+import type { OwnershipDeps } from "../fs-group/set-ownership.js";
+import { lazyPlugin } from "../lazy-plugin.js";
+import type { VolumePlugin } from "../plugin.js";
+import type { VolumeUsage } from "../volume-usage.js";
+import type { Parts } from "./parts.js";
+
+export interface PersistentVolumesOptions {
+  rootDir: string;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+  events: EventRecorder;
+  changeOwnership: OwnershipDeps["changeOwnership"];
+  cluster: ClusterAccess;
+  /** enableControllerAttachDetach. */
+  controllerAttaches: boolean;
+  /** volumeStatsAggPeriod; 0 and less: no figures are taken. */
+  statsPeriodMs: number;
+  /** Gate CSIVolumeHealth. */
+  volumeHealth: boolean;
+  metrics: (figures: () => readonly ClaimFigures[]) => VolumeStatsMetrics;
+}
+
+export class PersistentVolumes {
+  readonly drivers: CsiDrivers;
+  readonly plugins: readonly VolumePlugin[];
+  private readonly listeners = new Set<(names: string[]) => void>();
+  private parts: Promise<Parts> | undefined;
+  private loaded: Parts | undefined;
+
+  constructor(private readonly options: PersistentVolumesOptions) {
+    this.drivers = new CsiDrivers(options.clock);
+    const plugin = (name: string, source: string, key: keyof Parts["plugins"]): VolumePlugin =>
+      lazyPlugin({ name, source, load: async () => (await this.load()).plugins[key] });
+    this.plugins = [
+      plugin("kubernetes.io/persistent-claim", "persistentVolumeClaim", "claim"),
+      plugin("kubernetes.io/persistent-claim", "ephemeral", "ephemeral"),
+      plugin("kubernetes.io/csi", "csi", "csi"),
+      plugin("kubernetes.io/nfs", "nfs", "nfs"),
+      // No source of a pod: local volumes are behind claims, and found on disk.
+      plugin("kubernetes.io/local-volume", "", "local"),
+    ];
+  }
+
+  /**
+   * What an earlier agent left is known afterwards: volumesInUse is true from then on.
+   * @throws what reading directories throws: to be tried again
+   */
+  async recover(): Promise<void> {
+    const { rootDir } = this.options;
+    if (await isThere(csiRoot(rootDir))) await (await this.csi()).load();
+  }
+
+  /** For node.status.volumesInUse: what must not be detached from this node. */
+  volumesInUse(): string[] {
+    return this.loaded?.csi.inUse() ?? [];
+  }
+
+  /** Told of every change, before a volume is used that was not in use. @returns ends it */
+  onVolumesInUse(listener: (names: string[]) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  async csi(): Promise<CsiVolumes> {
+    return (await this.load()).csi;
+  }
+
+  /** Figures of the pod's claims, by volume name. */
+  stats(uid: string): Map<string, { claim: string; usage: VolumeUsage }> {
+    return this.loaded?.stats.ofPod(uid) ?? new Map<string, { claim: string; usage: VolumeUsage }>();
+  }
+
+  async stop(): Promise<void> {
+    const parts = await this.parts?.catch(() => undefined);
+    await parts?.stats.stop();
+    await parts?.csi.stop();
+    this.drivers.close();
+  }
+
+  private load(): Promise<Parts> {
+    this.parts ??= this.make().catch((error: unknown) => {
+      this.parts = undefined;
+      throw error;
+    });
+    return this.parts;
+  }
+
+  private async make(): Promise<Parts> {
+    const { options, drivers } = this;
+    const { makeParts } = await import("./parts.js");
+    const onInUse = (): void => {
+      const names = this.volumesInUse();
+      for (const listener of this.listeners) listener(names);
+    };
+    this.loaded = await makeParts({ ...options, log: moduleLogger(options.log, "csi"), drivers, onInUse });
+    return this.loaded;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

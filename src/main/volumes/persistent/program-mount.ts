@@ -1,0 +1,42 @@
+// File systems mounted by the mount program: directories of the node for local volumes, and what needs a helper (nfs).
+import { run } from "../program.js";
+import { isProgramError } from "../errors.js";
+
+export interface ProgramMount {
+  source: string;
+  target: string;
+  /** "" for a bind mount. */
+  type: string;
+  options: readonly string[];
+}
+
+/** The helper that mount needs for a type of file system is not installed. */
+export class MountHelperError extends Error {
+  override readonly name = "MountHelperError";
+  constructor(type: string, cause: unknown) {
+    super(
+      `mounting ${type} needs the program mount.${type} on the node, which is not there: install it ` +
+        `(${type === "nfs" ? "nfs-common on Debian, nfs-utils elsewhere" : `the tools of ${type}`})`,
+      { cause },
+    );
+  }
+}
+export const isMountHelperError = (error: unknown): error is MountHelperError => error instanceof MountHelperError;
+
+/** @throws MountHelperError, ProgramError, or the signal's reason */
+export async function mountByProgram(
+  { source, target, type, options }: ProgramMount,
+  signal: AbortSignal,
+  runProgram = run,
+): Promise<void> {
+  const words = [...(type === "" ? [] : ["-t", type]), ...(options.length === 0 ? [] : ["-o", options.join(",")])];
+  try {
+    await runProgram("mount", [...words, "--", source, target], signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const output = isProgramError(error) ? error.output : "";
+    if (type !== "" && /\bhelper program\b|unknown filesystem type/.test(output))
+      throw new MountHelperError(type, error);
+    throw error;
+  }
+}

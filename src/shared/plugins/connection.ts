@@ -1,0 +1,90 @@
+// A connection to a node plugin's socket. Loading this file loads gRPC.
+// What must hold: every call has a deadline and ends; a plugin that came back is reached by the next call at once, since
+// connecting to a unix socket costs microseconds and a back-off would be felt by a pod.
+import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import type { Clock } from "../clock/clock.js";
+import { PluginCallError, STATUS } from "./call-error.js";
+
+const OPTIONS = {
+  "grpc.default_authority": "localhost",
+  "grpc.use_local_subchannel_pool": 1,
+  "grpc.enable_http_proxy": 0,
+  "grpc.enable_channelz": 0,
+  "grpc.service_config_disable_resolution": 1,
+  "grpc.initial_reconnect_backoff_ms": 100,
+  "grpc.max_reconnect_backoff_ms": 1000,
+};
+
+/** A generated method definition, as far as a caller needs it. */
+export interface UnaryMethod<Request, Response> {
+  readonly path: string;
+  requestSerialize(value: Request): Buffer;
+  responseDeserialize(value: Buffer): Response;
+}
+
+export interface PluginCallOptions {
+  /** Milliseconds, connecting included. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export class PluginConnection implements Disposable {
+  private client: Client | undefined;
+  private closed = false;
+
+  constructor(
+    readonly socket: string,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws PluginCallError, whatever went wrong */
+  call<Request, Response>(
+    method: UnaryMethod<Request, Response>,
+    request: Request,
+    { timeoutMs, signal }: PluginCallOptions,
+  ): Promise<Response> {
+    const name = method.path.slice(method.path.lastIndexOf("/") + 1);
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true || this.closed) {
+        const details = this.closed ? "the connection has been closed" : `given up: ${String(signal?.reason)}`;
+        reject(new PluginCallError(name, this.socket, STATUS.CANCELLED, details));
+        return;
+      }
+      const call = this.acquire().makeUnaryRequest<Request, Response>(
+        method.path,
+        (value) => method.requestSerialize(value),
+        (bytes) => method.responseDeserialize(bytes),
+        request,
+        new Metadata(),
+        { deadline: new Date(this.clock.now() + timeoutMs) },
+        (error, reply) => {
+          signal?.removeEventListener("abort", onAbort);
+          if (error !== null) reject(this.failed(name, error));
+          else if (reply === undefined) reject(new PluginCallError(name, this.socket, 13, "an empty answer"));
+          else resolve(reply);
+        },
+      );
+      const onAbort = (): void => call.cancel();
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.closed = true;
+    this.client?.close();
+  }
+
+  private failed(method: string, error: ServiceError): PluginCallError {
+    return new PluginCallError(method, this.socket, error.code, error.details, { cause: error });
+  }
+
+  private acquire(): Client {
+    if (this.client?.getChannel().getConnectivityState(false) === connectivityState.TRANSIENT_FAILURE) {
+      // Nothing is in flight on a channel in back-off.
+      this.client.close();
+      this.client = undefined;
+    }
+    this.client ??= new Client(`unix://${this.socket}`, credentials.createInsecure(), OPTIONS);
+    return this.client;
+  }
+}

@@ -1,0 +1,192 @@
+// Registration of plugins: sockets that come, go, come back, lie or say nothing.
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { test, type TestContext } from "node:test";
+import type { PluginHandler, PluginInfo, RegistrationClient } from "../../../../src/main/node/plugins/handler.js";
+import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.js";
+import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
+import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { createLogger } from "../../../../src/shared/log/logger.js";
+import { TestCsiDriver } from "../../../support/csi/driver.js";
+import { until } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const log = createLogger({ thread: "test", level: "silent" });
+
+async function world(t: TestContext) {
+  const root = await mkdtemp(`${tmpdir()}/nodelet-plugins-`);
+  const done: string[] = [];
+  const problems = new Map<string, string>();
+  const handler: PluginHandler = {
+    validate({ name }) {
+      const problem = problems.get(name);
+      if (problem !== undefined) throw new Error(problem);
+    },
+    register: ({ name, endpoint }) => Promise.resolve(void done.push(`+${name} ${endpoint}`)),
+    deregister: ({ name }) => Promise.resolve(void done.push(`-${name}`)),
+  };
+  const manager = new PluginManager({ rootDir: root, clock: systemClock, log, handlers: { CSIPlugin: handler } });
+  t.after(async () => {
+    await manager.stop();
+    await rm(root, { recursive: true, force: true });
+  });
+  const driver = async (name: string): Promise<TestCsiDriver> => {
+    const made = await TestCsiDriver.start({ name, rootDir: root, home: `${root}/drivers/${name}` });
+    t.after(() => made.stop());
+    return made;
+  };
+  return { root, done, problems, manager, driver };
+}
+
+function listen(t: TestContext, path: string): Promise<Server> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    t.after(() => server.close());
+    server.listen(path, () => resolve(server));
+  });
+}
+
+test("plugins there already, new ones, gone ones and ones that come back", async (t) => {
+  const { done, manager, driver } = await world(t);
+  const first = await driver("first.csi");
+  await manager.start();
+  await until("the first", () => first.statuses.length === 1);
+  assert.deepEqual(first.statuses, [{ pluginRegistered: true, error: "" }]);
+  assert.deepEqual(done, [`+first.csi ${first.endpoint}`]);
+  const second = await driver("second.csi");
+  await until("the second", () => second.statuses.length === 1);
+  await first.stop();
+  await until("the first is gone", () => done.includes("-first.csi"));
+  await first.start();
+  await until("the first is back", () => first.statuses.length === 2);
+  assert.deepEqual(done, [
+    `+first.csi ${first.endpoint}`,
+    `+second.csi ${second.endpoint}`,
+    "-first.csi",
+    `+first.csi ${first.endpoint}`,
+  ]);
+});
+
+test("sockets below directories are found, and a directory made anew is watched anew", async (t) => {
+  const { root, done, manager } = await world(t);
+  await manager.start();
+  for (const round of [1, 2]) {
+    const nested = await TestCsiDriver.start({ name: "deep/deeper", rootDir: root, home: `${root}/d` });
+    t.after(() => nested.stop());
+    await until("it registers", () => nested.statuses.length === 1);
+    await nested.stop();
+    rmSync(`${root}/plugins_registry/deep`, { recursive: true });
+    await until("it is gone", () => done.filter((one) => one === "-deep/deeper").length === round);
+  }
+});
+
+test("garbage is left alone: files, hidden sockets, sockets that nobody serves or that say nothing", async (t) => {
+  const { root, done, manager, driver } = await world(t);
+  const registry = `${root}/plugins_registry`;
+  mkdirSync(registry, { recursive: true });
+  writeFileSync(`${registry}/file.sock`, "");
+  await listen(t, `${registry}/.hidden.sock`);
+  const silent = await listen(t, `${registry}/silent.sock`);
+  let asked = 0;
+  silent.on("connection", (socket) => {
+    asked++;
+    socket.on("error", () => undefined);
+    t.after(() => socket.destroy());
+  });
+  const talking = await listen(t, `${registry}/http.sock`);
+  talking.on("connection", (socket) => {
+    socket.on("error", () => undefined);
+    socket.end("HTTP/1.1 400 Bad Request\r\n\r\n");
+  });
+  await manager.start();
+  const good = await driver("good.csi");
+  await until("the good one", () => good.statuses.length === 1);
+  await until("the silent one is asked", () => asked > 0);
+  assert.deepEqual(done, [`+good.csi ${good.endpoint}`]);
+});
+
+test("a plugin that is refused is told why, and is asked again", async (t) => {
+  const { problems, manager, driver, done } = await world(t);
+  problems.set("bad.csi", "no");
+  await manager.start();
+  const bad = await driver("bad.csi");
+  await until("it is refused", () => bad.statuses.length === 1);
+  assert.deepEqual(bad.statuses, [{ pluginRegistered: false, error: "no" }]);
+  problems.clear();
+  await until("the second try", () => bad.statuses.length === 2);
+  assert.deepEqual(bad.statuses[1], { pluginRegistered: true, error: "" });
+  assert.equal(done.length, 1);
+});
+
+test("what the agent leaves behind when it stops stays registered", async (t) => {
+  const { manager, driver, done } = await world(t);
+  const left = await driver("left.csi");
+  await manager.start();
+  await until("it registers", () => left.statuses.length === 1);
+  await manager.stop();
+  assert.equal(done.length, 1);
+});
+
+// ── one socket, under virtual time ──
+
+function socketOf(answer: () => Promise<PluginInfo>) {
+  const clock = new SteppedClock();
+  const calls: string[] = [];
+  const client: RegistrationClient = {
+    getInfo: () => {
+      calls.push("GetInfo");
+      return answer();
+    },
+    notify: (error) => Promise.resolve(void calls.push(error ?? "registered")),
+    close: () => undefined,
+  };
+  const handler: PluginHandler = {
+    validate: () => undefined,
+    register: () => Promise.resolve(void calls.push("register")),
+    deregister: () => Promise.resolve(void calls.push("deregister")),
+  };
+  const handlers = new Map([["CSIPlugin", handler]]);
+  const socket = new PluginSocket("/s", { handlers, dial: () => Promise.resolve(client), clock, log });
+  return { socket, clock, calls };
+}
+const info: PluginInfo = { type: "CSIPlugin", name: "x", endpoint: "/x", versions: ["1.0.0"] };
+
+test("a socket that fails is asked again after 0.5, 1, 2 s and so on, at most 122 s", async () => {
+  const { socket, clock, calls } = socketOf(() => Promise.reject(new Error("nobody there")));
+  socket.want("one");
+  let tries = 0;
+  for (const delayMs of [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000]) {
+    await until("it waits", () => clock.pending === 1);
+    assert.equal(calls.length, ++tries);
+    clock.step(delayMs - 1);
+    assert.equal(clock.pending, 1, `not before ${delayMs} ms`);
+    clock.step(1);
+  }
+  await socket.stop();
+  assert.equal(clock.pending, 0);
+});
+
+test("a type without a handler is refused by name", async () => {
+  const { socket, clock, calls } = socketOf(() => Promise.resolve({ ...info, type: "Teapot" }));
+  socket.want("one");
+  await until("it waits", () => clock.pending === 1);
+  assert.deepEqual(calls, ["GetInfo", "no handler registered for plugin type: Teapot of x; there are: CSIPlugin"]);
+  await socket.stop();
+});
+
+test("another socket of the same path is another plugin: deregistered first, whatever came in between", async () => {
+  const { socket, calls } = socketOf(() => Promise.resolve(info));
+  socket.want("one");
+  await until("it registers", () => calls.includes("registered"));
+  calls.length = 0;
+  socket.want(undefined);
+  socket.want("two");
+  socket.want("three");
+  await until("it registers", () => calls.includes("registered"));
+  assert.deepEqual(calls, ["deregister", "GetInfo", "register", "registered"]);
+  socket.want(undefined);
+  await until("it is gone", () => socket.idle);
+});

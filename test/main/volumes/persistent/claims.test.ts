@@ -1,0 +1,355 @@
+// Volumes behind claims, through the volume manager: what a pod gets, what it is told, what is left.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { test, type TestContext } from "node:test";
+import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
+import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
+import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
+import {
+  CSI_DRIVERS,
+  NODES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
+  VOLUME_ATTACHMENTS,
+} from "../../../../src/shared/api/client/kinds.js";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/shared/api/objects.js";
+import type { Volume } from "../../../../src/shared/api/volume.js";
+import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { noCsiMetrics } from "../../../../src/shared/metrics/csi.js";
+import { TestCsiDriver } from "../../../support/csi/driver.js";
+import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
+import { MemoryApi } from "../../../support/csi/memory-api.js";
+import { mountsBelow } from "../../../support/mounts.js";
+import { until } from "../../../support/sources-kit.js";
+import { hostPathOf, isRoot, keptEvents, never, options, podWith, temporaryRoot } from "../temporary-root.js";
+
+const skip = isRoot ? false : "needs root";
+const CLAIM = { namespace: "default", name: "data" };
+
+async function world(t: TestContext, { controllerAttaches = true, withDriver = true } = {}) {
+  const root = await temporaryRoot(t);
+  const api = new MemoryApi();
+  api.put(NODES, { metadata: { name: NODE, labels: { zone: "a" } } });
+  const events = keptEvents();
+  const cluster = clusterOf(api);
+  const refused: [string, { reason: string; message: string }][] = [];
+  const base = { ...options(root), events, nodeName: NODE };
+  const persistent = new PersistentVolumes({
+    ...base,
+    cluster: () => cluster,
+    controllerAttaches,
+    statsPeriodMs: 60_000,
+    volumeHealth: true,
+    metrics: () => ({ collected: () => undefined }),
+  });
+  const refuse = (uid: string, failure: { reason: string; message: string }): void => void refused.push([uid, failure]);
+  const manager = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
+  t.after(async () => {
+    await manager.stop();
+    await persistent.stop();
+  });
+  const driver = await TestCsiDriver.start({ name: DRIVER, rootDir: root, home: `${root}/driver` });
+  t.after(() => driver[Symbol.asyncDispose]());
+  if (withDriver) {
+    const common = { clock: systemClock, metrics: noCsiMetrics, driver: DRIVER, endpoint: driver.endpoint };
+    persistent.drivers.add({
+      ...{ name: DRIVER, endpoint: driver.endpoint, version: "1.0.0" },
+      node: connectCsiNode(common),
+    });
+  }
+  const bind = (spec: PersistentVolume["spec"], claim: Partial<PersistentVolumeClaim> = {}): void => {
+    const bound = api.put<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS, {
+      metadata: { ...CLAIM, uid: "claim-uid", ...claim.metadata },
+      spec: { volumeName: "pv-1", ...claim.spec },
+      status: { phase: "Bound", ...claim.status },
+    });
+    api.put<PersistentVolume>(PERSISTENT_VOLUMES, {
+      metadata: { name: "pv-1" },
+      spec: { claimRef: { uid: bound.metadata.uid ?? "" }, ...spec },
+    });
+  };
+  const attachRequired = (needed: boolean): void =>
+    void api.put(CSI_DRIVERS, { metadata: { name: DRIVER }, spec: { attachRequired: needed } });
+  return { root, api, events: events.seen, refused, persistent, manager, driver, bind, attachRequired };
+}
+
+const claimed: Volume = { name: "data", persistentVolumeClaim: { claimName: "data" } };
+const csiSpec = { csi: { driver: DRIVER, volumeHandle: "vol-1" }, accessModes: ["ReadWriteOnce"] };
+
+test("a claim's CSI volume: in use before it is used, staged once attached, gone with its pod", { skip }, async (t) => {
+  const { api, manager, persistent, driver, bind, attachRequired, root } = await world(t);
+  attachRequired(true);
+  bind(csiSpec);
+  const name = `kubernetes.io/csi/${DRIVER}^vol-1`;
+  const told: string[][] = [];
+  persistent.onVolumesInUse((names) => {
+    told.push(names);
+    api.put(NODES, { metadata: { name: NODE }, status: { volumesInUse: names } });
+  });
+  const setUp = manager.setUpPod(podWith([claimed]), never);
+  await until("it is reported", () => told.at(-1)?.includes(name) === true);
+  assert.deepEqual(driver.did(), [], "not before it is attached");
+  api.put(NODES, {
+    metadata: { name: NODE },
+    status: { volumesInUse: [name], volumesAttached: [{ name, devicePath: "" }] },
+  });
+  const [attachment] = api.calls.filter((call) => call.startsWith("get volumeattachments/"));
+  api.put(VOLUME_ATTACHMENTS, {
+    metadata: { name: attachment?.slice("get volumeattachments/".length) ?? "" },
+    spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } },
+    status: { attached: true, attachmentMetadata: { devicePath: "/dev/x" } },
+  });
+  const places = await setUp;
+  assert.equal(hostPathOf(places, "data"), `${root}/pods/uid-1/volumes/kubernetes.io~csi/pv-1/mount`);
+  assert.deepEqual(driver.last("NodeStageVolume")?.["publishContext"], { devicePath: "/dev/x" });
+  assert.equal(persistent.stats("uid-1").size, 0);
+  await manager.removePodDirectory("uid-1");
+  await (await persistent.csi()).idle();
+  assert.deepEqual(persistent.volumesInUse(), []);
+  assert.deepEqual(told.at(-1), []);
+  assert.deepEqual(mountsBelow(root), []);
+  assert.ok(!existsSync(`${root}/pods/uid-1`));
+});
+
+test("without a controller the agent attaches and detaches by itself", { skip }, async (t) => {
+  const { api, manager, persistent, bind, attachRequired } = await world(t, { controllerAttaches: false });
+  attachRequired(true);
+  bind(csiSpec);
+  const setUp = manager.setUpPod(podWith([claimed]), never);
+  await until("it is asked for", () => api.count("create volumeattachments/") > 0);
+  const name = api.calls.find((call) => call.startsWith("create volumeattachments/"))?.split("/")[1] ?? "";
+  const asked = api.find(VOLUME_ATTACHMENTS, { name });
+  assert.deepEqual(asked?.spec, { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } });
+  api.put(VOLUME_ATTACHMENTS, { ...asked!, status: { attached: true } });
+  await setUp;
+  await manager.tearDownPod("uid-1");
+  await (await persistent.csi()).idle();
+  assert.equal(api.find(VOLUME_ATTACHMENTS, { name }), undefined);
+});
+
+test("a node that can't have one more volume refuses the pod", { skip }, async (t) => {
+  const { api, manager, events, refused, bind, attachRequired } = await world(t, { controllerAttaches: false });
+  attachRequired(true);
+  bind(csiSpec);
+  const setUp = manager.setUpPod(podWith([claimed]), never);
+  await until("it is asked for", () => api.count("create volumeattachments/") > 0);
+  const name = api.calls.find((call) => call.startsWith("create volumeattachments/"))?.split("/")[1] ?? "";
+  const asked = api.find(VOLUME_ATTACHMENTS, { name });
+  api.put(VOLUME_ATTACHMENTS, {
+    ...asked!,
+    status: { attached: false, attachError: { message: "too many volumes", errorCode: 8 } },
+  });
+  await assert.rejects(setUp, /too many volumes/);
+  const message =
+    "Node has reached its volume attachment limit, rejecting pod. unmounted volumes=[data], unattached volumes=[], " +
+    "failed to process volumes=[]: too many volumes";
+  assert.deepEqual(refused, [["uid-1", { reason: "VolumeAttachmentLimitExceeded", message }]]);
+  assert.deepEqual(events, [{ type: "Warning", reason: "VolumeAttachmentLimitExceeded", message }]);
+});
+
+const claimFaults: [string, (w: Awaited<ReturnType<typeof world>>) => void, string][] = [
+  ["no claim", () => undefined, 'failed to fetch PVC from API server: persistentvolumeclaims "data" not found'],
+  ["unbound", ({ bind }) => bind(csiSpec, { status: { phase: "Pending" } }), "PVC is not bound"],
+  [
+    "going",
+    ({ bind }) => bind(csiSpec, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+    "PVC is being deleted",
+  ],
+  [
+    "another's volume",
+    ({ bind }) => bind({ ...csiSpec, claimRef: { uid: "other" } }),
+    'found PV object pv-1 but its pvc.Spec.ClaimRef.UID "other" does not point to claim.UID "claim-uid"',
+  ],
+  [
+    "a device that is mounted",
+    ({ bind }) => bind({ ...csiSpec, volumeMode: "Block" }),
+    "volume data has volumeMode Block, but is specified in volumeMounts",
+  ],
+];
+for (const [title, arrange, problem] of claimFaults) {
+  test(`a claim that can't be used is told in upstream's words: ${title}`, async (t) => {
+    const w = await world(t, { withDriver: false });
+    arrange(w);
+    const pod = new AbortController();
+    const setUp = w.manager.setUpPod(podWith([claimed]), pod.signal);
+    await until("the event", () => w.events.length > 0);
+    pod.abort(new Error("pod removed"));
+    await assert.rejects(setUp);
+    assert.deepEqual(w.events[0], {
+      type: "Warning",
+      reason: "FailedMount",
+      message:
+        "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process " +
+        `volumes=[data]: error processing PVC default/data: ${problem}`,
+    });
+  });
+}
+
+test("a volume of another zone is not mounted here", async (t) => {
+  const { manager, bind, events } = await world(t, { withDriver: false });
+  const terms = [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }];
+  bind({ local: { path: "/" }, nodeAffinity: { required: { nodeSelectorTerms: terms } } });
+  const pod = new AbortController();
+  const setUp = manager.setUpPod(podWith([claimed]), pod.signal);
+  await until("the event", () => events.length > 0);
+  pod.abort(new Error("pod removed"));
+  await assert.rejects(setUp);
+  assert.equal(
+    events[0]?.message,
+    'MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms',
+  );
+});
+
+test("a local volume is mounted, given to the group, read-only where asked, and left as it is", { skip }, async (t) => {
+  const { root, manager, bind } = await world(t, { withDriver: false });
+  const directory = `${root}/disks/one`;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(`${directory}/file`, "kept");
+  bind({ local: { path: directory } });
+  const pod = podWith([claimed], { securityContext: { fsGroup: 99 } });
+  const hostPath = hostPathOf(await manager.setUpPod(pod, never), "data");
+  assert.equal(hostPath, `${root}/pods/uid-1/volumes/kubernetes.io~local-volume/pv-1`);
+  assert.equal(readFileSync(`${hostPath}/file`, "utf8"), "kept");
+  assert.equal(statSync(hostPath).gid, 99);
+  const reader = podWith([{ name: "data", persistentVolumeClaim: { claimName: "data", readOnly: true } }], {}, "uid-2");
+  const places = await manager.setUpPod(reader, never);
+  assert.throws(() => writeFileSync(`${hostPathOf(places, "data")}/new`, ""), /EROFS/);
+  assert.deepEqual({ ...places.get("data"), hostPath: "" }, { hostPath: "", volumeName: "pv-1", readOnly: true });
+  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory("uid-2");
+  assert.deepEqual(mountsBelow(root), []);
+  assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
+});
+
+test("a host path behind a claim is that path", async (t) => {
+  const { root, manager, bind } = await world(t, { withDriver: false });
+  bind({ hostPath: { path: root } });
+  assert.deepEqual([...(await manager.setUpPod(podWith([claimed]), never))], [["data", { hostPath: root }]]);
+});
+
+test("nfs without its mount helper says what to install", { skip }, async (t) => {
+  const { manager, events } = await world(t, { withDriver: false });
+  const pod = new AbortController();
+  const volume = { name: "share", nfs: { server: "127.0.0.1", path: "/export" } };
+  const setUp = manager.setUpPod(podWith([volume]), pod.signal);
+  await until("the event", () => events.length > 0);
+  pod.abort(new Error("pod removed"));
+  await assert.rejects(setUp);
+  assert.match(events[0]?.message ?? "", /MountVolume.SetUp failed for volume "share" : mounting nfs needs .* install/);
+  await manager.removePodDirectory("uid-1");
+});
+
+test("a generic ephemeral volume is the pod's own claim, never another's of that name", { skip }, async (t) => {
+  const { api, root, manager, bind, events } = await world(t, { withDriver: false });
+  const directory = `${root}/disk`;
+  mkdirSync(directory);
+  bind({ local: { path: directory } }, { metadata: { ...CLAIM, name: "web-scratch" } });
+  const volume = { name: "scratch", ephemeral: { volumeClaimTemplate: {} } };
+  const setUp = manager.setUpPod(podWith([volume]), never);
+  await until("the event", () => events.length > 0);
+  assert.match(
+    events[0]?.message ?? "",
+    /PVC default\/web-scratch was not created for pod default\/web \(pod is not owner\)$/,
+  );
+  const claim = api.find(PERSISTENT_VOLUME_CLAIMS, { namespace: "default", name: "web-scratch" });
+  const owner = { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-1", controller: true };
+  api.put(PERSISTENT_VOLUME_CLAIMS, { ...claim!, metadata: { ...claim!.metadata, ownerReferences: [owner] } });
+  manager.refreshPod("uid-1");
+  assert.ok(hostPathOf(await setUp, "scratch").endsWith("/pv-1"));
+  await manager.removePodDirectory("uid-1");
+});
+
+test("a volume that has grown is grown on the node, and the claim says so", { skip }, async (t) => {
+  const { api, manager, driver, bind, attachRequired, events } = await world(t);
+  attachRequired(false);
+  bind(
+    { ...csiSpec, capacity: { storage: "2Gi" } },
+    {
+      status: {
+        phase: "Bound",
+        capacity: { storage: "1Gi" },
+        conditions: [{ type: "FileSystemResizePending", status: "True" }],
+        allocatedResourceStatuses: { storage: "NodeResizePending" },
+      },
+    },
+  );
+  await manager.setUpPod(podWith([claimed]), never);
+  const request = driver.last("NodeExpandVolume");
+  assert.deepEqual(request?.["capacityRange"], { requiredBytes: 2n ** 31n, limitBytes: 0n });
+  assert.match(String(request?.["stagingTargetPath"]), /globalmount$/);
+  const { status } = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM) ?? {};
+  assert.deepEqual(status, {
+    phase: "Bound",
+    capacity: { storage: "2Gi" },
+    conditions: [],
+    allocatedResourceStatuses: {},
+  });
+  assert.deepEqual(events, [
+    {
+      type: "Normal",
+      reason: "FileSystemResizeSuccessful",
+      message: `MountVolume.NodeExpandVolume succeeded for volume "pv-1" ${NODE}`,
+    },
+  ]);
+  await manager.removePodDirectory("uid-1");
+});
+
+test("a size that can't be had is said so once, and the pod runs", { skip }, async (t) => {
+  const { api, manager, driver, bind, attachRequired, events } = await world(t);
+  attachRequired(false);
+  bind({ ...csiSpec, capacity: { storage: "2Gi" } }, { status: { phase: "Bound", capacity: { storage: "1Gi" } } });
+  driver.faults.set("NodeExpandVolume", { code: 11 });
+  await manager.setUpPod(podWith([claimed]), never);
+  assert.equal(events[0]?.reason, "VolumeResizeFailed");
+  const { status } = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM) ?? {};
+  assert.deepEqual(status?.allocatedResourceStatuses, { storage: "NodeResizeInfeasible" });
+  assert.deepEqual(status?.capacity, { storage: "1Gi" });
+  await manager.removePodDirectory("uid-1");
+});
+
+test("a driver's figures of a claim, and the event of a sick volume", { skip }, async (t) => {
+  const { manager, persistent, driver, bind, attachRequired, events } = await world(t);
+  attachRequired(false);
+  bind(csiSpec);
+  await manager.setUpPod(podWith([claimed]), never);
+  const { stats } = await (persistent as unknown as { load(): Promise<{ stats: { look(): void } }> }).load();
+  driver.condition = { abnormal: true, message: "disk is on fire" };
+  stats.look();
+  await until("the figures", () => persistent.stats("uid-1").size > 0);
+  const figures = persistent.stats("uid-1").get("data");
+  assert.equal(figures?.claim, "data");
+  assert.ok((figures.usage.capacityBytes ?? 0) > 0 && (figures.usage.inodes ?? 0) > 0);
+  assert.equal(figures.usage.condition, undefined, "the driver does not claim to know");
+  assert.deepEqual(events, []);
+  await manager.removePodDirectory("uid-1");
+  assert.equal(persistent.stats("uid-1").size, 0);
+});
+
+test("a block volume is a link to a device, and nothing of it stays", { skip }, async (t) => {
+  const { root, manager, persistent, bind, attachRequired, driver, events } = await world(t);
+  attachRequired(false);
+  bind({ ...csiSpec, volumeMode: "Block" });
+  const pod = podWith([claimed]);
+  pod.spec.containers = [{ name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] }];
+  const devicePath = `${root}/pods/uid-1/volumeDevices/kubernetes.io~csi/pv-1`;
+  assert.deepEqual([...(await manager.setUpPod(pod, never))], [["data", { devicePath }]]);
+  assert.ok(statSync(devicePath).isBlockDevice());
+  const devices = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
+  assert.equal(driver.last("NodeStageVolume")?.["stagingTargetPath"], `${devices}/staging/pv-1`);
+  assert.equal(driver.last("NodePublishVolume")?.["targetPath"], `${devices}/publish/pv-1/uid-1`);
+  assert.ok(existsSync(`${devices}/pv-1/data/vol_data.json`) && existsSync(`${devices}/pv-1/dev/uid-1`));
+  assert.deepEqual(
+    events.map(({ message }) => message),
+    [
+      `MapVolume.MapPodDevice succeeded for volume "pv-1" globalMapPath "${devices}/pv-1/dev"`,
+      `MapVolume.MapPodDevice succeeded for volume "pv-1" volumeMapPath "${root}/pods/uid-1/volumeDevices/kubernetes.io~csi"`,
+    ],
+  );
+  await manager.removePodDirectory("uid-1");
+  await (await persistent.csi()).idle();
+  assert.deepEqual(driver.did(), ["NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume", "NodeUnstageVolume"]);
+  assert.deepEqual(mountsBelow(root), []);
+  assert.ok(
+    !existsSync(`${root}/pods/uid-1`) && !existsSync(`${devices}/pv-1`) && !existsSync(`${devices}/publish/pv-1`),
+  );
+});

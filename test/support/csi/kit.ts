@@ -1,0 +1,133 @@
+// CSI volumes with everything around them: a root directory, objects in memory, our driver, registered.
+import type { TestContext } from "node:test";
+import type { ClusterObjects } from "../../../src/main/cluster/port.js";
+import { CsiDrivers } from "../../../src/main/volumes/csi/drivers.js";
+import { connectCsiNode } from "../../../src/main/volumes/csi/node-client.js";
+import { CsiVolumes } from "../../../src/main/volumes/csi/csi-volumes.js";
+import type { CsiOptions } from "../../../src/main/volumes/csi/context.js";
+import type { CsiVolume } from "../../../src/main/volumes/csi/csi-volume.js";
+import { CSI_DRIVERS, NODES } from "../../../src/shared/api/client/kinds.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { createLogger } from "../../../src/shared/log/logger.js";
+import { noCsiMetrics } from "../../../src/shared/metrics/csi.js";
+import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
+import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
+import type { DriverSpec } from "../../../src/main/volumes/csi/driver-objects.js";
+import { TestCsiDriver, type TestDriverOptions } from "./driver.js";
+import { MemoryApi } from "./memory-api.js";
+
+export const DRIVER = "test.csi.nodelet";
+export const NODE = "node-1";
+export const never = new AbortController().signal;
+
+export function clusterOf(api: MemoryApi): ClusterObjects {
+  const cluster: Pick<ClusterObjects, "client" | "tokens" | "node"> = {
+    client: api,
+    tokens: {
+      get: ({ audience = "api" }) => Promise.resolve({ token: `token for ${audience}`, expiresAt: 3_600_000 }),
+    },
+    node: () => api.find(NODES, { name: NODE }),
+  };
+  return cluster as ClusterObjects;
+}
+
+export interface CsiKit {
+  root: string;
+  api: MemoryApi;
+  driver: TestCsiDriver;
+  volumes: CsiVolumes;
+  events: ReturnType<typeof keptEvents>;
+  /** As another agent would begin, with nothing but the disk. */
+  restarted: (more?: Partial<CsiOptions>) => CsiVolumes;
+}
+
+export async function csiKit(
+  t: TestContext,
+  {
+    spec = { attachRequired: false },
+    driver: driverOptions = {},
+    options = {},
+    timeoutMs = 120_000,
+  }: {
+    spec?: DriverSpec;
+    driver?: Partial<TestDriverOptions>;
+    options?: Partial<CsiOptions>;
+    timeoutMs?: number;
+  } = {},
+): Promise<CsiKit> {
+  const root = await temporaryRoot(t);
+  const driver = await TestCsiDriver.start({ name: DRIVER, rootDir: root, home: `${root}/driver`, ...driverOptions });
+  t.after(() => driver[Symbol.asyncDispose]());
+  const api = new MemoryApi();
+  api.put(NODES, { metadata: { name: NODE } });
+  api.put(CSI_DRIVERS, { metadata: { name: DRIVER }, spec });
+  const events = keptEvents();
+  const log = createLogger({ thread: "test", level: "silent" });
+  const cluster = clusterOf(api);
+  const made: CsiVolumes[] = [];
+  const restarted = (more: Partial<CsiOptions> = {}): CsiVolumes => {
+    const drivers = new CsiDrivers(systemClock, 50);
+    const volumes = new CsiVolumes({
+      rootDir: root,
+      nodeName: NODE,
+      clock: systemClock,
+      log,
+      events,
+      ownership: { changeOwnership: (job) => Promise.resolve(changeOwnership(job)), events, clock: systemClock },
+      drivers,
+      cluster: () => cluster,
+      controllerAttaches: true,
+      seLinux: false,
+      onInUse: () => undefined,
+      ...options,
+      ...more,
+    });
+    const node = connectCsiNode({
+      driver: DRIVER,
+      endpoint: driver.endpoint,
+      clock: systemClock,
+      metrics: noCsiMetrics,
+      timeoutMs,
+    });
+    (more.drivers ?? drivers).add({ name: DRIVER, endpoint: driver.endpoint, version: "1.0.0", node });
+    made.push(volumes);
+    return volumes;
+  };
+  t.after(async () => {
+    for (const volumes of made) {
+      await volumes.stop();
+      volumes.context.drivers.close();
+    }
+  });
+  return { root, api, driver, volumes: restarted(), events, restarted };
+}
+
+export function csiVolume(fields: Partial<CsiVolume> = {}): CsiVolume {
+  return {
+    driver: DRIVER,
+    handle: "vol-1",
+    lifecycle: "Persistent",
+    name: "pv-1",
+    spec: "pv-1",
+    fsType: "",
+    attributes: { size: "big" },
+    mountOptions: [],
+    accessModes: ["ReadWriteOnce"],
+    readOnly: false,
+    ...fields,
+  };
+}
+
+export function podOf(uid: string, securityContext?: Pod["spec"]["securityContext"]): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `pod-${uid}`, namespace: "default", uid },
+    spec: {
+      containers: [],
+      serviceAccountName: "builder",
+      ...(securityContext === undefined ? {} : { securityContext }),
+    },
+  };
+}
