@@ -10,6 +10,8 @@ export interface StartOptions {
   endpoint?: string;
   readOnlyPort: number;
   healthzPort: number;
+  /** undefined: there is no authenticated port. */
+  port?: number;
   /** Seconds until the sample pod must run. */
   timeoutSeconds: number;
   help: boolean;
@@ -24,6 +26,7 @@ Runs the kubelet stand-alone with example pods, and removes everything again on 
   --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
   --read-only-port <port>            /pods and /metrics (default 10255)
   --healthz-port <port>              /healthz (default 10248)
+  --port <port>                      logs, exec, /configz over HTTPS, for every user of this machine (default: off)
   --timeout <seconds>                how long the sample pod may take (default 60)
 
 NODELET_NO_APT=1 in the environment: never install Debian packages, list the missing ones instead.
@@ -50,6 +53,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
     ...(endpoint === undefined ? {} : { endpoint }),
     readOnlyPort: number("read-only-port", values["read-only-port"], 65535),
     healthzPort: number("healthz-port", values["healthz-port"], 65535),
+    ...(values.port === undefined ? {} : { port: number("port", values.port, 65535) }),
     timeoutSeconds: number("timeout", values.timeout, 3600),
     help: values.help,
   };
@@ -61,6 +65,7 @@ function parse(args: readonly string[]): {
   "container-runtime-endpoint"?: string;
   "read-only-port": string;
   "healthz-port": string;
+  port?: string;
   timeout: string;
   help: boolean;
 } {
@@ -73,6 +78,7 @@ function parse(args: readonly string[]): {
         "container-runtime-endpoint": { type: "string" },
         "read-only-port": { type: "string", default: "10255" },
         "healthz-port": { type: "string", default: "10248" },
+        port: { type: "string" },
         timeout: { type: "string", default: "60" },
         help: { type: "boolean", short: "h", default: false },
       },

@@ -54,7 +54,7 @@ async function start(options: StartOptions): Promise<number> {
   try {
     run.state = await claimStateDir(options.stateDir, say);
     // Only now: a killed run's kubelet may have held them until its leftovers were removed.
-    await requireFreePorts([options.readOnlyPort, options.healthzPort]);
+    await requireFreePorts([options.readOnlyPort, options.healthzPort, ...(options.port ? [options.port] : [])]);
     await bringUp(run, run.state);
     if (!options.untilReady) status = await waitForTheEnd(run);
   } catch (error) {
@@ -99,6 +99,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     cgroupRoot: run.runtime.cgroup,
     readOnlyPort: options.readOnlyPort,
     healthzPort: options.healthzPort,
+    ...(options.port === undefined ? {} : { port: options.port }),
   });
   run.kubelet = kubelet;
   await next("starting the kubelet", async () => {

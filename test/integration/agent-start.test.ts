@@ -8,6 +8,7 @@ import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/
 import { startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
 import { DatagramReceiver } from "../support/datagram-receiver.js";
 import { freePort } from "../support/free-port.js";
+import { secureAsk, waitSecure } from "../support/secure-ask.js";
 import {
   conditionsOf,
   IDLE,
@@ -131,12 +132,14 @@ describe("--runonce", () => {
 });
 
 test("/configz shows what the agent runs with, and where each value comes from", async () => {
-  const { kubelet } = await start({
+  const node = await start({
+    secure: true,
     flags: ["--max-pods=17"],
     config: { staticPodURLHeader: { Authorization: ["secret-token"] } },
   });
+  await waitSecure(node);
   const ask = async (query: string): Promise<Configz> =>
-    (await (await fetch(`${kubelet.url}/configz${query}`)).json()) as Configz;
+    JSON.parse((await secureAsk(node, `/configz${query}`)).body) as Configz;
   const { kubeletconfig, origins } = await ask("");
   assert.equal(kubeletconfig["kind"], "KubeletConfiguration");
   assert.equal(kubeletconfig["maxPods"], 17);

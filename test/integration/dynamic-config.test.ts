@@ -6,6 +6,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { secureAsk, waitSecure } from "../support/secure-ask.js";
 import {
   conditionsOf,
   IDLE,
@@ -28,7 +29,7 @@ let container: string | undefined;
 before(async () => {
   const dir = join(process.env["NODELET_TEST_DIR"] ?? "", "dynamic");
   store = join(dir, "store", "meta");
-  node = await startNode({ flags: ["--dynamic-config-dir", dir] });
+  node = await startNode({ secure: true, flags: ["--dynamic-config-dir", dir] });
   await node.writeManifest("web", manifest("web", [shell("app", IDLE)]));
   const web = await waitForPod(node, "web", ready, "Ready");
   container = idOf(statusOf(web, "app"));
@@ -46,8 +47,9 @@ async function edit(change: (fields: Fields) => void): Promise<void> {
 
 /** As the running agent says. */
 async function field(name: string): Promise<unknown> {
-  const answer = await fetch(`${node.kubelet.url}/configz`);
-  return ((await answer.json()) as { kubeletconfig: Fields }).kubeletconfig[name];
+  await waitSecure(node);
+  const { body } = await secureAsk(node, "/configz");
+  return (JSON.parse(body) as { kubeletconfig: Fields }).kubeletconfig[name];
 }
 const maxPods = (): Promise<unknown> => field("maxPods");
 

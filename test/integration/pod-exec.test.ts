@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import type { IncomingMessage } from "node:http";
-import { request } from "node:https";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { connect } from "node:tls";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { secureAsk, secureOpen, waitSecure } from "../support/secure-ask.js";
 import { IDLE, manifest, NODE_NAME, shell, statusOf, waitForPod } from "../support/static-pods.js";
 import { ChannelSocket } from "../support/websocket.js";
 
@@ -26,9 +25,7 @@ before(async () => {
   const running = (name: string) => (pod: Parameters<typeof statusOf>[0]) =>
     statusOf(pod, name)?.state.running !== undefined;
   await waitForPod(node, "web", (pod) => ["app", "cat", "greeter"].every((name) => running(name)(pod)), "running");
-  await waitFor(async () => (await ask("/healthz").catch(() => undefined))?.status === 200, {
-    what: "the authenticated port to be open",
-  });
+  await waitSecure(node);
 });
 after(() => node.stop());
 
@@ -37,16 +34,6 @@ const POD = `web-${NODE_NAME}`;
 
 function open(path: string): Promise<ChannelSocket> {
   return ChannelSocket.connect(`${node.kubelet.secureUrl}${path}`);
-}
-
-async function ask(path: string, method = "GET"): Promise<{ status: number; body: string; response: IncomingMessage }> {
-  const sent = request(`${node.kubelet.secureUrl}${path}`, { method, agent: false, rejectUnauthorized: false }).end();
-  const [response] = (await once(sent, "response")) as [IncomingMessage];
-  response.setEncoding("utf8");
-  if (path.includes("follow=")) return { status: response.statusCode ?? 0, body: "", response };
-  let body = "";
-  for await (const part of response) body += part as string;
-  return { status: response.statusCode ?? 0, body, response };
 }
 
 test("the certificate is a self-signed one of this node", async () => {
@@ -92,12 +79,12 @@ test("port-forward: to a port in the pod", async () => {
 });
 
 test("run: a command's output", async () => {
-  const { status, body } = await ask(`/run/default/${POD}/app?cmd=echo+one+two`, "POST");
+  const { status, body } = await secureAsk(node, `/run/default/${POD}/app?cmd=echo+one+two`, "POST");
   assert.deepEqual([status, body], [200, "one two\n"]);
 });
 
 test("runningpods: as the runtime has them", async () => {
-  const { body } = await ask("/runningpods/");
+  const { body } = await secureAsk(node, "/runningpods/");
   const { items } = JSON.parse(body) as {
     items: { metadata: { name: string }; spec: { containers: { name: string }[] } }[];
   };
@@ -106,15 +93,15 @@ test("runningpods: as the runtime has them", async () => {
 });
 
 test("logs: followed, and of the run before", async () => {
-  const { response } = await ask(`/containerLogs/default/${POD}/cat?follow=1`);
+  const response = await secureOpen(node, `/containerLogs/default/${POD}/cat?follow=1`);
   let text = "";
-  response.on("data", (part: string) => (text += part));
+  response.setEncoding("utf8").on("data", (part: string) => (text += part));
   const socket = await open(`/attach/default/${POD}/cat?input=1`);
   socket.send(STDIN, "into the log\n");
   await waitFor(() => text.includes("here\n") && text.includes("into the log\n"), { what: "the line", intervalMs: 5 });
   response.destroy();
   socket.close();
   await waitForPod(node, "crasher", (pod) => (statusOf(pod, "app")?.restartCount ?? 0) > 0, "restarted");
-  const previous = await ask(`/containerLogs/default/crasher-${NODE_NAME}/app?previous=1`);
+  const previous = await secureAsk(node, `/containerLogs/default/crasher-${NODE_NAME}/app?previous=1`);
   assert.deepEqual([previous.status, previous.body], [200, "my last words\n"]);
 });

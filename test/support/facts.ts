@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 /** One line of a table: value by column name; a column the line leaves out is "". */
 export type Row = Readonly<Record<string, string>>;
 
-export type FactsName = "flags" | "config-fields" | "config-validation" | "feature-gates" | "constants";
+export type FactsName = "flags" | "config-fields" | "config-validation" | "feature-gates" | "constants" | "http-api";
 
 export const FACTS_NAMES: readonly FactsName[] = [
   "flags",
@@ -14,6 +14,7 @@ export const FACTS_NAMES: readonly FactsName[] = [
   "config-validation",
   "feature-gates",
   "constants",
+  "http-api",
 ];
 
 // This file runs from dist/test/support.

@@ -25,6 +25,8 @@ export interface CertificateOptions {
 }
 
 export class TestCA {
+  private serial = 1;
+
   private constructor(
     private readonly dir: string,
     readonly pair: Pair,
@@ -44,7 +46,7 @@ export class TestCA {
     await run("openssl", ["req", "-new", ...key, "-subj", subject, "-out", at("csr")]);
     const extensions = [`extendedKeyUsage=${usage}`, ...(names === undefined ? [] : [`subjectAltName=${names}`])];
     await writeFile(at("ext"), extensions.join("\n"));
-    const signer = ["-CA", this.pair.certFile, "-CAkey", this.pair.keyFile, "-CAcreateserial"];
+    const signer = ["-CA", this.pair.certFile, "-CAkey", this.pair.keyFile, "-set_serial", String(++this.serial)];
     const rest = ["-extfile", at("ext"), "-days", String(days), "-out", at("crt")];
     await run("openssl", ["x509", "-req", "-in", at("csr"), ...signer, ...rest]);
     return pairOf(at("crt"), at("key"));

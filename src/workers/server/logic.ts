@@ -110,12 +110,7 @@ export class ServerLogic implements ServerControl {
   private readOnlyListener(): Listener | undefined {
     const { init, clock, log } = this.parts;
     if (init.readOnlyPort === 0) return undefined;
-    const handler = readOnlyHandler({
-      ...this.node,
-      http: httpMetrics(this.registry, clock, "readonly"),
-      configz: () => this.configz,
-      log,
-    });
+    const handler = readOnlyHandler({ ...this.node, http: httpMetrics(this.registry, clock, "readonly"), log });
     return new Listener({
       name: "read-only",
       address: init.address,
@@ -170,7 +165,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      create: () => plainServer(healthzHandler(() => this.configz, log)),
+      create: () => plainServer(healthzHandler(log)),
       clock,
       log,
     });

@@ -1,10 +1,8 @@
 // What each port answers without authentication, and the routes that the authenticated port shares with them.
 import type { RequestListener } from "node:http";
-import type { ConfigzBodies } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { EXPOSITION_CONTENT_TYPE } from "../../shared/metrics/merge.js";
 import type { Answer, Route } from "./answer.js";
-import { replyConfigz } from "./configz.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import type { PodList } from "./pod-list.js";
@@ -32,19 +30,18 @@ export interface NodeParts {
 
 export interface ReadOnlyParts extends NodeParts {
   http: HttpMetrics;
-  configz: () => ConfigzBodies;
   log: Logger;
 }
 
 /** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
 export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
-  const routes = [...nodeRoutes(parts), configzRoute(parts.configz), ...disabledDebugRoutes()];
+  const routes = [...nodeRoutes(parts), ...disabledDebugRoutes()];
   return handler(routes, parts.log, parts.http);
 }
 
-/** The healthz port: is the process alive, and, for this machine's own eyes, how it is configured. */
-export function healthzHandler(configz: () => ConfigzBodies, log: Logger): RequestListener {
-  return handler([...healthRoutes([pingCheck]), configzRoute(configz)], log);
+/** The healthz port: is the process alive. */
+export function healthzHandler(log: Logger): RequestListener {
+  return handler(healthRoutes([pingCheck]), log);
 }
 
 export function nodeRoutes(parts: NodeParts): Route[] {
@@ -76,14 +73,6 @@ export function disabledTree(tree: string, message: string): Route[] {
     { path: `/${tree}`, answer: disabled },
     { path: `/${tree}/*`, answer: disabled },
   ];
-}
-
-function configzRoute(bodies: () => ConfigzBodies): Route {
-  return {
-    path: "/configz",
-    methods: ["GET"],
-    answer: (request, response) => replyConfigz(request, response, bodies()),
-  };
 }
 
 function metricsRoute(path: string, scrape: Scrape): Route {

@@ -5,6 +5,7 @@
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ListenAddress, SecureInit } from "../../shared/contracts/server.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { serverAuthMetrics } from "../../shared/metrics/server-auth.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -88,13 +89,16 @@ export class SecurePort {
     onContents: (contents: readonly string[]) => void,
   ): Promise<void> {
     const { clock, log } = this.options;
-    const onProblem = (err: Error): void =>
-      log.warn(
-        { err, files: paths },
-        this.listener === undefined
-          ? `${what} cannot be used: the authenticated port stays closed until it can`
-          : `${what} changed and cannot be used: the one before stays in force`,
-      );
+    const onProblem = (err: Error): void => {
+      if (this.listener !== undefined) {
+        log.warn({ err, files: paths }, `${what} changed and cannot be used: the one before stays in force`);
+      } else if (errorCode(err) === "ENOENT") {
+        // It may be on its way: made, signed, or brought by somebody else.
+        log.info({ files: paths }, `${what} is not there yet: the authenticated port opens when it is`);
+      } else {
+        log.warn({ err, files: paths }, `${what} cannot be used: the authenticated port stays closed until it can`);
+      }
+    };
     const files = new WatchedFiles({ paths, clock, onContents, onProblem });
     this.files.push(files);
     await files.start();

@@ -8,7 +8,7 @@ import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
 import { checkpointRoute } from "./checkpoint.js";
-import { replyConfigzTo } from "./configz.js";
+import { configzRoute } from "./configz.js";
 import { containerLogsRoute } from "./container-logs.js";
 import { flagsRoute } from "./debug/flags.js";
 import { pprofRoutes } from "./debug/pprof.js";
@@ -108,11 +108,7 @@ export class SecureServer {
         ? pprofRoutes({ profiles: new Profiles(clock), threads: () => threadsText(threads()) })
         : disabledTree("debug/pprof", "profiling endpoint is disabled.")),
       flagsRoute(init.enableDebugFlagsHandler, upcalls),
-      {
-        path: "/configz",
-        methods: ["GET"],
-        answer: (request, response) => replyConfigzTo(request, response, configz()),
-      },
+      configzRoute(configz),
     ];
     return [...routes, ...zPages(init, routes, clock)];
   }

@@ -129,9 +129,15 @@ describe("checkpoint", () => {
   });
 });
 
-test("configz", async () => {
+test("configz, with origins when asked for", async () => {
   await open();
-  deepEqual(await ask("/configz"), [200, '{"kubeletconfig":{}}']);
+  const answer = await house.ask("/configz?origin=0");
+  deepEqual(
+    [answer.status, answer.body, answer.headers["content-type"]],
+    [200, '{"kubeletconfig":{}}', "application/json"],
+  );
+  deepEqual(await ask("/configz?origin=1"), [200, '{"kubeletconfig":{},"origins":{}}']);
+  equal((await ask("/configz", "POST"))[0], 405);
 });
 
 describe("flagz and statusz", () => {

@@ -131,7 +131,7 @@ export class SecureHouse {
         slis,
         timeline: { upcalls, clock },
       },
-      configz: () => ({ plain: '{"kubeletconfig":{}}', withOrigins: "{}" }),
+      configz: () => ({ plain: '{"kubeletconfig":{}}', withOrigins: '{"kubeletconfig":{},"origins":{}}' }),
       upcalls,
       api: () =>
         create === undefined

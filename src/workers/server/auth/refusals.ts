@@ -1,4 +1,5 @@
-// Tells the log whom the server turned away: once per client and minute, with how often it happened in between.
+// Tells the log whom the server turned away: once per client (address and user) and minute, with how often it happened in
+// between.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 
@@ -25,13 +26,14 @@ export class Refusals {
 
   tell(refusal: Refusal): void {
     const now = this.clock.monotonic();
-    const known = this.clients.get(refusal.client);
+    const key = `${refusal.client} ${refusal.user ?? ""}`;
+    const known = this.clients.get(key);
     if (known !== undefined && now - known.toldAt < QUIET_MS) {
       known.since++;
       return;
     }
-    this.clients.delete(refusal.client);
-    this.clients.set(refusal.client, { toldAt: now, since: 0 });
+    this.clients.delete(key);
+    this.clients.set(key, { toldAt: now, since: 0 });
     const [oldest] = this.clients.keys();
     if (this.clients.size > LIMIT && oldest !== undefined) this.clients.delete(oldest);
     const repeated = known?.since ?? 0;

@@ -1,0 +1,29 @@
+// Whom the agent's server can ask about its clients.
+import { doesNotThrow, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { checkServerAuth, type ServerAuthSettings } from "../../../src/main/startup/server-auth.js";
+
+test("a stand-alone node has no API server to ask", () => {
+  const settings = (
+    webhook: boolean,
+    mode: "Webhook" | "AlwaysAllow",
+    more: Partial<ServerAuthSettings> = {},
+  ): ServerAuthSettings => ({
+    enableServer: true,
+    kubeconfig: "",
+    authentication: { webhook },
+    authorization: { mode },
+    ...more,
+  });
+  throws(
+    () => checkServerAuth(settings(true, "AlwaysAllow")),
+    /^ServerAuthError: no client provided, cannot use webhook authentication/,
+  );
+  throws(
+    () => checkServerAuth(settings(false, "Webhook")),
+    /^ServerAuthError: no client provided, cannot use webhook authorization/,
+  );
+  doesNotThrow(() => checkServerAuth(settings(false, "AlwaysAllow")));
+  doesNotThrow(() => checkServerAuth(settings(true, "Webhook", { enableServer: false })));
+  doesNotThrow(() => checkServerAuth(settings(true, "Webhook", { kubeconfig: "/k" })));
+});
