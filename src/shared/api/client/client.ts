@@ -66,7 +66,7 @@ export interface ConnectedClient extends ApiClient {
 /** Connects at the first call, not here. */
 export function createApiClient(options: ClientOptions): ConnectedClient {
   const { config, clock, log } = options;
-  const transport = new Transport(config, new Credentials(config, log), clock, log);
+  const transport = new Transport(config, new Credentials(config, clock, log), clock, log);
   return new HttpApiClient({ config, clock, log, transport }, options, true);
 }
 
