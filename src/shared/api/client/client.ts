@@ -66,7 +66,7 @@ export interface ConnectedClient extends ApiClient {
 /** Connects at the first call, not here. */
 export function createApiClient(options: ClientOptions): ConnectedClient {
   const { config, clock, log } = options;
-  const transport = new Transport(config, new Credentials(config, log), clock, log);
+  const transport = new Transport(config, new Credentials(config, clock, log), clock, log);
   return new HttpApiClient({ config, clock, log, transport }, options, true);
 }
 
@@ -107,8 +107,9 @@ class HttpApiClient implements ConnectedClient {
   }
 
   list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<ApiList<T>> {
-    const { namespace, fieldSelector, labelSelector, resourceVersion, limit } = options;
-    const query = { fieldSelector, labelSelector, resourceVersion, limit, continue: options.continue };
+    const { namespace, fieldSelector, labelSelector, resourceVersion, resourceVersionMatch, limit } = options;
+    const version = { resourceVersion, resourceVersionMatch };
+    const query = { fieldSelector, labelSelector, ...version, limit, continue: options.continue };
     const path = withQuery(collectionPath(kind, namespace), query);
     const packed = this.shared.config.disableCompression === true ? {} : { "accept-encoding": "gzip" };
     const call = this.call("GET", path, undefined, options, packed);

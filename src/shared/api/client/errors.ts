@@ -45,6 +45,12 @@ export const isAlreadyExists = (error: unknown): boolean =>
 export const isForbidden = (error: unknown): boolean => isApiError(error) && error.status === 403;
 /** The version asked for is no longer kept: list anew. */
 export const isGone = (error: unknown): boolean => isApiError(error) && error.status === 410;
+/** The server has not come to the version asked for, after waiting for it: its storage is behind, or was set back. */
+export const isTooLargeVersion = (error: unknown): boolean =>
+  isApiError(error) &&
+  error.status === 504 &&
+  ((error.details.causes ?? []).some(({ reason }) => reason === "ResourceVersionTooLarge") ||
+    error.message.includes("Too large resource version"));
 /** Too many requests, the server can't serve now, or our credentials are not there yet: worth another try, later. */
 export const isRetriable = (error: unknown): boolean =>
   isApiConnectionError(error) ||

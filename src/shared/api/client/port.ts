@@ -39,6 +39,8 @@ export interface ListOptions extends CallOptions {
   labelSelector?: string;
   /** "0": whatever the server has in its cache. */
   resourceVersion?: string;
+  /** Absent: NotOlderThan, but Exact where there is a limit. */
+  resourceVersionMatch?: "Exact" | "NotOlderThan";
   limit?: number;
   continue?: string;
 }

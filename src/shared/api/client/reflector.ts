@@ -4,10 +4,11 @@
 import type { Clock } from "../../clock/clock.js";
 import { Scope } from "./connection/scope.js";
 import type { ClientLog } from "./credentials/identity.js";
-import { ApiConnectionError, isApiConnectionError, isApiError, isRetriable } from "./errors.js";
+import { ApiConnectionError, isApiConnectionError, isApiError, isGone, isRetriable } from "./errors.js";
 import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "./port.js";
 import { listAll } from "./reflect/list-all.js";
 import { Pace, type Round } from "./reflect/pace.js";
+import { Doubt } from "./reflect/doubt.js";
 import { HistoryError, isOlder, isUnknownVersion } from "./reflect/versions.js";
 
 /** A watch ends after 5 to 10 minutes, so that servers behind a balancer get even shares. */
@@ -63,11 +64,13 @@ export class Reflector<T extends ApiObject> {
   private failures = 0;
   private failure: Error | undefined;
   private readonly pace: Pace;
+  private readonly doubt: Doubt;
   private readonly random: () => number;
 
   constructor(private readonly options: ReflectorOptions<T>) {
     this.random = options.random ?? Math.random;
     this.pace = new Pace(options.clock, this.random);
+    this.doubt = new Doubt(options.clock, this.random, (signal) => this.affirm(signal));
     this.streams = options.streamsList ?? true;
     this.plain = !this.streams;
     this.synced = new Promise((resolve) => (this.settle = resolve));
@@ -129,6 +132,7 @@ export class Reflector<T extends ApiObject> {
     const { client, kind, clock } = this.options;
     let initial = this.needsSet ? new Map<string, T>() : undefined;
     const scope = new Scope(signal);
+    const doubting = this.doubt.during(scope);
     const idle = (): Error =>
       new ApiConnectionError(`the list of ${kind.resource} stopped halfway for ${STREAM_IDLE_MS} ms`);
     try {
@@ -153,8 +157,21 @@ export class Reflector<T extends ApiObject> {
       this.plain ||= initial !== undefined && this.heard > 0;
       throw error;
     } finally {
+      scope.abort(new Error("the watch is over"));
+      await doubting;
       scope.dispose();
     }
+  }
+
+  /** Whether the server has come as far as we know it has. Rejects where it has not. */
+  private async affirm(signal: AbortSignal): Promise<void> {
+    const { client, kind } = this.options;
+    const resourceVersion = this.lastResourceVersion;
+    if (this.needsSet || resourceVersion === "") return;
+    const question = { ...this.selection(), resourceVersion, resourceVersionMatch: "NotOlderThan", limit: 1 } as const;
+    const { metadata } = await client.list(kind, { ...question, signal });
+    const { resourceVersion: told = "" } = metadata;
+    if (isOlder(told, resourceVersion)) throw new HistoryError(resourceVersion, told);
   }
 
   private watchOptions(signal: AbortSignal, sendInitialEvents: boolean): WatchOptions {
@@ -222,6 +239,7 @@ export class Reflector<T extends ApiObject> {
   private onWell(): void {
     const { log, kind } = this.options;
     const { failures } = this;
+    this.doubt.settled();
     this.refusals = 0;
     this.failures = 0;
     this.failure = undefined;
@@ -230,7 +248,8 @@ export class Reflector<T extends ApiObject> {
 
   private onFailure(error: Error): Round["how"] {
     if (isUnknownVersion(error)) {
-      if (this.needsSet || error instanceof HistoryError) this.note(error);
+      // That versions grow too old is nothing to tell.
+      if (this.needsSet || !isGone(error)) this.note(error);
       this.relist("");
       return "anew";
     }
@@ -239,6 +258,7 @@ export class Reflector<T extends ApiObject> {
       if (NO_STREAM.has(error.status)) this.streams = false;
       return "anew";
     }
+    this.doubt.failed();
     this.note(error);
     if (isApiConnectionError(error)) return "broken";
     this.refusals += 1;

@@ -4,7 +4,7 @@
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
 import type { ApiConnectionError } from "../errors.js";
-import { isApiError } from "../errors.js";
+import { isApiError, isTooLargeVersion } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 import { isCredentialError } from "../credentials/errors.js";
 import { Scope } from "../connection/scope.js";
@@ -18,6 +18,7 @@ const RETRIES = 10;
 /** client-go's wait before a read whose connection broke is sent again. */
 const BROKEN_WAIT_MS = 1000;
 const BROKEN = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_HTTP2_STREAM_ERROR"]);
+const TIMEOUT = 504;
 /** A longer wait than this is told to the log. */
 const LONG_WAIT_MS = 1000;
 
@@ -65,8 +66,9 @@ export class Caller {
   async within<T>(call: Call, scope: Scope, read: Read<T>): Promise<T> {
     const late = (): Error => this.trouble(call, `no answer within ${call.timeoutMs} ms`);
     scope.limit(this.options.clock, call.timeoutMs, late);
+    const deadline = this.options.clock.monotonic() + call.timeoutMs;
     await this.turn(call, scope.signal);
-    return await this.attempts(call, scope, read);
+    return await this.attempts(call, scope, read, deadline);
   }
 
   /** Any failure of the call, in this client's words. */
@@ -88,11 +90,14 @@ export class Caller {
     this.options.log.info(fields, "Waited before sending request: client-side throttling");
   }
 
-  private async attempts<T>(call: Call, scope: Scope, read: Read<T>): Promise<T> {
+  private async attempts<T>(call: Call, scope: Scope, read: Read<T>, deadline: number): Promise<T> {
+    const { clock } = this.options;
     for (let left = RETRIES; ; left--) {
-      const outcome = await this.attempt(call, scope, read, left > 0);
+      // A wait that ends too late would only hide the answer.
+      const mayWait = (ms: number): boolean => left > 0 && clock.monotonic() + ms < deadline;
+      const outcome = await this.attempt(call, scope, read, mayWait);
       if ("value" in outcome) return outcome.value;
-      await this.options.clock.sleep(outcome.retryAfterMs, scope.signal);
+      await clock.sleep(outcome.retryAfterMs, scope.signal);
     }
   }
 
@@ -100,18 +105,23 @@ export class Caller {
     call: Call,
     scope: Scope,
     read: Read<T>,
-    mayRetry: boolean,
+    mayWait: (ms: number) => boolean,
   ): Promise<{ value: T } | { retryAfterMs: number }> {
     try {
       const response = await this.options.wire.send(this.request(call), scope.signal);
       if (response.status >= 200 && response.status < 300) return { value: await read(response) };
-      const retryAfterMs = mayRetry ? retryAfter(response) : undefined;
-      if (retryAfterMs === undefined) throw await refusalOf(response);
+      const retryAfterMs = retryAfter(response);
+      if (retryAfterMs === undefined || !mayWait(retryAfterMs)) throw await refusalOf(response);
+      if (response.status === TIMEOUT) {
+        // The server has waited for that version already.
+        const refusal = await refusalOf(response);
+        if (isTooLargeVersion(refusal)) throw refusal;
+      }
       response.body.on("error", () => undefined).destroy();
       return { retryAfterMs };
     } catch (error) {
       const isBroken = call.method === "GET" && BROKEN.has(errorCode(error) ?? "");
-      if (!mayRetry || !isBroken || scope.signal.aborted) throw error;
+      if (!isBroken || scope.signal.aborted || !mayWait(BROKEN_WAIT_MS)) throw error;
       return { retryAfterMs: BROKEN_WAIT_MS };
     }
   }

@@ -1,6 +1,9 @@
 // All that a client proves itself with. Files are looked at when asked (the transport does once a minute) and after a 401; a
 // plugin runs when its credentials end or are refused. Between looks nothing is read.
+import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
+import type { ExecCredential } from "./exec/exec-credential.js";
+import type { ExecPlugin, OnExec } from "./exec/exec-plugin.js";
 import type { ClientLog, TlsIdentity } from "./identity.js";
 import { SourceText } from "./source-text.js";
 import { TlsIdentities } from "./tls-identity.js";
@@ -17,10 +20,14 @@ export class Credentials {
   private readonly tokenFile: SourceText | undefined;
   private readonly fixed: Readonly<Record<string, string | string[]>>;
   private proof: Promise<Proof> | undefined;
+  /** Loaded only where there is one. */
+  private plugin: ExecPlugin | undefined;
 
   constructor(
     private readonly config: ClientConfig,
+    private readonly clock: Clock,
     private readonly log: ClientLog,
+    private readonly onExec?: OnExec,
   ) {
     if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, log);
     if (config.tokenFile !== undefined) this.tokenFile = new SourceText({ file: config.tokenFile }, "token file");
@@ -29,7 +36,8 @@ export class Credentials {
 
   /** Rejects with CredentialError. */
   async current(): Promise<Proof> {
-    return await (this.proof ?? this.look());
+    if (this.proof === undefined || this.plugin?.isDue === true) return await this.look();
+    return await this.proof;
   }
 
   /** Reads all files again, now. Rejects with CredentialError. */
@@ -41,7 +49,11 @@ export class Credentials {
   async refused(proof: Proof): Promise<boolean> {
     const current = await this.proof;
     if (current !== undefined && current !== proof) return true;
-    const next = await this.look();
+    this.plugin?.refused();
+    const next = await this.look().catch((error: unknown) => {
+      this.log.warn({ err: error }, "The API server refuses the credentials, and there are no others");
+      return proof;
+    });
     return next.tls !== proof.tls || next.headers["authorization"] !== proof.headers["authorization"];
   }
 
@@ -56,10 +68,21 @@ export class Credentials {
   }
 
   private async read(): Promise<Proof> {
-    const tls = await this.tls?.current(undefined);
-    const token = await this.token();
+    const ofPlugin = await this.ofPlugin();
+    // A certificate in the kubeconfig comes before the plugin's, as with client-go.
+    const pair = this.config.clientCertificate === undefined ? ofPlugin?.pair : undefined;
+    const tls = await this.tls?.current(pair);
+    const token = (await this.token()) ?? (this.config.basic === undefined ? ofPlugin?.token : undefined);
     const headers = token === undefined ? this.fixed : { ...this.fixed, authorization: `Bearer ${token}` };
     return { tls, headers };
+  }
+
+  private async ofPlugin(): Promise<ExecCredential | undefined> {
+    const { config } = this;
+    if (config.exec === undefined) return undefined;
+    const { ExecPlugin } = await import("./exec/exec-plugin.js");
+    this.plugin ??= new ExecPlugin(config.exec, config, this.clock, this.onExec);
+    return await this.plugin.current();
   }
 
   private async token(): Promise<string | undefined> {

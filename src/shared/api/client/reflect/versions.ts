@@ -1,5 +1,5 @@
 // What resource versions say: those of one kind grow (comparable by their contract since Kubernetes 1.35).
-import { isApiError, isGone } from "../errors.js";
+import { isGone, isTooLargeVersion } from "../errors.js";
 
 /** The server's history is not the one we know: its storage was set back. */
 export class HistoryError extends Error {
@@ -17,11 +17,5 @@ export function isOlder(version: string, than: string): boolean {
 
 /** What we know is of no use any more: list what there is now. */
 export function isUnknownVersion(error: unknown): boolean {
-  if (error instanceof HistoryError || isGone(error)) return true;
-  return isApiError(error) && error.status === 504 && isTooLarge(error);
-}
-
-function isTooLarge({ message, details }: { message: string; details: { causes?: { reason?: string }[] } }): boolean {
-  const isCause = (details.causes ?? []).some(({ reason }) => reason === "ResourceVersionTooLarge");
-  return isCause || message.includes("Too large resource version");
+  return error instanceof HistoryError || isGone(error) || isTooLargeVersion(error);
 }

@@ -1,9 +1,13 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ApiConnectionError, ApiError } from "../../../../../src/shared/api/client/errors.js";
+import { ApiConnectionError, ApiError, isGone } from "../../../../../src/shared/api/client/errors.js";
 import { added, bookmark, deleted, modified, object, ScriptedApi } from "./scripted-api.js";
 
 const gone = () => new ApiError(410, "Expired", "too old resource version");
+const future = () =>
+  new ApiError(504, "Timeout", "Timeout: Too large resource version: 5, current: 2", {
+    causes: [{ reason: "ResourceVersionTooLarge" }],
+  });
 const refused = () => new ApiConnectionError("connect ECONNREFUSED");
 const items = (version: string, ...names: string[]) => ({
   metadata: { resourceVersion: version },
@@ -169,16 +173,13 @@ describe("a watch", () => {
   });
 
   it("whose version is too old, or of the future, begins with what there is now", async () => {
-    const future = new ApiError(504, "Timeout", "Too large resource version: 5, current: 2", {
-      causes: [{ reason: "ResourceVersionTooLarge" }],
-    });
-    for (const error of [gone(), future]) {
+    for (const error of [gone(), future()]) {
       const api = await synced();
       api.answers = [items("2", "b")];
       api.watch.end(error);
       await api.settle();
       deepEqual(api.asked, ['0 list "" limit=500', '0 watch "2"']);
-      deepEqual([api.told, api.lines], [["= b@1"], []]);
+      deepEqual([api.told, api.lines.length], [["= b@1"], isGone(error) ? 0 : 2]);
       await api.reflector.stop();
     }
   });
@@ -204,6 +205,69 @@ describe("a watch", () => {
     await api.step(3200);
     await api.step(6400);
     deepEqual(api.asked, ['1600 watch "5"', '4800 watch "5"', '11200 list "5"', '11200 watch "5"']);
+    await api.reflector.stop();
+  });
+});
+
+describe("storage that was set back without a word", () => {
+  it("is found some seconds into the watch after a broken one", async () => {
+    const api = await synced({ random: () => 0.5 });
+    api.answers = [items("2", "b")];
+    api.affirm = () => Promise.reject(future());
+    await api.step(40_000);
+    api.watch.end(refused());
+    await api.step(2999);
+    deepEqual(api.asked, ['40000 watch "5"']);
+    await api.step(1);
+    deepEqual(api.asked.slice(1), ['43000 NotOlderThan "5" limit=1', '43000 list "" limit=500', '43000 watch "2"']);
+    deepEqual(api.told, ["= b@1"]);
+    match(api.lines.join("\n"), /trying again Timeout: Too large resource version: 5, current: 2$/m);
+    await api.step(30_000);
+    equal(api.asked.length, 4);
+    await api.reflector.stop();
+    equal(api.clock.pending, 0);
+  });
+
+  it("is found by the version of the answer, too", async () => {
+    const api = await synced();
+    api.answers = [items("2", "b")];
+    api.affirm = () => Promise.resolve(items("4"));
+    await api.step(120_000);
+    deepEqual(api.asked, ['120000 NotOlderThan "5" limit=1', '120000 list "" limit=500', '120000 watch "2"']);
+    await api.reflector.stop();
+  });
+
+  it("is asked for after two silent minutes, and no more than every half while there is no answer", async () => {
+    const api = await synced();
+    api.watch.send(bookmark("6"));
+    await api.step(100_000);
+    api.watch.send(bookmark("7"));
+    await api.step(119_999);
+    deepEqual(api.asked, []);
+    api.affirm = () => Promise.reject(refused());
+    await api.step(1);
+    for (let second = 0; second < 61; second++) await api.step(1000);
+    deepEqual(api.asked, [
+      '220000 NotOlderThan "7" limit=1',
+      '250000 NotOlderThan "7" limit=1',
+      '280000 NotOlderThan "7" limit=1',
+    ]);
+    api.affirm = () => Promise.resolve(items("7"));
+    for (let second = 0; second < 140; second++) await api.step(1000);
+    deepEqual(api.asked.slice(3), ['310000 NotOlderThan "7" limit=1']);
+    deepEqual([api.told, api.lines], [[], []]);
+    await api.reflector.stop();
+  });
+
+  it("is no matter when a change came meanwhile", async () => {
+    const api = await synced();
+    api.affirm = async () => {
+      api.watch.send(modified("a", "6"));
+      await api.settle();
+      throw future();
+    };
+    await api.step(120_000);
+    deepEqual([api.asked, api.told], [['120000 NotOlderThan "5" limit=1'], ["MODIFIED a@6"]]);
     await api.reflector.stop();
   });
 });

@@ -68,6 +68,8 @@ export class ScriptedApi {
   answers: (ApiList<ApiObject> | Error)[] = [];
   /** What a watch does at once; nothing: it is the test's. */
   onWatch: (watch: WatchInHand) => void = () => undefined;
+  /** Whether the version asked about is known. */
+  affirm: () => Promise<ApiList<ApiObject>> = () => Promise.resolve({ metadata: {}, items: [] });
   readonly told: string[] = [];
   readonly lines: string[];
   readonly reflector: Reflector<Node>;
@@ -108,6 +110,10 @@ export class ScriptedApi {
     const list = async (_kind: ResourceKind<ApiObject>, options: ListOptions = {}) => {
       this.lists.push(options);
       const { resourceVersion = "-", limit, continue: next } = options;
+      if (options.resourceVersionMatch !== undefined) {
+        this.ask([options.resourceVersionMatch, `"${resourceVersion}"`, `limit=${limit ?? 0}`]);
+        return await this.affirm();
+      }
       this.ask(["list", `"${resourceVersion}"`, limit === undefined ? "" : `limit=${limit}`, next ?? ""]);
       const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
       if (answer === undefined || answer instanceof Error) throw answer ?? new Error("no answer was arranged");

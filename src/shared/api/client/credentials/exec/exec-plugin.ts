@@ -1,0 +1,94 @@
+// Credentials from a program: kept until they end or the server refuses them.
+// What must hold: one run at a time, whoever asks; a plugin that fails, or gives again what was refused, rests before it is
+// run again, however often it is asked for.
+import type { Clock } from "../../../../clock/clock.js";
+import type { ClientConfig, ExecConfig } from "../../config.js";
+import { SourceText } from "../source-text.js";
+import { execInfo, readExecCredential, type ExecCredential } from "./exec-credential.js";
+import { ExecError, runCommand, type ExecFailure } from "./run-command.js";
+
+const REST_MS = 5000;
+
+/** Told of each run. */
+export type OnExec = (code: number, status: "no_error" | ExecFailure | "client_internal_error") => void;
+
+export class ExecPlugin {
+  private readonly ca: SourceText | undefined;
+  private credential: ExecCredential | undefined;
+  private isRefused = false;
+  private running: Promise<ExecCredential> | undefined;
+  private failure: Error | undefined;
+  private restsUntil = -Infinity;
+
+  constructor(
+    private readonly exec: ExecConfig,
+    private readonly config: ClientConfig,
+    private readonly clock: Clock,
+    private readonly onExec: OnExec = () => undefined,
+  ) {
+    const { certificateAuthority } = config;
+    if (certificateAuthority !== undefined && exec.provideClusterInfo) {
+      this.ca = new SourceText(certificateAuthority, "certificate authority");
+    }
+  }
+
+  /** What is there is of no use any more, and the plugin may be asked. */
+  get isDue(): boolean {
+    return this.isSpent && this.clock.monotonic() >= this.restsUntil;
+  }
+
+  /** The server did not take the credentials. */
+  refused(): void {
+    this.isRefused = true;
+  }
+
+  /** Rejects with CredentialError. */
+  async current(): Promise<ExecCredential> {
+    if (this.running !== undefined) return await this.running;
+    const { credential, failure } = this;
+    const rests = this.clock.monotonic() < this.restsUntil;
+    if (rests && failure !== undefined && this.isExpired) throw failure;
+    if (credential !== undefined && (rests || !this.isSpent)) return credential;
+    this.running = this.run().finally(() => (this.running = undefined));
+    return await this.running;
+  }
+
+  private get isSpent(): boolean {
+    return this.isRefused || this.isExpired;
+  }
+  private get isExpired(): boolean {
+    const { expiresAt } = this.credential ?? { expiresAt: 0 };
+    return expiresAt !== undefined && this.clock.now() >= expiresAt;
+  }
+
+  private async run(): Promise<ExecCredential> {
+    const { exec, clock } = this;
+    try {
+      const ca = await this.ca?.read();
+      const next = readExecCredential(await runCommand(exec, execInfo(exec, this.config, ca), clock), exec);
+      const isSame = this.credential !== undefined && sameProof(this.credential, next);
+      this.credential = next;
+      this.isRefused = false;
+      this.failure = undefined;
+      if (isSame || this.isSpent) this.rest();
+      this.onExec(0, "no_error");
+      return next;
+    } catch (error) {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      // What it gave before may still do: a server refuses for other reasons, too.
+      this.isRefused = false;
+      this.rest();
+      if (error instanceof ExecError) this.onExec(error.exitCode, error.status);
+      else this.onExec(1, "client_internal_error");
+      throw error;
+    }
+  }
+
+  private rest(): void {
+    this.restsUntil = this.clock.monotonic() + REST_MS;
+  }
+}
+
+function sameProof(one: ExecCredential, other: ExecCredential): boolean {
+  return one.token === other.token && one.pair?.cert === other.pair?.cert && one.pair?.key === other.pair?.key;
+}

@@ -1,0 +1,156 @@
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { ExecConfig } from "../../../../../src/shared/api/client/config.js";
+import { isCredentialError } from "../../../../../src/shared/api/client/credentials/errors.js";
+import { execInfo } from "../../../../../src/shared/api/client/credentials/exec/exec-credential.js";
+import { ExecPlugin } from "../../../../../src/shared/api/client/credentials/exec/exec-plugin.js";
+import { runCommand } from "../../../../../src/shared/api/client/credentials/exec/run-command.js";
+import { SteppedClock } from "../../../../support/stepped-clock.js";
+import { counting, credential, dir, script, V1 } from "./exec-kit.js";
+
+const CONFIG = { origin: "k", server: "https://10.0.0.1" };
+const pluginOf = (exec: ExecConfig, clock = new SteppedClock()): ExecPlugin => new ExecPlugin(exec, CONFIG, clock);
+
+describe("a credential plugin", () => {
+  it("is told of the cluster and of its environment", async () => {
+    const exec = await script(
+      `echo "$KUBERNETES_EXEC_INFO|$OWN|$1|$PATH" > ${dir}/told; echo '${credential({ token: "t" })}'`,
+      {
+        env: [{ name: "OWN", value: "x y" }],
+        args: ["get"],
+        provideClusterInfo: true,
+        clusterConfig: { audience: "a" },
+      },
+    );
+    const config = { ...CONFIG, certificateAuthority: { data: "PEM" }, tlsServerName: "kube" };
+    await new ExecPlugin(exec, config, new SteppedClock()).current();
+    const [info = "", ...rest] = (await readFile(join(dir, "told"), "utf8")).trim().split("|");
+    deepEqual(rest, ["x y", "get", process.env["PATH"]]);
+    deepEqual(JSON.parse(info), {
+      kind: "ExecCredential",
+      apiVersion: V1,
+      spec: {
+        interactive: false,
+        cluster: {
+          server: "https://10.0.0.1",
+          "tls-server-name": "kube",
+          "certificate-authority-data": "UEVN",
+          config: { audience: "a" },
+        },
+      },
+    });
+    deepEqual(JSON.parse(execInfo({ ...exec, provideClusterInfo: false }, config, undefined)), {
+      kind: "ExecCredential",
+      apiVersion: V1,
+      spec: { interactive: false },
+    });
+  });
+
+  it("runs once for all who ask, and again when its credentials end or are refused", async () => {
+    const clock = new SteppedClock();
+    const { exec, runs } = await counting("1970-01-01T01:00:00Z");
+    const plugin = pluginOf(exec, clock);
+    const first = await Promise.all([plugin.current(), plugin.current()]);
+    deepEqual(
+      first.map(({ token }) => token),
+      ["secret-1", "secret-1"],
+    );
+    clock.step(3_599_999);
+    equal((await plugin.current()).token, "secret-1");
+    plugin.refused();
+    ok(plugin.isDue);
+    equal((await plugin.current()).token, "secret-2");
+    clock.step(1);
+    equal((await plugin.current()).token, "secret-3");
+    // Ended before it began: no run for each call.
+    ok(!plugin.isDue);
+    equal((await plugin.current()).token, "secret-3");
+    clock.step(5000);
+    equal((await plugin.current()).token, "secret-4");
+    equal(await runs(), 4);
+    equal(clock.pending, 0);
+  });
+
+  it("rests when it gives again what was refused", async () => {
+    const clock = new SteppedClock();
+    const plugin = pluginOf(await script(`echo '${credential({ token: "same" })}'`), clock);
+    await plugin.current();
+    plugin.refused();
+    await plugin.current();
+    plugin.refused();
+    ok(!plugin.isDue);
+    clock.step(5000);
+    ok(plugin.isDue);
+  });
+
+  it("that fails rests, and what it gave before serves until its end", async () => {
+    const clock = new SteppedClock();
+    const file = join(dir, "works");
+    await writeFile(file, "");
+    const good = credential({ token: "good", expirationTimestamp: "1970-01-01T00:01:00Z" });
+    const exec = await script(`[ -e ${file} ] || { echo no >> ${dir}/noes; exit 3; }; echo '${good}'`);
+    const plugin = pluginOf(exec, clock);
+    await plugin.current();
+    await rm(file);
+    plugin.refused();
+    await rejects(plugin.current(), /ended with exit status 3$/);
+    equal((await plugin.current()).token, "good");
+    clock.step(60_000);
+    await rejects(plugin.current(), /exit status 3/);
+    await rejects(plugin.current(), /exit status 3/);
+    equal(await readFile(join(dir, "noes"), "utf8"), "no\nno\n");
+    await writeFile(file, "");
+    clock.step(5000);
+    equal((await plugin.current()).token, "good");
+  });
+});
+
+describe("a run of a plugin that fails", () => {
+  const clock = new SteppedClock();
+  const failing = async (exec: ExecConfig, text: RegExp): Promise<void> => {
+    await rejects(pluginOf(exec, clock).current(), (error: Error) => {
+      ok(isCredentialError(error));
+      match(error.message, text);
+      return true;
+    });
+  };
+
+  it("says how to install what is not there", async () => {
+    const exec = { ...(await script("")), command: join(dir, "nowhere") };
+    await failing(exec, /^the credential plugin .*nowhere is not there\ninstall it from example.org$/);
+    await failing({ ...exec, command: "no-such-plugin-anywhere" }, /no-such-plugin-anywhere is not there/);
+  });
+
+  it("shows what it said, and not for ever", async () => {
+    await failing(await script("echo sorry >&2; exit 7"), /ended with exit status 7: sorry$/);
+    await failing(await script("kill -9 $$"), /was killed by SIGKILL$/);
+    await failing(await script("head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1"), /: x{1024}$/);
+  });
+
+  it("that floods is killed", async () => {
+    await failing(
+      await script("while :; do echo 0123456789012345678901234567890123456789; done"),
+      /more than 1048576 bytes/,
+    );
+  });
+
+  it("that hangs is killed with what it started", async () => {
+    const pids = join(dir, "pids");
+    const exec = await script(`sleep 1000 & echo $$ $! > ${pids}; wait`);
+    const running = runCommand(exec, "{}", clock);
+    const failed = rejects(running, /gave no answer within 60 s, killed/);
+    let started: string[] = [];
+    while (started.length < 2) {
+      started = (await readFile(pids, "utf8").catch(() => "")).trim().split(" ");
+    }
+    clock.step(60_000);
+    await failed;
+    // A process that is gone, or nobody's any more (zombie of an init that does not reap).
+    const isOver = async (pid: string): Promise<boolean> =>
+      / [ZX] /.test(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => " X "));
+    for (const pid of started) while (!(await isOver(pid))) await new Promise(setImmediate);
+    equal(clock.pending, 0);
+  });
+});
