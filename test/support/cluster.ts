@@ -3,7 +3,7 @@
 import { FakeApi, type FakeApiOptions } from "../fake-api/fake-api.js";
 import { makeSigningRequest } from "../fake-api/certificates/signing-request.js";
 import { randomSuffix } from "../fake-api/strategies/names.js";
-import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";
+import { ApiKit, pathOf, type ApiObject, type Fields } from "./api-kit.js";
 
 const CSR = "certificatesigningrequests";
 /** Of test pods: no scheduler takes them. */
@@ -67,7 +67,13 @@ export class Cluster implements AsyncDisposable {
     });
     const { name } = made.metadata;
     const approval = { type: "Approved", status: "True", reason: "Suite", message: "for the cluster suite" };
-    await this.kit.patch(CSR, "", name, { status: { conditions: [approval] } }, { type: "merge", subresource: "approval" });
+    await this.kit.patch(
+      CSR,
+      "",
+      name,
+      { status: { conditions: [approval] } },
+      { type: "merge", subresource: "approval" },
+    );
     const signed = await this.kit.waitFor(CSR, "", name, (csr) => typeof csr?.status?.["certificate"] === "string", {
       what: `the certificate of ${node}`,
     });
@@ -76,6 +82,9 @@ export class Cluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.fixture === undefined) {
+      // No agent will end those that were bound.
+      const query = { gracePeriodSeconds: 0 };
+      await this.kit.raw("DELETE", pathOf("pods", this.namespace), { query }).catch(() => undefined);
       for (const { resource, namespace, name } of this.#made) {
         await this.kit.delete(resource, namespace, name).catch(() => undefined);
       }

@@ -1,7 +1,19 @@
 // Reads PKCS #10 signing requests (whom for, which key, which names; and that the sender holds the key), and makes them
 // for tests.
 import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
-import { bitString, context, decode, encode, fromPem, integer, oid, sequence, TAG, toPem, type Element } from "./der.js";
+import {
+  bitString,
+  context,
+  decode,
+  encode,
+  fromPem,
+  integer,
+  oid,
+  sequence,
+  TAG,
+  toPem,
+  type Element,
+} from "./der.js";
 import { alternativeNames, distinguishedName, EXTENSION, NAMES } from "./names.js";
 
 export interface SigningRequest {
