@@ -5,7 +5,7 @@ import { access } from "node:fs/promises";
 import { connect } from "node:http2";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { ApiKit, ApiRefusal, type WatchEvent } from "../support/api-kit.js";
-import { FakeApi } from "./fake-api.js";
+import { FakeApi, type Fields } from "./fake-api.js";
 
 const ADMIN = { name: "admin", groups: ["system:masters"] };
 
@@ -30,7 +30,10 @@ async function watched(query: Record<string, string>, opened: () => void = () =>
   try {
     const events = kit.watch("configmaps", "default", query, AbortSignal.timeout(5000));
     const first = events.next();
-    while (api.open.watches === 0) await new Promise((resolve) => setImmediate(resolve));
+    // One that is refused is over before it is seen open.
+    let isOver = false;
+    void first.finally(() => (isOver = true)).catch(() => undefined);
+    while (api.open.watches === 0 && !isOver) await new Promise((resolve) => setImmediate(resolve));
     opened();
     for (let next = await first; next.done !== true; next = await events.next()) tell(next.value);
   } catch {
@@ -42,9 +45,9 @@ async function watched(query: Record<string, string>, opened: () => void = () =>
 describe("faults", () => {
   it("a share of the calls of a verb fails, and none has an effect", async () => {
     const undo = api.faults.fail({ verb: "create", resource: "configmaps" }, { code: 500 }, { share: 0.5 });
-    const results = await Promise.allSettled(Array.from({ length: 40 }, (_, index) => make(`m${index}`)));
+    const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => make(`m${index}`)));
     const made = results.filter(({ status }) => status === "fulfilled").length;
-    assert.ok(made > 5 && made < 35, `${made} of 40 were made`);
+    assert.ok(made > 3 && made < 17, `${made} of 20 were made`);
     assert.equal(api.store.list("configmaps", "default").length, made + 1);
     undo();
     await make("after");
@@ -120,7 +123,8 @@ describe("the server's life", () => {
     await make("kept");
     const { url } = api;
     await api.stop();
-    await assert.rejects(list(), /ECONNREFUSED/);
+    using other = kit.as({});
+    await assert.rejects(other.raw("GET", "/healthz"), /ECONNREFUSED/);
     assert.deepEqual(api.open, { connections: 0, watches: 0 });
     await api.restart();
     assert.equal(api.url, url);
@@ -194,8 +198,8 @@ describe("the server's life", () => {
 describe("the control plane", () => {
   it("binds a pod to a node once it is Ready, and leaves others pending", async () => {
     api.store.put("pods", { metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "b" }] } });
-    const told = (status: string): unknown => ({ conditions: [{ type: "Ready", status }] });
-    api.store.put("nodes", { metadata: { name: "n" }, status: told("False") as Record<string, unknown> });
+    const told = (status: string): Fields => ({ conditions: [{ type: "Ready", status }] });
+    api.store.put("nodes", { metadata: { name: "n" }, status: told("False") });
     const unschedulable = await kit.waitFor(
       "pods",
       "default",

@@ -37,16 +37,20 @@ export interface TokenVerdict {
 }
 
 export class TokenIssuer {
-  readonly #key: KeyObject;
-  readonly #keyId: string;
+  #signing: { key: KeyObject; id: string } | undefined;
 
   constructor(
     private readonly clock: Clock,
     private readonly store: Store,
-  ) {
-    this.#key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
-    const der = createPublicKey(this.#key).export({ type: "spki", format: "der" });
-    this.#keyId = createHash("sha256").update(der).digest("base64url");
+  ) {}
+
+  /** Made when it is needed first: an RSA key takes longer than all else of a start. */
+  get #pair(): { key: KeyObject; id: string } {
+    if (this.#signing !== undefined) return this.#signing;
+    const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    const der = createPublicKey(key).export({ type: "spki", format: "der" });
+    this.#signing = { key, id: createHash("sha256").update(der).digest("base64url") };
+    return this.#signing;
   }
 
   issue({ account, audiences, expiration, pod, secret, node }: TokenWish): string {
@@ -109,13 +113,14 @@ export class TokenIssuer {
 
   #sign(claims: Fields): string {
     const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-    const body = `${part({ alg: "RS256", kid: this.#keyId })}.${part(claims)}`;
-    return `${body}.${createSign("RSA-SHA256").update(body).sign(this.#key, "base64url")}`;
+    const { key, id } = this.#pair;
+    const body = `${part({ alg: "RS256", kid: id })}.${part(claims)}`;
+    return `${body}.${createSign("RSA-SHA256").update(body).sign(key, "base64url")}`;
   }
 
   #claimsOf(token: string): Fields | undefined {
     const [head = "", body = "", signature = ""] = token.split(".");
-    const isOurs = createVerify("RSA-SHA256").update(`${head}.${body}`).verify(this.#key, signature, "base64url");
+    const isOurs = createVerify("RSA-SHA256").update(`${head}.${body}`).verify(this.#pair.key, signature, "base64url");
     if (!isOurs) return undefined;
     const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
     if (!isFields(claims)) return undefined;

@@ -60,9 +60,12 @@ for (const [what, target, patch, expected] of ROWS) {
 }
 
 it("a patch applied twice changes nothing more", () => {
-  const conditions = fc.uniqueArray(fc.record({ type: fc.constantFrom("A", "B", "C", "D"), status: fc.string() }), {
-    selector: ({ type }) => type,
-  });
+  const conditions = fc.uniqueArray(
+    fc.record({ type: fc.constantFrom("A", "B", "C", "D"), status: fc.string() }, { noNullPrototype: true }),
+    {
+      selector: ({ type }) => type,
+    },
+  );
   fc.assert(
     fc.property(conditions, conditions, (held, wanted) => {
       const order = wanted.map(({ type }) => ({ type }));
