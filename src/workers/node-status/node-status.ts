@@ -3,6 +3,7 @@
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Node } from "../../shared/api/node.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -11,6 +12,7 @@ import type { BoardReader } from "../../shared/queue/board.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Machine } from "./machine.js";
 import { NodeView, seenNode, type NodeStatusMain } from "./node-view.js";
+import { OwnNode } from "./own-node.js";
 import { StartupTimes } from "./startup-times.js";
 import { StatusSync, type StatusSyncDeps } from "./status-sync.js";
 import { stampLimits, TruthWatch } from "./truth.js";
@@ -36,6 +38,7 @@ export interface NodeStatusDeps {
 export class NodeStatusKeeper {
   private readonly truth: TruthWatch;
   private readonly view: NodeView;
+  private readonly own: OwnNode;
   private readonly lease: LeaseKeeper;
   private readonly status: StatusSync;
 
@@ -54,6 +57,7 @@ export class NodeStatusKeeper {
       // A restart of the agent tells of a cordon, one of this thread does not.
       unschedulable: generation === 1 ? false : undefined,
     });
+    this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });
     this.truth = new TruthWatch({
       board,
       limits: stampLimits(init.nodeLeaseDurationSeconds),
@@ -77,6 +81,7 @@ export class NodeStatusKeeper {
       init,
       view: this.view,
       truth: () => this.truth.truth,
+      followed: () => this.own.current,
       times: new StartupTimes(machineStartedAt, init.startedAtMs, (times) => metrics.startedUp(times)),
       freshMachine: async () => generation === 1 && (await deps.freshMachine()),
       onRegistered: () => this.lease.poke(),
@@ -88,6 +93,7 @@ export class NodeStatusKeeper {
     this.truth.start();
     this.lease.start();
     this.status.start();
+    this.own.start();
   }
 
   setFacts(facts: NodeFacts): void {
@@ -102,7 +108,19 @@ export class NodeStatusKeeper {
 
   async stop(): Promise<void> {
     this.truth.stop();
-    await Promise.all([this.lease.stop(), this.status.stop()]);
+    await Promise.all([this.lease.stop(), this.status.stop(), this.own.stop()]);
+  }
+
+  private onFollowed(node: Node | undefined): void {
+    if (node === undefined) {
+      this.view.gone();
+      return;
+    }
+    const isNew = this.view.current === undefined;
+    this.view.saw(this.view.newest(node));
+    if (!isNew) return;
+    this.lease.poke();
+    this.status.poke();
   }
 
   private async nodeUid(signal: AbortSignal): Promise<string | undefined> {

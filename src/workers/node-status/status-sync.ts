@@ -38,6 +38,8 @@ export interface StatusSyncDeps {
   machine: Machine;
   network: { current(): Promise<HostNetwork>; expire(): void };
   truth: () => Truth;
+  /** The Node as a watch has it; undefined when there is none that is well. */
+  followed: () => Node | undefined;
   view: NodeView;
   times: StartupTimes;
   freshMachine: () => Promise<boolean>;
@@ -161,8 +163,7 @@ export class StatusSync {
     const { client, view, init, clock } = this.deps;
     const ref = { name: init.nodeName };
     const wasSeen = view.current !== undefined;
-    const read = await client.get(NODES, ref, { signal, ...(tries === 1 && { resourceVersion: "0" }) });
-    const before = tries === 1 ? view.newest(read) : read;
+    const before = tries === 1 ? view.newest(await this.cached(signal)) : await client.get(NODES, ref, { signal });
     view.saw(before);
     if (!wasSeen) this.deps.onRegistered();
     const computed = await this.compute(before);
@@ -172,6 +173,12 @@ export class StatusSync {
     const patch = nodePatch(before, computed.node);
     if (patch !== undefined) view.saw(await client.patch(NODES, ref, patch, { subresource: "status", signal }));
     this.sent(computed, changed);
+  }
+
+  /** The watch's own, else what the server has in its cache. */
+  private async cached(signal: AbortSignal): Promise<Node> {
+    const { client, init, followed } = this.deps;
+    return followed() ?? (await client.get(NODES, { name: init.nodeName }, { signal, resourceVersion: "0" }));
   }
 
   private async compute(node: Node): Promise<Computed> {

@@ -1,6 +1,13 @@
 // Nodes and leases in memory behind the client's port: versions, conflicts, status patches; calls are kept and can fail.
 import { ApiConnectionError, ApiError } from "../../../src/shared/api/client/errors.js";
-import type { ApiClient, ApiObject, ObjectRef, ResourceKind } from "../../../src/shared/api/client/port.js";
+import type {
+  ApiClient,
+  ApiObject,
+  ObjectRef,
+  ResourceKind,
+  WatchEvent,
+  WatchOptions,
+} from "../../../src/shared/api/client/port.js";
 import type { Lease } from "../../../src/shared/api/lease.js";
 import type { Node } from "../../../src/shared/api/node.js";
 
@@ -23,6 +30,11 @@ export class MemoryApi implements ApiClient {
   /** The error of a call, if it is to fail; "lost": it is done, and its answer is lost. */
   fault: (call: ApiCall) => Error | "lost" | undefined = () => undefined;
   closedConnections = 0;
+  /** Watches are refused by default: every round then reads. */
+  watchable = false;
+  watches = 0;
+  private readonly changes: WatchEvent<Node>[] = [];
+  private wake: () => void = () => undefined;
 
   constructor(private readonly now: () => number) {}
 
@@ -37,10 +49,16 @@ export class MemoryApi implements ApiClient {
   put(resource: "nodes" | "leases", object: ApiObject): void {
     this.version++;
     const metadata = { uid: `uid-${resource}`, ...object.metadata, resourceVersion: String(this.version) };
-    this.objects.set(`${resource}/${object.metadata.name ?? ""}`, structuredClone({ ...object, metadata }));
+    const put = structuredClone({ ...object, metadata });
+    this.objects.set(`${resource}/${object.metadata.name ?? ""}`, put);
+    if (resource === "nodes") this.tell({ type: "MODIFIED", object: structuredClone(put) });
   }
   remove(resource: "nodes" | "leases", name = "n1"): void {
+    const { node } = this;
     this.objects.delete(`${resource}/${name}`);
+    this.version++;
+    const metadata = { ...node?.metadata, resourceVersion: String(this.version) };
+    if (resource === "nodes") this.tell({ type: "DELETED", object: { ...node, metadata } });
   }
   count(verb: ApiCall["verb"], resource: string): number {
     return this.calls.filter((call) => call.verb === verb && call.resource === resource).length;
@@ -87,9 +105,30 @@ export class MemoryApi implements ApiClient {
   list = unused;
   createSub = unused;
   delete = unused;
-  watch = (): never => {
-    throw new Error("not part of this server");
-  };
+  /** All nodes, where the server lets itself be watched; the one reader gets every change. */
+  async *watch<T extends ApiObject>(_kind: ResourceKind<T>, { signal }: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    if (!this.watchable) throw refused(403, "Forbidden");
+    this.watches++;
+    const { node } = this;
+    if (node !== undefined) yield { type: "ADDED", object: structuredClone(node) as unknown as T };
+    yield { type: "BOOKMARK", resourceVersion: String(this.version), initialEventsEnd: true };
+    while (!signal.aborted) {
+      const event = this.changes.shift();
+      if (event !== undefined) yield event as WatchEvent<T>;
+      else {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      }
+    }
+  }
+
+  private tell(event: WatchEvent<Node>): void {
+    if (this.watches === 0) return;
+    this.changes.push(event);
+    this.wake();
+  }
 
   private find<T extends ApiObject>(kind: ResourceKind<T>, name: string): T {
     const found = this.objects.get(`${kind.resource}/${name}`);

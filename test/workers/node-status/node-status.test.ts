@@ -290,3 +290,43 @@ test("an older picture from the server's cache is not believed", async () => {
   await world.step(30_000);
   equal(world.api.count("patch", "nodes"), patches);
 });
+
+test("a watch of the own Node: main knows at once, and rounds need no read", async () => {
+  const world = new KeeperWorld();
+  world.api.watchable = true;
+  await world.start();
+  await world.step(1000);
+  world.api.calls.length = 0;
+  const node = world.api.node!;
+  const labels = { ...node.metadata.labels, a: "b" };
+  world.api.put("nodes", {
+    ...node,
+    metadata: { ...node.metadata, labels },
+    spec: { podCIDR: "10.1.0.0/24" },
+  } as never);
+  await world.step(500);
+  deepEqual([world.nodes.at(-1)?.metadata.labels?.["a"], world.podCIDRs], ["b", ["10.1.0.0/24"]]);
+  await world.step(60_000);
+  equal(world.api.count("get", "nodes"), 0);
+  world.keeper.setFacts({ ...FACTS, shuttingDown: true });
+  await world.step(500);
+  deepEqual([world.ready()?.message, world.api.count("get", "nodes")], ["node is shutting down", 0]);
+  world.api.remove("nodes");
+  await world.step(500);
+  equal(world.nodes.at(-1), undefined);
+  await world.step(30_000);
+  deepEqual([world.api.node, world.api.watches], [undefined, 1]);
+  await world.keeper.stop();
+  equal(world.clock.pending, 0);
+});
+
+test("registerNode false: a Node that somebody makes is seen at once", async () => {
+  const world = new KeeperWorld({ registerNode: false });
+  world.api.watchable = true;
+  await world.start();
+  await world.step(1000);
+  world.api.put("nodes", newNode(INIT));
+  await world.step(1500);
+  deepEqual(world.ready(), OK);
+  ok(world.api.lease !== undefined);
+});

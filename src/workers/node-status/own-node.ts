@@ -1,0 +1,57 @@
+// Follows the one Node that is ours: labels, cordons and pod CIDRs reach main at once, and a round needs no read while the
+// watch is well.
+import { NODES } from "../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../shared/api/client/port.js";
+import { Reflector } from "../../shared/api/client/reflector.js";
+import type { Node } from "../../shared/api/node.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export interface OwnNodeOptions {
+  client: ApiClient;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+  random: () => number;
+  /** undefined: it was deleted. */
+  onNode: (node: Node | undefined) => void;
+}
+
+export class OwnNode {
+  private readonly reflector: Reflector<Node>;
+  private node: Node | undefined;
+
+  constructor(private readonly options: OwnNodeOptions) {
+    const { client, nodeName, clock, log, random } = options;
+    this.reflector = new Reflector<Node>({
+      client,
+      kind: NODES,
+      fieldSelector: `metadata.name=${nodeName}`,
+      clock,
+      log,
+      random,
+      onReplace: ([node]) => {
+        if (node !== undefined || this.node !== undefined) this.saw(node);
+      },
+      onEvent: ({ type, object }) => this.saw(type === "DELETED" ? undefined : object),
+    });
+  }
+
+  /** As the watch last had it; undefined when there is none, or the watch is not well. */
+  get current(): Node | undefined {
+    return this.reflector.isSynced && this.reflector.lastError === undefined ? this.node : undefined;
+  }
+
+  start(): void {
+    this.reflector.start();
+  }
+
+  stop(): Promise<void> {
+    return this.reflector.stop();
+  }
+
+  private saw(node: Node | undefined): void {
+    this.node = node;
+    this.options.onNode(node);
+  }
+}
