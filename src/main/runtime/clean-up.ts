@@ -9,13 +9,16 @@ export async function releasePod(runtime: NodeRuntime, uid: string): Promise<voi
   await Promise.all([runtime.volumes.tearDownPod(uid), runtime.cgroups.removePod(uid)]);
 }
 
-/** Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. */
-export async function cleanUpPod(runtime: NodeRuntime, uid: string): Promise<void> {
+/**
+ * Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. The logs of a pod that comes
+ * back under its UID stay: they tell how often its containers have run.
+ */
+export async function cleanUpPod(runtime: NodeRuntime, uid: string, comesBack = false): Promise<void> {
   runtime.cluster?.()?.podGone(uid);
   await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);
   // Its directory held the record of its ids: from here on they may be another pod's.
   runtime.userNamespaces.release(uid);
-  await removeLogs(runtime, uid);
+  if (!comesBack) await removeLogs(runtime, uid);
 }
 
 /** The log directory's name ends in the UID; links to it lie beside those of other pods. */

@@ -27,6 +27,8 @@ export class Doer implements StepDoer {
     preStopMemory?: PreStopMemory,
     /** What the pod's containers were last given, as far as it is known. */
     private readonly actuated: () => PodResources | undefined = () => undefined,
+    /** A pod that is being ended is wanted again, under the same UID. */
+    private readonly comesBack: () => boolean = () => false,
   ) {
     this.images = new ImagesAhead(runtime);
     this.stopping = new Stopping(runtime, preStopMemory);
@@ -97,7 +99,7 @@ export class Doer implements StepDoer {
         return [];
       case "clean-up":
         this.environment = undefined;
-        await cleanUpPod(this.runtime, this.uid);
+        await cleanUpPod(this.runtime, this.uid, this.comesBack());
         return [];
     }
   }

@@ -132,6 +132,7 @@ export class NodeSync {
             add: (containerId) => this.records.preStopDone(uid, containerId),
           },
           () => this.allocations.actuated(uid),
+          () => this.workers.comesBack(uid),
         ),
         recorder: runtime.events,
         admit: (pod, signal) => this.admit(pod, signal),

@@ -37,6 +37,11 @@ export class PodWorkers {
 
   constructor(private readonly deps: PodWorkersDeps) {}
 
+  /** The pod is being ended, and starts anew after that. */
+  comesBack(uid: string): boolean {
+    return this.workers.has(uid) && this.waiting.some((pod) => pod.metadata.uid === uid);
+  }
+
   /** UIDs of all pods with a worker or in the queue for one. */
   has(uid: string): boolean {
     return this.workers.has(uid) || this.waiting.some((pod) => pod.metadata.uid === uid);

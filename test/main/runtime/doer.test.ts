@@ -446,6 +446,27 @@ test("clean-up removes what is the pod's, and nothing else", async (t) => {
   await assert.doesNotReject(world.run(undefined, clean), "a second time there is nothing to do");
 });
 
+test("a pod that comes back under its UID keeps its logs: its containers' restarts are counted on", async (t) => {
+  const world = await build(t);
+  const { sandboxId } = await world.start(podOf(app()), app());
+  const log = join(world.root, "log", "pods", "default_web_uid-web", "app", "0.log");
+  await mkdir(join(log, ".."), { recursive: true });
+  await writeFile(log, "first run");
+  const back = new Doer(
+    world.runtime,
+    "uid-web",
+    () => undefined,
+    undefined,
+    undefined,
+    () => true,
+  );
+  await back.execute(undefined, clean, never);
+  assert.equal(await readFile(log, "utf8"), "first run");
+  const fields = startStep(app(), sandboxId);
+  await world.run(podOf(app()), { ...fields, restartCount: undefined });
+  assert.equal(world.created().config?.metadata?.attempt, 1);
+});
+
 test("release takes volumes and cgroup, and leaves directory and logs; what starts later is prepared anew", async (t) => {
   const world = await build(t);
   const pod = podOf(app());

@@ -105,6 +105,7 @@ test("a pod that comes back while it terminates starts anew once it is gone, wit
   workers.add(newest);
   await settle();
   assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
+  assert.equal(workers.comesBack("uid-1"), true);
   release();
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
