@@ -15,6 +15,7 @@ const ACTED_ON: ReadonlySet<FieldPath> = new Set<FieldPath>([
   "containerLogMaxWorkers",
   "containerLogMonitorInterval",
   "syncFrequency",
+  "configMapAndSecretChangeDetectionStrategy",
   "fileCheckFrequency",
   "httpCheckFrequency",
   "staticPodURL",

@@ -1,0 +1,168 @@
+// Pods made of API objects, on a real runtime: what containers see of config maps, secrets, tokens and services, and that
+// updates reach them while they run.
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { testImage, waitFor } from "../harness/node.js";
+import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
+import { NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+
+let cluster: ClusterNode;
+let api: ApiKit;
+/** Of this file alone. */
+const namespace = `volumes-${process.pid}`;
+
+before(async () => {
+  cluster = await startClusterNode();
+  ({ api } = cluster);
+  await api.create("namespaces", { metadata: { name: namespace } });
+  for (const [resource, name] of [
+    ["serviceaccounts", "default"],
+    ["configmaps", "kube-root-ca.crt"],
+  ] as const) {
+    await api.waitFor(resource, namespace, name, (object) => object !== undefined, { what: `${resource} ${name}` });
+  }
+});
+after(async () => {
+  await api.delete("namespaces", "", namespace);
+  await cluster.stop();
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+function make(resource: string, name: string, fields: Fields): Promise<ApiObject> {
+  return api.create(resource, { metadata: { name, namespace }, ...fields });
+}
+
+/** A pod of this node that runs a script. */
+function pod(name: string, script: string, container: Fields = {}, spec: Fields = {}): Promise<ApiObject> {
+  const command = ["sh", "-c", script];
+  const main = { name: "main", image: testImage(), imagePullPolicy: "IfNotPresent", command, ...container };
+  const rest = { nodeName: NODE_NAME, terminationGracePeriodSeconds: 1, restartPolicy: "Never", ...spec };
+  return make("pods", name, { spec: { containers: [main], ...rest } });
+}
+
+async function logOf({ metadata }: ApiObject): Promise<string[]> {
+  const directory = join(cluster.node.kubelet.podLogs, `${namespace}_${metadata.name}_${metadata.uid}`, "main");
+  const names = await readdir(directory).catch(() => []);
+  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
+  return texts.flatMap((text) => text.split("\n").map((line) => line.split(" ").slice(3).join(" ")));
+}
+
+/** Waits for a line of the pod's output; gives all. */
+async function said(of: ApiObject, line: string, what: string): Promise<string[]> {
+  let lines: string[] = [];
+  const holds = async (): Promise<boolean> => (lines = await logOf(of)).includes(line);
+  await waitFor(holds, { what, timeoutMs: 20_000, lastSeen: () => Promise.resolve(lines.join("\n")) });
+  return lines;
+}
+
+const ACCESS = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** Prints a file whenever it has changed. */
+const follow = (what: string, path: string): string =>
+  `(last=; while :; do v=$(cat ${path}); [ "$v" = "$last" ] || echo "${what}=$v"; last=$v; sleep 0.1; done) &`;
+
+test("a pod of all sources: environment, files, access to the API server; updates reach it", async () => {
+  await Promise.all([
+    make("configmaps", "settings", { data: { color: "red", size: "7" } }),
+    make("secrets", "login", { data: { user: base64("me"), pass: base64("p w") } }),
+    make("services", "web-ui", { spec: { clusterIP: "10.96.7.7", ports: [{ port: 80, name: "http" }] } }),
+  ]);
+  const script = [
+    'echo "ENV $COLOR $ALL_user $ALL_pass $size $WHO"',
+    'echo "SERVICES $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT $WEB_UI_SERVICE_HOST"',
+    `cd ${ACCESS}; echo "ACCESS $(cat namespace) $(grep -c BEGIN ca.crt) $(cut -d. -f1 token | wc -l)"`,
+    'echo "MODE $(stat -Lc %a token) $(stat -c %a .) $(stat -Lc %a /secret/user) $(stat -c %a /secret)"',
+    'for v in /secret /down /all "$PWD"; do echo "TMPFS $(grep -c " $v tmpfs ro" /proc/mounts)"; done',
+    'echo "ALL $(cat /all/maps/color) $(cat /all/user) $(cat /all/cpu) $(stat -Lc %a /all/maps/color)"',
+    follow("color", "/settings/color"),
+    follow("pass", "/secret/pass"),
+    follow("labels", "/down/labels"),
+    "wait",
+  ].join("\n");
+  const env = [
+    { name: "COLOR", valueFrom: { configMapKeyRef: { name: "settings", key: "color" } } },
+    { name: "WHO", valueFrom: { fieldRef: { fieldPath: "spec.serviceAccountName" } } },
+  ];
+  const envFrom = [{ configMapRef: { name: "settings" } }, { prefix: "ALL_", secretRef: { name: "login" } }];
+  const volumeMounts = ["settings", "secret", "down", "all"].map((name) => ({
+    name,
+    mountPath: `/${name}`,
+    ...(name === "secret" && { readOnly: true }),
+  }));
+  const volumes = [
+    { name: "settings", configMap: { name: "settings" } },
+    { name: "secret", secret: { secretName: "login", defaultMode: 0o400 } },
+    { name: "down", downwardAPI: { items: [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }] } },
+    {
+      name: "all",
+      projected: {
+        sources: [
+          { configMap: { name: "settings", items: [{ key: "color", path: "maps/color", mode: 0o440 }] } },
+          { secret: { name: "login", items: [{ key: "user", path: "user" }] } },
+          {
+            downwardAPI: {
+              items: [{ path: "cpu", resourceFieldRef: { containerName: "main", resource: "limits.cpu" } }],
+            },
+          },
+        ],
+      },
+    },
+  ];
+  const resources = { limits: { cpu: "2" } };
+  const made = await pod("all", script, { env, envFrom, volumeMounts, resources }, { volumes });
+  const lines = await said(made, "color=red", "the pod to see its config map");
+  const line = (word: string): string[] => lines.filter((one) => one.startsWith(word));
+  assert.deepEqual(line("ENV"), ["ENV red me p w 7 default"]);
+  assert.match(line("SERVICES")[0] ?? "", /^SERVICES \d+\.\d+\.\d+\.\d+:\d+ 10\.96\.7\.7$/);
+  assert.deepEqual(line("ACCESS"), [`ACCESS ${namespace} 1 1`]);
+  assert.deepEqual(line("MODE"), ["MODE 644 1777 400 1777"]);
+  assert.deepEqual(line("TMPFS"), Array(4).fill("TMPFS 1"));
+  assert.deepEqual(line("ALL"), ["ALL red me 2 440"]);
+
+  await api.patch("configmaps", namespace, "settings", { data: { color: "blue" } });
+  await api.patch("secrets", namespace, "login", { data: { pass: base64("new") } });
+  await api.patch("pods", namespace, "all", { metadata: { labels: { tier: "gold" } } });
+  await said(made, "color=blue", "the new config map in the container");
+  await said(made, "pass=new", "the new secret in the container");
+  await said(made, 'labels=tier="gold"', "the new label in the container");
+});
+
+test("a pod waits for what it refers to, says so, and goes on when it comes", async () => {
+  const volumeMounts = [{ name: "v", mountPath: "/v" }];
+  const made = await pod(
+    "waits",
+    "cat /v/a; echo; sleep 100",
+    { volumeMounts },
+    { volumes: [{ name: "v", configMap: { name: "late" } }] },
+  );
+  const told = async (): Promise<boolean> => {
+    const { items } = await api.list("events", namespace);
+    const text = 'MountVolume.SetUp failed for volume "v" : configmap "late" not found';
+    return items.some((event) => event["reason"] === "FailedMount" && event["message"] === text);
+  };
+  await waitFor(told, { what: "the event", timeoutMs: 20_000 });
+  await make("configmaps", "late", { data: { a: "here" } });
+  await said(made, "here", "the config map that came late");
+});
+
+test("a variable that cannot be had keeps its container from being made, and says why", async () => {
+  await make("configmaps", "small", { data: { a: "1" } });
+  const valueFrom = { configMapKeyRef: { name: "small", key: "b" } };
+  const made = await pod("lacks", 'echo "b=$B"; sleep 100', { env: [{ name: "B", valueFrom }] });
+  const waiting = (object: ApiObject | undefined): Fields | undefined => {
+    const [status] = (object?.status?.["containerStatuses"] ?? []) as { state?: { waiting?: Fields } }[];
+    return status?.state?.waiting;
+  };
+  const shown = await api.waitFor(
+    "pods",
+    namespace,
+    "lacks",
+    (object) => waiting(object)?.["reason"] === "CreateContainerConfigError",
+    { what: "the waiting reason" },
+  );
+  assert.equal(waiting(shown)?.["message"], `couldn't find key b in ConfigMap ${namespace}/small`);
+  await api.patch("configmaps", namespace, "small", { data: { b: "2" } });
+  await said(made, "b=2", "the variable that came late");
+});
