@@ -14,6 +14,7 @@ import { goPlatform } from "../../shared/metrics/node.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
+import { startCsi } from "../node/csi/start-csi.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { Sources } from "../sources/start-sources.js";
@@ -21,6 +22,7 @@ import type { NodeThreads } from "../startup/node-threads.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { NodeClusterObjects } from "./cluster-objects.js";
+import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { startCredentials, type NodeCertificates } from "./credentials.js";
 import type { LateCluster } from "./late-cluster.js";
 import type { JoinedCluster } from "./membership.js";
@@ -38,6 +40,7 @@ export interface JoinParts {
   sync: NodeSync;
   sources: Pick<Sources, "api">;
   late: LateCluster;
+  persistent: PersistentVolumes;
   cri: CriClient;
   recorder: NodeRecorder;
   tasks: TasksPool;
@@ -107,6 +110,9 @@ class Joining implements JoinedCluster {
     this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));
     parts.late.join(objects);
     const events = client.sharing({ qps: orNone(config.get("eventRecordQPS")), burst: config.get("eventBurst") ?? 0 });
+    const ready = firstNode(nodeStatus);
+    const csi = startCsi({ ...parts, rootDir: settings.rootDir, client, nodeStatus, ready });
+    this.stops.push(() => csi.stop());
     const pods = startPodSync({
       ...parts,
       client,
@@ -122,7 +128,7 @@ class Joining implements JoinedCluster {
           onEvent: (event) => feed.onEvent(event),
         }),
       node: () => nodeStatus.node(),
-      ready: firstNode(nodeStatus),
+      ready,
     });
     this.stops.push(() => pods.stop());
   }

@@ -19,14 +19,13 @@ import type { NodeRuntime } from "../runtime/node-runtime.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../timeline/trace.js";
 import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
+import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
+import { changeOwnershipIn } from "./change-ownership.js";
 import { nodeDns } from "./node-dns.js";
 import type { NodeSettings } from "./node-settings.js";
 import { countingMetrics } from "./runtime-metrics.js";
-
-/** Half a second's work; a file system that hangs must not keep a pool thread. */
-const OWNERSHIP_JOB_MS = 120_000;
 
 export interface NodeRuntimeParts {
   clock: Clock;
@@ -37,6 +36,10 @@ export interface NodeRuntimeParts {
   trace: PodTrace;
   tasks: TasksPool;
   providers: NodeCredentials | undefined;
+  /** Volumes that outlive pods; absent on a stand-alone node. */
+  persistent?: PersistentVolumes;
+  /** Ends a pod of which a volume can never be here. */
+  refuse: (uid: string, failure: { reason: string; message: string }) => void;
   /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
   cluster?: LateCluster;
 }
@@ -70,7 +73,9 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       log,
       events,
       metrics: volumeMetrics(registry),
-      changeOwnership: (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal }),
+      changeOwnership: changeOwnershipIn(tasks),
+      ...(parts.persistent !== undefined && { persistent: parts.persistent }),
+      refuse: parts.refuse,
     },
     cluster?.access,
   );

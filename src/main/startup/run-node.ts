@@ -30,6 +30,7 @@ import { watchNode } from "./node-metrics.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { NodeThreads } from "./node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
+import { persistentVolumes } from "./persistent-volumes.js";
 import type { RunOnceNode } from "./run-once.js";
 
 export interface RunningNode extends RunOnceNode {
@@ -75,6 +76,14 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     counters: eventMetrics(registry),
   });
   const membership = deps.cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
+  const persistent =
+    deps.cluster === undefined || membership === undefined
+      ? undefined
+      : await persistentVolumes(deps.cluster.settings, {
+          ...{ tasks, events, registry, clock, log },
+          nodeName: settings.nodeName,
+          cluster: membership.late.access,
+        });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const [bare, facts] = await Promise.all([
     makeRuntime(settings, {
@@ -87,6 +96,12 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       tasks,
       providers,
       ...(membership !== undefined && { cluster: membership.late }),
+      ...(persistent !== undefined && { persistent }),
+      refuse: (uid, failure) => {
+        sync.workers.fail(uid, failure).catch((error: unknown) => {
+          log.error({ err: error, uid }, "a pod that can't have its volumes could not be ended");
+        });
+      },
     }),
     admissionFacts(settings),
   ]);
@@ -174,9 +189,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     withApi: membership !== undefined,
     onStaticSourcesSeen: () => sync.loop.onStaticSourcesSeen(),
   });
-  if (deps.cluster !== undefined) {
+  if (deps.cluster !== undefined && persistent !== undefined) {
     const joining = {
       ...deps.cluster,
+      persistent,
       ...{ threads, sync, sources, tasks, registry, clock, log },
       nodeName: settings.nodeName,
       capacity: facts.capacity,

@@ -1,4 +1,5 @@
 // What does the work behind claims and CSI volumes, put together. Loaded with the first of them.
+import { volumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
 import type { CsiDrivers } from "../csi/drivers.js";
 import { seLinuxEnabled } from "../csi/se-linux.js";
@@ -29,7 +30,12 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
   const ownership = { changeOwnership: options.changeOwnership, events, clock };
   const volumes = new CsiVolumes({ ...options, ownership, seLinux: await seLinuxEnabled() });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
-  const stats = new ClaimStats({ ...options, periodMs: statsPeriodMs, csi });
+  const stats = new ClaimStats({
+    ...options,
+    periodMs: statsPeriodMs,
+    csi,
+    metrics: (figures) => volumeStatsMetrics(options.registry, figures),
+  });
   const local = new LocalVolumes(rootDir, ownership, events);
   const nfs = new NfsVolumes(rootDir);
   const expansion = new VolumeExpansion({ nodeName, cluster, csi, events });

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ClusterAccess } from "../../cluster/port.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
@@ -29,7 +29,7 @@ export interface PersistentVolumesOptions {
   statsPeriodMs: number;
   /** Gate CSIVolumeHealth. */
   volumeHealth: boolean;
-  metrics: (figures: () => readonly ClaimFigures[]) => VolumeStatsMetrics;
+  registry: ThreadRegistry;
 }
 
 export class PersistentVolumes {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
+import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
 import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
@@ -15,6 +16,7 @@ import {
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/shared/api/objects.js";
 import type { Volume } from "../../../../src/shared/api/volume.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { noCsiMetrics } from "../../../../src/shared/metrics/csi.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
@@ -40,7 +42,7 @@ async function world(t: TestContext, { controllerAttaches = true, withDriver = t
     controllerAttaches,
     statsPeriodMs: 60_000,
     volumeHealth: true,
-    metrics: () => ({ collected: () => undefined }),
+    registry: new ThreadRegistry("test"),
   });
   const refuse = (uid: string, failure: { reason: string; message: string }): void => void refused.push([uid, failure]);
   const manager = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
@@ -120,7 +122,7 @@ test("without a controller the agent attaches and detaches by itself", { skip },
   const name = api.calls.find((call) => call.startsWith("create volumeattachments/"))?.split("/")[1] ?? "";
   const asked = api.find(VOLUME_ATTACHMENTS, { name });
   assert.deepEqual(asked?.spec, { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } });
-  api.put(VOLUME_ATTACHMENTS, { ...asked!, status: { attached: true } });
+  api.put(VOLUME_ATTACHMENTS, { ...asked, status: { attached: true } });
   await setUp;
   await manager.tearDownPod("uid-1");
   await (await persistent.csi()).idle();
@@ -277,7 +279,7 @@ test("a volume that has grown is grown on the node, and the claim says so", { sk
   const request = driver.last("NodeExpandVolume");
   assert.deepEqual(request?.["capacityRange"], { requiredBytes: 2n ** 31n, limitBytes: 0n });
   assert.match(String(request?.["stagingTargetPath"]), /globalmount$/);
-  const { status } = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM) ?? {};
+  const status = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
   assert.deepEqual(status, {
     phase: "Bound",
     capacity: { storage: "2Gi" },
@@ -298,10 +300,10 @@ test("a size that can't be had is said so once, and the pod runs", { skip }, asy
   const { api, manager, driver, bind, attachRequired, events } = await world(t);
   attachRequired(false);
   bind({ ...csiSpec, capacity: { storage: "2Gi" } }, { status: { phase: "Bound", capacity: { storage: "1Gi" } } });
-  driver.faults.set("NodeExpandVolume", { code: 11 });
+  driver.faults.set("NodeExpandVolume", { code: grpc.OUT_OF_RANGE });
   await manager.setUpPod(podWith([claimed]), never);
   assert.equal(events[0]?.reason, "VolumeResizeFailed");
-  const { status } = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM) ?? {};
+  const status = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
   assert.deepEqual(status?.allocatedResourceStatuses, { storage: "NodeResizeInfeasible" });
   assert.deepEqual(status?.capacity, { storage: "1Gi" });
   await manager.removePodDirectory("uid-1");

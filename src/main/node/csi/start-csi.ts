@@ -1,0 +1,108 @@
+// CSI on this node, once it is joining its cluster: plugins register, CSINode follows them, and the node's status says
+// which volumes must not be detached.
+// What must hold: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have
+// no such volumes.
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { csiMetrics } from "../../../shared/metrics/csi.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { PersistentVolumes } from "../../volumes/persistent/persistent-volumes.js";
+import { PluginManager } from "../plugins/plugin-manager.js";
+import type { NodeStatusLink } from "../start-node-status.js";
+import { CsiHandler } from "./csi-handler.js";
+import { CsiNodeObject } from "./csi-node-object.js";
+import { connectLate } from "./late-node.js";
+
+/** After that drivers are registered though the node's object was not seen: volumes have to be taken down. */
+const LONGEST_WAIT_MS = 10_000;
+const RECOVER_AGAIN_MS = 5_000;
+
+export interface CsiParts {
+  rootDir: string;
+  nodeName: string;
+  persistent: PersistentVolumes;
+  client: ApiClient;
+  nodeStatus: Pick<NodeStatusLink, "setVolumesInUse" | "setStorageProblem">;
+  /** Settles when the API server has a Node for this machine. */
+  ready: Promise<void>;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface RunningCsi {
+  stop(): Promise<void>;
+}
+
+export function startCsi(parts: CsiParts): RunningCsi {
+  const { persistent, nodeStatus, clock, client, nodeName } = parts;
+  const log = moduleLogger(parts.log, "csi");
+  const metrics = csiMetrics(parts.registry);
+  const ended = new AbortController();
+  const { signal } = ended;
+  const csiNode = new CsiNodeObject({
+    ...{ nodeName, client, clock, log },
+    onReady: () => nodeStatus.setStorageProblem(""),
+  });
+  nodeStatus.setStorageProblem(csiNode.problem() ?? "");
+  const handler = new CsiHandler({
+    ...{ nodeName, client, clock, log, csiNode },
+    drivers: persistent.drivers,
+    connect: (driver, endpoint) => connectLate({ driver, endpoint, clock, metrics }),
+    driverSpec: async (driver) => (await persistent.csi()).context.objects.get(driver),
+  });
+  const plugins = new PluginManager({
+    rootDir: parts.rootDir,
+    clock,
+    log: parts.log,
+    handlers: { CSIPlugin: handler },
+  });
+  const endInUse = persistent.onVolumesInUse((names) => nodeStatus.setVolumesInUse(names));
+  const starting = start().catch((error: unknown) => {
+    if (!signal.aborted) log.error({ err: error }, "plugins cannot register: their directory cannot be watched");
+  });
+
+  async function start(): Promise<void> {
+    const recovering = recover();
+    await firstOf(parts.ready, clock.sleep(LONGEST_WAIT_MS, signal));
+    if (signal.aborted) return;
+    csiNode.start();
+    await plugins.start();
+    await recovering;
+  }
+
+  async function recover(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await persistent.recover();
+        nodeStatus.setVolumesInUse(persistent.volumesInUse());
+        return;
+      } catch (error) {
+        log.error({ err: error }, "volumes that an earlier agent left cannot be read; trying again");
+      }
+      await clock.sleep(RECOVER_AGAIN_MS, signal).catch(() => undefined);
+    }
+  }
+
+  return {
+    async stop() {
+      ended.abort(new Error("the agent stops"));
+      endInUse();
+      await starting;
+      handler.stop();
+      await plugins.stop();
+      await csiNode.stop();
+      await persistent.stop();
+    },
+  };
+}
+
+/** Resolves with the first of the two, and never rejects. */
+function firstOf(one: Promise<unknown>, other: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => resolve();
+    one.then(done, done);
+    other.then(done, done);
+  });
+}

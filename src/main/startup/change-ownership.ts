@@ -1,0 +1,10 @@
+// Files of a volume are given to a group in the pool: a walk over a big volume must not be main's.
+import type { OwnershipDeps } from "../volumes/fs-group/set-ownership.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+
+/** Half a second's work; a file system that hangs must not keep a pool thread. */
+const OWNERSHIP_JOB_MS = 120_000;
+
+export function changeOwnershipIn(tasks: TasksPool): OwnershipDeps["changeOwnership"] {
+  return (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal });
+}

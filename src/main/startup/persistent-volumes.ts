@@ -1,0 +1,33 @@
+// Volumes that outlive pods, on a node that joins a cluster. Nothing of them is loaded on any other.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ClusterAccess } from "../cluster/port.js";
+import type { Settings } from "../command/settings.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
+import { changeOwnershipIn } from "./change-ownership.js";
+
+export interface PersistentParts {
+  nodeName: string;
+  cluster: ClusterAccess;
+  tasks: TasksPool;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export async function persistentVolumes(settings: Settings, parts: PersistentParts): Promise<PersistentVolumes> {
+  const { PersistentVolumes } = await import("../volumes/persistent/persistent-volumes.js");
+  const { config, rootDir } = settings;
+  return new PersistentVolumes({
+    ...parts,
+    rootDir,
+    changeOwnership: changeOwnershipIn(parts.tasks),
+    controllerAttaches: config.get("enableControllerAttachDetach") ?? true,
+    statsPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
+    volumeHealth: config.gate("CSIVolumeHealth"),
+  });
+}
