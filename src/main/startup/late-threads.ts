@@ -24,11 +24,16 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
   const late: LateThread[] = [];
   for (const [thread, limitMs] of Object.entries(limits)) {
     const seen = snapshot.find((slot) => slot.thread === thread);
-    if (seen?.state === "exited" && seen.generation === 0) continue;
+    if (seen !== undefined && isUnstarted(seen)) continue;
     const { ageMs = Infinity, state = "exited", op = 0, opAgeMs = 0 } = seen ?? {};
     if (ageMs > limitMs) late.push({ thread, ageMs, limitMs, state, op, opAgeMs });
   }
   return late;
+}
+
+/** Nobody started it: its slot is as it was made, or its supervisor has no more than looked at it. */
+function isUnstarted({ state, generation, ageMs }: ThreadSnapshot): boolean {
+  return generation === 0 && (state === "exited" || (state === "spawned" && ageMs === Infinity));
 }
 
 /** What an operation code means, where the thread's contract says so. */

@@ -67,6 +67,12 @@ describe("late threads", () => {
     ["not on the board", [slot("main", 0)], ["pleg"]],
     ["exited", [slot("main", 0), slot("pleg", 500, { state: "exited" })], ["pleg"]],
     ["not needed yet", [slot("main", 0), slot("pleg", Infinity, { state: "exited", generation: 0 })], []],
+    [
+      "of a kind of node that this is not",
+      [slot("main", 0), slot("pleg", Infinity, { state: "spawned", generation: 0 })],
+      [],
+    ],
+    ["hung before its first stamp", [slot("main", 0), slot("pleg", Infinity, { state: "spawned" })], ["pleg"]],
     ["without a limit", [slot("main", 0), slot("pleg", 0), slot("server", 1e6)], []],
   ];
   for (const [name, snapshot, late] of table) {
