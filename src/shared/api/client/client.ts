@@ -1,5 +1,6 @@
 // The typed client over a transport: kinds and options become paths, queries and bodies.
 import type { Clock } from "../../clock/clock.js";
+import type { RestClientMetrics } from "../../metrics/rest-client.js";
 import type { ClientConfig } from "./config.js";
 import { Credentials } from "./credentials/credentials.js";
 import type { ClientLog } from "./credentials/identity.js";
@@ -53,6 +54,7 @@ export interface ClientOptions extends ClientLimits {
   config: ClientConfig;
   clock: Clock;
   log: ClientLog;
+  metrics?: RestClientMetrics;
 }
 
 /** An ApiClient with connections of its own. */
@@ -65,9 +67,10 @@ export interface ConnectedClient extends ApiClient {
 
 /** Connects at the first call, not here. */
 export function createApiClient(options: ClientOptions): ConnectedClient {
-  const { config, clock, log } = options;
-  const transport = new Transport(config, new Credentials(config, clock, log), clock, log);
-  return new HttpApiClient({ config, clock, log, transport }, options, true);
+  const { config, clock, log, metrics } = options;
+  const credentials = new Credentials(config, clock, log, (...run) => metrics?.ranPlugin(...run));
+  const transport = new Transport(config, credentials, clock, log);
+  return new HttpApiClient({ config, clock, log, transport, metrics }, options, true);
 }
 
 interface Shared {
@@ -75,6 +78,7 @@ interface Shared {
   clock: Clock;
   log: ClientLog;
   transport: Transport;
+  metrics: RestClientMetrics | undefined;
 }
 
 class HttpApiClient implements ConnectedClient {
@@ -86,10 +90,10 @@ class HttpApiClient implements ConnectedClient {
     limits: ClientLimits,
     private readonly isOwner: boolean,
   ) {
-    const { config, clock, log, transport } = shared;
+    const { config, clock, log, transport, metrics } = shared;
     const limit = new RateLimit(limits.qps ?? 0, limits.burst ?? 0, clock);
     const userAgent = limits.userAgent ?? USER_AGENT;
-    this.caller = new Caller({ config, wire: transport, limit, clock, log, userAgent });
+    this.caller = new Caller({ config, wire: transport, limit, clock, log, userAgent, metrics });
     this.deadlineMs = limits.timeoutMs ?? DEADLINE_MS;
   }
 

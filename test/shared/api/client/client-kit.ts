@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "../../../../src/shared/clock/clock.js";
 import { createApiClient, type ClientLimits, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
 import type { ClientConfig } from "../../../../src/shared/api/client/config.js";
 import type { ClientLog } from "../../../../src/shared/api/client/credentials/identity.js";
+import type { RestClientMetrics } from "../../../../src/shared/metrics/rest-client.js";
 import { startApiServer, type ServerOptions, type TestApiServer } from "../../../support/api-server.js";
 
 export interface KeptLog {
@@ -29,6 +30,7 @@ export interface RigOptions extends Partial<ServerOptions> {
   config?: Partial<ClientConfig>;
   limits?: ClientLimits;
   clock?: Clock;
+  metrics?: RestClientMetrics;
 }
 
 /** A server and its client. Both end when the rig is disposed of. */
@@ -36,7 +38,9 @@ export async function startRig(options: RigOptions): Promise<Rig & AsyncDisposab
   const server = await startApiServer({ protocol: "http", answer: () => undefined, ...options });
   const { log, lines } = keptLog();
   const config: ClientConfig = { origin: "test.kubeconfig", server: server.url, ...options.config };
-  const client = createApiClient({ config, clock: options.clock ?? systemClock, log, qps: -1, ...options.limits });
+  const { clock = systemClock, metrics, limits } = options;
+  const measured = metrics === undefined ? {} : { metrics };
+  const client = createApiClient({ config, clock, log, qps: -1, ...limits, ...measured });
   return {
     server,
     client,

@@ -35,6 +35,7 @@ export async function readAll(response: WireResponse): Promise<Buffer> {
     if (size > BODY_LIMIT) throw new BodyError(`the answer is longer than ${BODY_LIMIT / 1024 / 1024} MiB`);
     blocks.push(block as Buffer);
   }
+  response.received = size;
   return blocks.length === 1 && blocks[0] !== undefined ? blocks[0] : Buffer.concat(blocks);
 }
 

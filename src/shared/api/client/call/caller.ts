@@ -11,6 +11,7 @@ import { Scope } from "../connection/scope.js";
 import { connectionError } from "../connection/trouble.js";
 import { reasonOf, type Wire, type WireRequest, type WireResponse } from "../connection/wire.js";
 import { errorCode } from "../../../fs/atomic-write.js";
+import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
 
@@ -19,6 +20,8 @@ const RETRIES = 10;
 const BROKEN_WAIT_MS = 1000;
 const BROKEN = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_HTTP2_STREAM_ERROR"]);
 const TIMEOUT = 504;
+/** In metrics, in place of a status. */
+const NO_ANSWER = "<error>";
 /** A longer wait than this is told to the log. */
 const LONG_WAIT_MS = 1000;
 
@@ -41,24 +44,36 @@ export interface CallerOptions {
   clock: Clock;
   log: ClientLog;
   userAgent: string;
+  metrics: RestClientMetrics | undefined;
 }
 
 export class Caller {
   private readonly basePath: string;
+  private readonly host: string;
 
   constructor(private readonly options: CallerOptions) {
-    this.basePath = new URL(options.config.server).pathname.replace(/\/+$/, "");
+    const { pathname, host } = new URL(options.config.server);
+    this.basePath = pathname.replace(/\/+$/, "");
+    this.host = host;
   }
 
   /** Rejects with ApiError, ApiConnectionError, CredentialError, or the signal's reason. */
   async run<T>(call: Call, signal: AbortSignal | undefined, read: Read<T>): Promise<T> {
+    const { clock, metrics } = this.options;
     const scope = new Scope(signal);
+    const since = clock.monotonic();
+    let received: number | undefined;
     try {
-      return await this.within(call, scope, read);
+      return await this.within(call, scope, async (response) => {
+        const value = await read(response);
+        received = response.received;
+        return value;
+      });
     } catch (error) {
       throw this.explained(call, scope, error);
     } finally {
       scope.dispose();
+      metrics?.done(this.labels(call), clock.monotonic() - since, call.body?.length ?? 0, received);
     }
   }
 
@@ -85,6 +100,7 @@ export class Caller {
 
   private async turn(call: Call, signal: AbortSignal): Promise<void> {
     const waitedMs = await this.options.limit.take(signal);
+    this.options.metrics?.throttled(this.labels(call), waitedMs);
     if (waitedMs < LONG_WAIT_MS) return;
     const fields = { duration: `${Math.round(waitedMs)}ms`, verb: call.method, URL: this.url(call) };
     this.options.log.info(fields, "Waited before sending request: client-side throttling");
@@ -97,6 +113,7 @@ export class Caller {
       const mayWait = (ms: number): boolean => left > 0 && clock.monotonic() + ms < deadline;
       const outcome = await this.attempt(call, scope, read, mayWait);
       if ("value" in outcome) return outcome.value;
+      this.options.metrics?.retried(this.labels(call), outcome.code);
       await clock.sleep(outcome.retryAfterMs, scope.signal);
     }
   }
@@ -106,9 +123,9 @@ export class Caller {
     scope: Scope,
     read: Read<T>,
     mayWait: (ms: number) => boolean,
-  ): Promise<{ value: T } | { retryAfterMs: number }> {
+  ): Promise<{ value: T } | { retryAfterMs: number; code: string }> {
     try {
-      const response = await this.options.wire.send(this.request(call), scope.signal);
+      const response = await this.send(call, scope.signal);
       if (response.status >= 200 && response.status < 300) return { value: await read(response) };
       const retryAfterMs = retryAfter(response);
       if (retryAfterMs === undefined || !mayWait(retryAfterMs)) throw await refusalOf(response);
@@ -118,12 +135,27 @@ export class Caller {
         if (isTooLargeVersion(refusal)) throw refusal;
       }
       response.body.on("error", () => undefined).destroy();
-      return { retryAfterMs };
+      return { retryAfterMs, code: String(response.status) };
     } catch (error) {
       const isBroken = call.method === "GET" && BROKEN.has(errorCode(error) ?? "");
       if (!isBroken || scope.signal.aborted || !mayWait(BROKEN_WAIT_MS)) throw error;
-      return { retryAfterMs: BROKEN_WAIT_MS };
+      return { retryAfterMs: BROKEN_WAIT_MS, code: NO_ANSWER };
     }
+  }
+
+  private async send(call: Call, signal: AbortSignal): Promise<WireResponse> {
+    let code = NO_ANSWER;
+    try {
+      const response = await this.options.wire.send(this.request(call), signal);
+      code = String(response.status);
+      return response;
+    } finally {
+      this.options.metrics?.answered(this.labels(call), code);
+    }
+  }
+
+  private labels({ method }: Call): CallLabels {
+    return { verb: method, host: this.host };
   }
 
   private request(call: Call): WireRequest {

@@ -9,7 +9,9 @@ import { BodyError, bodyOf, jsonOf } from "./body.js";
 export async function readList<T>(response: WireResponse, turn: Turn): Promise<ApiList<T>> {
   const cutter = new ListCutter();
   let items: T[] = [];
+  response.received = 0;
   for await (const block of await bodyOf(response)) {
+    response.received += (block as Buffer).length;
     for (const item of cutter.push(block as Buffer)) {
       items.push(jsonOf(item, "an item of the list") as T);
       if (turn.isOver) await turn.next();

@@ -16,6 +16,8 @@ export interface WireResponse {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** To be read to its end, or destroyed. Errors are as Node gives them. */
   body: Readable;
+  /** Bytes of the body so far, unpacked; counted by who reads it. */
+  received?: number;
 }
 
 /** Where requests can be sent. Rejects as Node does, or with the signal's reason. */

@@ -42,6 +42,7 @@ function send(answers: (() => WireResponse | Error)[], call: Partial<Call> = {},
     clock,
     log,
     userAgent: "test",
+    metrics: undefined,
   });
   const run = () => caller.run({ ...GET, ...call }, undefined, readJson);
   const outcome = run().catch((error: unknown) => error);

@@ -9,8 +9,12 @@ import { ExecError, runCommand, type ExecFailure } from "./run-command.js";
 
 const REST_MS = 5000;
 
-/** Told of each run. */
-export type OnExec = (code: number, status: "no_error" | ExecFailure | "client_internal_error") => void;
+/** Told of each run, and until when (ms since the epoch) its credentials serve. */
+export type OnExec = (
+  code: number,
+  status: "no_error" | ExecFailure | "client_internal_error",
+  expiresAt: number | undefined,
+) => void;
 
 export class ExecPlugin {
   private readonly ca: SourceText | undefined;
@@ -71,15 +75,15 @@ export class ExecPlugin {
       this.isRefused = false;
       this.failure = undefined;
       if (isSame || this.isSpent) this.rest();
-      this.onExec(0, "no_error");
+      this.onExec(0, "no_error", next.expiresAt);
       return next;
     } catch (error) {
       this.failure = error instanceof Error ? error : new Error(String(error));
       // What it gave before may still do: a server refuses for other reasons, too.
       this.isRefused = false;
       this.rest();
-      if (error instanceof ExecError) this.onExec(error.exitCode, error.status);
-      else this.onExec(1, "client_internal_error");
+      if (error instanceof ExecError) this.onExec(error.exitCode, error.status, undefined);
+      else this.onExec(1, "client_internal_error", undefined);
       throw error;
     }
   }

@@ -1,0 +1,78 @@
+// What calls to the API server cost: rest_client_* (facts: metrics). One instance per thread that calls it.
+import type { Clock } from "../clock/clock.js";
+import type { ThreadRegistry } from "./thread-registry.js";
+
+const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const BYTES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
+
+/** Whom a call went to, and how. */
+export interface CallLabels {
+  verb: string;
+  /** With its port. */
+  host: string;
+}
+
+export interface RestClientMetrics {
+  /** Each attempt; `code`: HTTP's, or "<error>" without an answer. */
+  answered(call: CallLabels, code: string): void;
+  /** An attempt of that outcome is made again. */
+  retried(call: CallLabels, code: string): void;
+  /** Waited for its turn. */
+  throttled(call: CallLabels, ms: number): void;
+  /** All of a call, with waits and retries; bytes of the bodies, unpacked. */
+  done(call: CallLabels, ms: number, sent: number, received: number | undefined): void;
+  /** A run of a credential plugin; `expiresAt`: ms since the epoch, undefined: never. */
+  ranPlugin(code: number, status: string, expiresAt: number | undefined): void;
+}
+
+export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "now">): RestClientMetrics {
+  const name = "rest_client";
+  const labels = ["verb", "host"] as const;
+  const requests = registry.counter(`${name}_requests_total`, "HTTP requests to the API server", [
+    "code",
+    "method",
+    "host",
+  ]);
+  const retries = registry.counter(`${name}_request_retries_total`, "Requests made again, by the outcome before", [
+    "code",
+    ...labels,
+  ]);
+  const duration = registry.histogram(
+    `${name}_request_duration_seconds`,
+    "Time from a call to its answer",
+    labels,
+    SECONDS,
+  );
+  const limiter = registry.histogram(
+    `${name}_rate_limiter_duration_seconds`,
+    "Time that calls waited for their turn",
+    labels,
+    SECONDS,
+  );
+  const sentBytes = registry.histogram(`${name}_request_size_bytes`, "Bodies sent", labels, BYTES);
+  const receivedBytes = registry.histogram(`${name}_response_size_bytes`, "Bodies received, unpacked", labels, BYTES);
+  const plugins = registry.counter(`${name}_exec_plugin_call_total`, "Runs of credential plugins", [
+    "code",
+    "call_status",
+  ]);
+  const ttl = registry.gauge(
+    `${name}_exec_plugin_ttl_seconds`,
+    "Seconds until the credential plugin's credentials end; +Inf while there are none that do",
+  );
+  let endsAt = Infinity;
+  registry.onSnapshot(() => ttl.set((endsAt - clock.now()) / 1000));
+  return {
+    answered: ({ verb, host }, code) => requests.inc({ code, method: verb, host }),
+    retried: ({ verb, host }, code) => retries.inc({ code, verb, host }),
+    throttled: ({ verb, host }, ms) => limiter.observe({ verb, host }, ms / 1000),
+    done({ verb, host }, ms, sent, received) {
+      duration.observe({ verb, host }, ms / 1000);
+      sentBytes.observe({ verb, host }, sent);
+      if (received !== undefined) receivedBytes.observe({ verb, host }, received);
+    },
+    ranPlugin(code, status, expiresAt) {
+      plugins.inc({ code, call_status: status });
+      if (status === "no_error") endsAt = expiresAt ?? Infinity;
+    },
+  };
+}
