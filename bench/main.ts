@@ -7,7 +7,9 @@ import { fileURLToPath } from "node:url";
 import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
 import { renderPage, type Report } from "./lib/page.js";
 import { table } from "./lib/stats.js";
+import { startCluster } from "./lib/cluster-under-test.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
+import { benchCluster, type ClusterRow } from "./sections/cluster.js";
 import { benchIdle } from "./sections/idle.js";
 import { benchPodChange } from "./sections/pod-change.js";
 import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
@@ -20,7 +22,18 @@ import { benchStartup } from "./sections/startup.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
-const SECTIONS = ["queue", "startup", "start", "shape", "change", "idle", "scale", "probes", "soak"] as const;
+const SECTIONS = [
+  "queue",
+  "startup",
+  "start",
+  "shape",
+  "change",
+  "idle",
+  "scale",
+  "probes",
+  "cluster",
+  "soak",
+] as const;
 /** Takes long: only when it is named. */
 const ONLY_BY_NAME: readonly string[] = ["soak"];
 
@@ -160,6 +173,23 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
       ]),
     });
   }
+  if (wanted.includes("cluster")) {
+    await using cluster = await startCluster();
+    const flags = ["--kubeconfig", cluster.nodeKubeconfig];
+    const node = await startNodeUnderTest("/run/nodelet-bench-cluster", {}, { flags, port: 21_250 });
+    try {
+      const { rows, rest } = await benchCluster(node, cluster);
+      raw["cluster"] = { server: cluster.server, rows, rest };
+      show(clusterReport(cluster.server, rows));
+      show({
+        title: "At rest, in a cluster",
+        head: ["pods", "RSS MiB", "% of one core over 30 s"],
+        rows: rest.map((row) => [row.pods, row.rssMiB, row.cpuPercent]),
+      });
+    } finally {
+      await node.stop();
+    }
+  }
   if (wanted.includes("soak")) {
     const soak = await benchSoak(soakMinutes());
     raw["soak"] = soak;
@@ -181,6 +211,24 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
     });
   }
   return { reports, raw };
+}
+
+function clusterReport(server: string, rows: readonly ClusterRow[]): Report {
+  return {
+    title: `API server (${server}): created → Ready, deleted → gone (ms), and the agent's processor time`,
+    head: ["pods", "p50", "p99", "last Ready", "floor last", "gone p50", "gone max", "CPU ms per start", "per end"],
+    rows: rows.map((row) => [
+      row.size,
+      row.ready.p50,
+      row.ready.p99,
+      row.lastReady,
+      row.lastFloor,
+      row.gone.p50,
+      row.gone.max,
+      row.cpuMsPerStart,
+      row.cpuMsPerEnd,
+    ]),
+  };
 }
 
 function startReport(rows: readonly PodStartRow[]): Report {

@@ -28,10 +28,11 @@ export interface NodeUnderTest {
   stop(patienceMs?: number): Promise<void>;
 }
 
-/** `config`: more fields of KubeletConfiguration. */
+/** `config`: more fields of KubeletConfiguration; `flags`: of the command line. */
 export async function startNodeUnderTest(
   base: string,
   config: Readonly<Record<string, unknown>> = {},
+  { flags = [], port }: { flags?: readonly string[]; port?: number } = {},
 ): Promise<NodeUnderTest> {
   await rm(base, { recursive: true, force: true });
   await mkdir(join(base, "staging"), { recursive: true });
@@ -51,6 +52,8 @@ export async function startNodeUnderTest(
     healthzPort: HEALTHZ_PORT,
     nodeName: "bench",
     config,
+    flags,
+    ...(port === undefined ? {} : { port }),
     ...(process.env["NODELET_BENCH_ENTRY"] === undefined ? {} : { entry: process.env["NODELET_BENCH_ENTRY"] }),
   });
   await kubelet.start();

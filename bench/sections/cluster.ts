@@ -1,0 +1,140 @@
+// Pods as a client of the API server sees them: created → Ready, one by one and in bursts, beside the CRI floor; deleted →
+// gone; the agent's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
+import { NAMESPACE, NODE_NAME, PodWatch, type ClusterUnderTest } from "../lib/cluster-under-test.js";
+import { markingPod } from "../lib/manifests.js";
+import type { NodeUnderTest } from "../lib/node-under-test.js";
+import { round, summarize, type Summary } from "../lib/stats.js";
+
+export interface ClusterRow {
+  size: number;
+  rounds: number;
+  /** Milliseconds; of a burst, each pod from the first create. */
+  ready: Summary;
+  /** Median over the rounds. */
+  lastReady: number;
+  lastFloor: number;
+  /** delete → gone, of each pod from the first delete. */
+  gone: Summary;
+  cpuMsPerStart: number;
+  cpuMsPerEnd: number;
+}
+
+export interface RestRow {
+  pods: number;
+  rssMiB: number;
+  cpuPercent: number;
+}
+
+let serial = 0;
+
+interface Parts {
+  node: NodeUnderTest;
+  cluster: ClusterUnderTest;
+  watch: PodWatch;
+}
+
+export async function benchCluster(
+  node: NodeUnderTest,
+  cluster: ClusterUnderTest,
+): Promise<{ rows: ClusterRow[]; rest: RestRow[] }> {
+  await cluster.api.waitFor("nodes", "", NODE_NAME, isNodeReady, { what: "the node to be Ready", timeoutMs: 60_000 });
+  using watch = new PodWatch(cluster.api);
+  await watch.start();
+  const parts = { node, cluster, watch };
+  const rest = [await atRest(parts, 0)];
+  await benchSize(parts, 1, 2); // warm-up, not counted
+  const rows: ClusterRow[] = [];
+  for (const [size, rounds] of [
+    [1, 15],
+    [10, 3],
+    [30, 2],
+    [100, 1],
+  ] as const) {
+    rows.push(await benchSize(parts, size, rounds));
+    console.log(`cluster, burst of ${size}: done`);
+  }
+  for (const size of [30, 100]) {
+    const names = await create(parts, size);
+    rest.push(await atRest(parts, size));
+    await remove(parts, names);
+  }
+  return { rows, rest };
+}
+
+async function benchSize(parts: Parts, size: number, rounds: number): Promise<ClusterRow> {
+  const { node } = parts;
+  const ready: number[] = [];
+  const lasts: number[] = [];
+  const floors: number[] = [];
+  const gone: number[] = [];
+  let [startCpu, endCpu] = [0, 0];
+  for (let turn = 0; turn < rounds; turn++) {
+    const before = await node.usage();
+    const startedAt = performance.now();
+    const names = await create(parts, size);
+    const took = (await Promise.all(names.map((name) => parts.watch.at(name, "ready")))).map((at) => at - startedAt);
+    const running = await node.usage();
+    ready.push(...took);
+    lasts.push(Math.max(...took));
+    gone.push(...(await remove(parts, names)));
+    const after = await node.usage();
+    startCpu += running.cpuSeconds - before.cpuSeconds;
+    endCpu += after.cpuSeconds - running.cpuSeconds;
+    floors.push(Math.max(...(await node.floor.start(names.map((name) => `f${name}`)))));
+    await node.floor.clear();
+  }
+  return {
+    size,
+    rounds,
+    ready: summarize(ready),
+    lastReady: summarize(lasts).p50,
+    lastFloor: summarize(floors).p50,
+    gone: summarize(gone),
+    cpuMsPerStart: round((startCpu * 1000) / (size * rounds)),
+    cpuMsPerEnd: round((endCpu * 1000) / (size * rounds)),
+  };
+}
+
+/** All at once; settles when the server has them. */
+async function create({ cluster, node }: Parts, size: number): Promise<string[]> {
+  const names = Array.from({ length: size }, (_, i) => `c${size}-${++serial}-${i}`);
+  await Promise.all(
+    names.map(async (name) => {
+      const pod = markingPod(name, node.marks.directory) as { metadata: object; spec: object };
+      await cluster.api.create("pods", {
+        metadata: { ...pod.metadata, namespace: NAMESPACE },
+        spec: { ...pod.spec, nodeName: NODE_NAME },
+      });
+    }),
+  );
+  return names;
+}
+
+/** Milliseconds until each is gone. */
+async function remove({ cluster, watch }: Parts, names: readonly string[]): Promise<number[]> {
+  const startedAt = performance.now();
+  await Promise.all(names.map((name) => cluster.api.delete("pods", NAMESPACE, name)));
+  return (await Promise.all(names.map((name) => watch.at(name, "gone")))).map((at) => at - startedAt);
+}
+
+/** The quiet time of the PLEG must have begun before the agent counts as idle. */
+const SETTLE_MS = 15_000;
+const MEASURE_MS = 30_000;
+
+async function atRest({ node }: Parts, pods: number): Promise<RestRow> {
+  await sleep(SETTLE_MS);
+  const before = await node.usage();
+  await sleep(MEASURE_MS);
+  const after = await node.usage();
+  const cpuPercent = ((after.cpuSeconds - before.cpuSeconds) / (MEASURE_MS / 1000)) * 100;
+  return { pods, rssMiB: after.rssMiB, cpuPercent: Math.round(cpuPercent * 100) / 100 };
+}
+
+function isNodeReady(node: { status?: Record<string, unknown> } | undefined): boolean {
+  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
+  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
