@@ -1,7 +1,7 @@
 // Pods made of API objects, on a real runtime: what containers see of config maps, secrets, tokens and services, and that
 // updates reach them while they run.
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";
@@ -25,6 +25,9 @@ before(async () => {
   }
 });
 after(async () => {
+  // No node is left to end them on a server that lives on.
+  const { items } = await api.list("pods", namespace);
+  for (const { metadata } of items) await api.delete("pods", namespace, metadata.name, { gracePeriodSeconds: 0 });
   await api.delete("namespaces", "", namespace);
   await cluster.stop();
 });
@@ -55,6 +58,15 @@ async function said(of: ApiObject, line: string, what: string): Promise<string[]
   let lines: string[] = [];
   const holds = async (): Promise<boolean> => (lines = await logOf(of)).includes(line);
   await waitFor(holds, { what, timeoutMs: 20_000, lastSeen: () => Promise.resolve(lines.join("\n")) });
+  return lines;
+}
+
+/** Waits for so many lines like it; gives them. */
+async function saidMatching(of: ApiObject, like: RegExp, count: number): Promise<string[]> {
+  let lines: string[] = [];
+  const holds = async (): Promise<boolean> =>
+    (lines = (await logOf(of)).filter((line) => like.test(line))).length >= count;
+  await waitFor(holds, { what: `${count} lines like ${like.source}`, timeoutMs: 20_000 });
   return lines;
 }
 
@@ -165,4 +177,34 @@ test("a variable that cannot be had keeps its container from being made, and say
   assert.equal(waiting(shown)?.["message"], `couldn't find key b in ConfigMap ${namespace}/small`);
   await api.patch("configmaps", namespace, "small", { data: { b: "2" } });
   await said(made, "b=2", "the variable that came late");
+});
+
+test("without the API server containers come back with what is known of it", async (t) => {
+  const { fixture, node } = cluster;
+  if (fixture === undefined) {
+    t.skip("a real server is not ours to stop");
+    return;
+  }
+  await make("configmaps", "known", { data: { a: "1" } });
+  const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "known", key: "a" } } }];
+  const volumeMounts = ["known", "end"].map((name) => ({ name, mountPath: `/${name}` }));
+  const volumes = [
+    { name: "known", configMap: { name: "known" } },
+    { name: "end", emptyDir: {} },
+  ];
+  const script = `echo "run $A $KUBERNETES_SERVICE_HOST $(cat /known/a)"; until rm /end/now 2>/dev/null; do sleep 0.1; done`;
+  const made = await pod("stays", script, { env, volumeMounts }, { volumes, restartPolicy: "Always" });
+  const [first = ""] = (await saidMatching(made, /^run /, 1)).slice(-1);
+  assert.match(first, /^run 1 \S+ 1$/);
+  await fixture.stop();
+  try {
+    await writeFile(`${node.kubelet.rootDir}/pods/${made.metadata.uid}/volumes/kubernetes.io~empty-dir/end/now`, "");
+    assert.deepEqual(await saidMatching(made, /^run /, 2), [first, first]);
+  } finally {
+    await fixture.restart();
+  }
+  await api.patch("configmaps", namespace, "known", { data: { a: "2" } });
+  const file = `${node.kubelet.rootDir}/pods/${made.metadata.uid}/volumes/kubernetes.io~configmap/known/a`;
+  const updated = async (): Promise<boolean> => (await readFile(file, "utf8")) === "2";
+  await waitFor(updated, { what: "the update after the server's return", timeoutMs: 40_000 });
 });

@@ -163,7 +163,13 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     const end = clock.monotonic() + READ_MS;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
       try {
-        return await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
+        const object = await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
+        // What the watch says first may be newer than what is used from here on.
+        if (!item.synced) {
+          item.object = object;
+          item.missed = true;
+        }
+        return object;
       } catch (error) {
         signal.throwIfAborted();
         if (!isForbidden(error) || clock.monotonic() + waitMs > end) {

@@ -42,12 +42,12 @@ export class CredentialProviders implements NodeCredentials {
     return answers.flat();
   }
 
-  /** Static pods have no service account; nobody could give them a token. */
+  /** Static pods have no service account, and tokens of others are not passed on. */
   private canAsk({ name, tokenAttributes }: CredentialProviderSettings): boolean {
     if (tokenAttributes?.requireServiceAccount !== true) return true;
     if (!this.told.has(name)) {
       this.told.add(name);
-      const why = "it requires a service account, and pods of a node without an API server have none";
+      const why = "it requires a service account, and tokens of pods' service accounts are given to no provider yet";
       this.deps.log.warn({ provider: name }, `credential provider ${name} is not asked: ${why}`);
     }
     return false;

@@ -117,6 +117,21 @@ test("a watch that has not spoken yet is not waited for long; a refusal is tried
   assert.equal((await last).data?.["version"], "4");
 });
 
+test("what was read beside the watch is told to be old when the watch knows better", async () => {
+  for (const [version, told] of [
+    [3, []],
+    [4, ["u1"]],
+  ] as const) {
+    const { objects, clock, replace, changed } = world(() => map(3));
+    objects.wanted("u1", "ns", refs("a"));
+    const read = objects.get("ns", "a", never);
+    clock.step(250);
+    assert.equal((await read).data?.["version"], "3");
+    replace("=a", map(version));
+    assert.deepEqual(changed, told);
+  }
+});
+
 test("an immutable object is not watched, and not kept when its last pod goes", async () => {
   const { objects, live, replace, all } = world();
   objects.wanted("u1", "ns", refs("a"));
