@@ -67,7 +67,13 @@ export class Cluster implements AsyncDisposable {
     });
     const { name } = made.metadata;
     const approval = { type: "Approved", status: "True", reason: "Suite", message: "for the cluster suite" };
-    await this.kit.patch(CSR, "", name, { status: { conditions: [approval] } }, { type: "merge", subresource: "approval" });
+    await this.kit.patch(
+      CSR,
+      "",
+      name,
+      { status: { conditions: [approval] } },
+      { type: "merge", subresource: "approval" },
+    );
     const signed = await this.kit.waitFor(CSR, "", name, (csr) => typeof csr?.status?.["certificate"] === "string", {
       what: `the certificate of ${node}`,
     });
