@@ -116,7 +116,8 @@ export interface CSIDriver extends ApiObject {
 
 export interface CSINode extends ApiObject {
   spec: {
-    drivers: { name: string; nodeID: string; topologyKeys?: string[]; allocatable?: { count?: number } }[];
+    /** null: the API server's way to say that there are none. */
+    drivers: { name: string; nodeID: string; topologyKeys?: string[]; allocatable?: { count?: number } }[] | null;
   };
 }
 

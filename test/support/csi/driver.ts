@@ -116,7 +116,7 @@ export class TestCsiDriver implements AsyncDisposable {
 
   /** Names of the calls, without those that only ask. */
   did(): string[] {
-    const asks = new Set(["NodeGetInfo", "NodeGetCapabilities", "GetPluginInfo"]);
+    const asks = new Set(["NodeGetInfo", "NodeGetCapabilities", "GetInfo", "NotifyRegistrationStatus"]);
     return this.calls.map(({ method }) => method).filter((method) => !asks.has(method));
   }
   last(method: string): Readonly<Record<string, unknown>> | undefined {

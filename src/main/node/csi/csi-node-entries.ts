@@ -5,7 +5,7 @@ import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 
 const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
-type Driver = CSINode["spec"]["drivers"][number];
+type Driver = NonNullable<CSINode["spec"]["drivers"]>[number];
 
 export function withDriver(object: CSINode, name: string, info: CsiNodeInfo): CSINode {
   const entry: Driver = {
@@ -15,15 +15,21 @@ export function withDriver(object: CSINode, name: string, info: CsiNodeInfo): CS
     // No limit is no field.
     ...(info.maxVolumes > 0 ? { allocatable: { count: info.maxVolumes } } : {}),
   };
-  const before = object.spec.drivers.find((driver) => driver.name === name);
+  const before = driversOf(object).find((driver) => driver.name === name);
   if (before !== undefined && same(before, entry)) return object;
-  const others = object.spec.drivers.filter((driver) => driver.name !== name);
+  const others = driversOf(object).filter((driver) => driver.name !== name);
   return { ...object, spec: { ...object.spec, drivers: [...others, entry] } };
 }
 
 export function withoutDriver(object: CSINode, name: string): CSINode {
-  const drivers = object.spec.drivers.filter((driver) => driver.name !== name);
-  return drivers.length === object.spec.drivers.length ? object : { ...object, spec: { ...object.spec, drivers } };
+  const before = driversOf(object);
+  const drivers = before.filter((driver) => driver.name !== name);
+  return drivers.length === before.length ? object : { ...object, spec: { ...object.spec, drivers } };
+}
+
+/** An empty list comes back as null. */
+function driversOf(object: CSINode): Driver[] {
+  return object.spec.drivers ?? [];
 }
 
 function same(a: Driver, b: Driver): boolean {

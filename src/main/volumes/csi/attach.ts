@@ -1,7 +1,7 @@
 // A volume that has to be attached is used only once it is: the node's status lists it, and its VolumeAttachment says so.
 // Where nobody else attaches (enableControllerAttachDetach false), the agent asks for it itself.
 // What must hold: a volume is in volumesInUse, for all to see, before it is used, so that nobody detaches it meanwhile.
-import { isAlreadyExists, isNotFound } from "../../../shared/api/client/errors.js";
+import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
 import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
 import type { VolumeAttachment } from "../../../shared/api/objects.js";
 import type { CsiContext } from "./context.js";
@@ -32,10 +32,8 @@ export async function waitForAttachment(
   const name = attachmentName(volume.handle, volume.driver, nodeName);
   const deadline = clock.monotonic() + WAIT_MS;
   for (let delayMs = FIRST_LOOK_MS; ; delayMs = nextDelay(delayMs)) {
-    const [missing, attachment] = await Promise.all([
-      controllerAttaches ? missingInNode(context, volume, signal) : undefined,
-      read(context, name, signal),
-    ]);
+    const missing = controllerAttaches ? await missingInNode(context, volume, signal) : undefined;
+    const attachment = missing === undefined ? await read(context, name, signal) : undefined;
     const problem = missing ?? problemOf(attachment, name);
     if (problem === undefined) return attachment?.status?.attachmentMetadata ?? {};
     if (clock.monotonic() + delayMs > deadline) throw new NotAttachedError(problem);
@@ -92,7 +90,8 @@ async function read(context: CsiContext, name: string, signal: AbortSignal): Pro
   try {
     return await context.joined().client.get(VOLUME_ATTACHMENTS, { name }, { signal });
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    // To a node that it has nothing to do with yet, the server does not say whether there is one.
+    if (isNotFound(error) || isForbidden(error)) return undefined;
     throw error;
   }
 }

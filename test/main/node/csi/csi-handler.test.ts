@@ -61,7 +61,7 @@ test("a driver is in CSINode, in the node's annotation and labels; its leaving t
   assert.deepEqual(JSON.parse(node()?.annotations?.[ANNOTATION] ?? ""), { "one.csi": "id-1", "two.csi": "id-1" });
   await handler.deregister(plugin("one.csi"), never);
   assert.deepEqual(
-    object()?.spec.drivers.map(({ name }) => name),
+    object()?.spec.drivers?.map(({ name }) => name),
     ["two.csi"],
   );
   assert.deepEqual(node()?.annotations, { [ANNOTATION]: '{"two.csi":"id-1"}' });
@@ -99,7 +99,7 @@ test("while the API server is away a driver serves volumes, and is registered wh
   await handler.register(plugin("one.csi"), never);
   assert.equal(drivers.find("one.csi")?.node, node, "calls under way go on");
   assert.deepEqual(closed, []);
-  assert.equal(object()?.spec.drivers.length, 1);
+  assert.equal(object()?.spec.drivers?.length, 1);
 });
 
 test("the entry of a driver whose leaving is known late is another's by then, and stays", async () => {
@@ -128,9 +128,9 @@ test("how many volumes a node takes is asked anew where CSIDriver wants it", asy
   await handler.register(plugin("one.csi"), never);
   said.maxVolumes = 9;
   clock.step(59_999);
-  assert.equal(object()?.spec.drivers[0]?.allocatable?.count, 3);
+  assert.equal(object()?.spec.drivers?.[0]?.allocatable?.count, 3);
   clock.step(1);
-  await until("it is updated", () => object()?.spec.drivers[0]?.allocatable?.count === 9);
+  await until("it is updated", () => object()?.spec.drivers?.[0]?.allocatable?.count === 9);
   handler.stop();
   assert.equal(clock.pending, 0);
 });
@@ -166,7 +166,7 @@ test("a change that meets another's is made again on what is there by then, four
   assert.equal(api.count("update csinodes"), 4);
   api.failing.clear();
   await handler.register(plugin("one.csi"), never);
-  assert.equal(object()?.spec.drivers.length, 1);
+  assert.equal(object()?.spec.drivers?.length, 1);
   await csiNode.stop();
 });
 
@@ -186,6 +186,13 @@ test("entries: adding twice is adding once, removing undoes adding, others stay"
       assert.equal(withoutDriver(before, "mine"), before);
     }),
   );
+});
+
+test("a list of drivers that is null is an empty one", async () => {
+  const { api, handler, plugin, object } = world();
+  api.put(CSI_NODES, { metadata: { name: NODE }, spec: { drivers: null } });
+  await handler.register(plugin("one.csi"), never);
+  assert.equal(object()?.spec.drivers?.length, 1);
 });
 
 test("an annotation that is garbage counts as none", () => {

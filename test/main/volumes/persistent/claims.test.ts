@@ -6,6 +6,7 @@ import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
 import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
+import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import {
   CSI_DRIVERS,
   NODES,
@@ -79,7 +80,7 @@ const claimed: Volume = { name: "data", persistentVolumeClaim: { claimName: "dat
 const csiSpec = { csi: { driver: DRIVER, volumeHandle: "vol-1" }, accessModes: ["ReadWriteOnce"] };
 
 test("a claim's CSI volume: in use before it is used, staged once attached, gone with its pod", { skip }, async (t) => {
-  const { api, manager, persistent, driver, bind, attachRequired, root } = await world(t);
+  const { api, manager, persistent, driver, bind, attachRequired, root, events } = await world(t);
   attachRequired(true);
   bind(csiSpec);
   const name = `kubernetes.io/csi/${DRIVER}^vol-1`;
@@ -95,15 +96,20 @@ test("a claim's CSI volume: in use before it is used, staged once attached, gone
     metadata: { name: NODE },
     status: { volumesInUse: [name], volumesAttached: [{ name, devicePath: "" }] },
   });
-  const [attachment] = api.calls.filter((call) => call.startsWith("get volumeattachments/"));
+  const asked = (): string | undefined => api.calls.find((call) => call.startsWith("get volumeattachments/"));
+  // What does not exist is forbidden to a node.
+  api.failing.set("get volumeattachments/", new ApiError(403, "Forbidden", "no relationship found"));
+  await until("the attachment is looked for", () => asked() !== undefined);
+  api.failing.clear();
   api.put(VOLUME_ATTACHMENTS, {
-    metadata: { name: attachment?.slice("get volumeattachments/".length) ?? "" },
+    metadata: { name: asked()?.slice("get volumeattachments/".length) ?? "" },
     spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } },
     status: { attached: true, attachmentMetadata: { devicePath: "/dev/x" } },
   });
   const places = await setUp;
   assert.equal(hostPathOf(places, "data"), `${root}/pods/uid-1/volumes/kubernetes.io~csi/pv-1/mount`);
   assert.deepEqual(driver.last("NodeStageVolume")?.["publishContext"], { devicePath: "/dev/x" });
+  assert.deepEqual(events, []);
   assert.equal(persistent.stats("uid-1").size, 0);
   await manager.removePodDirectory("uid-1");
   await (await persistent.csi()).idle();
