@@ -35,8 +35,11 @@ afterEach(async () => {
   await house?.close();
   house = undefined;
 });
-const open = async (init: HouseOptions["init"] = {}): Promise<SecureHouse> =>
-  (house = await new SecureHouse(certificates).open({ init, logDirectory: folder }));
+const open = async (init: HouseOptions["init"] = {}): Promise<SecureHouse> => {
+  const opened = await new SecureHouse(certificates).open({ init, logDirectory: folder });
+  house = opened;
+  return opened;
+};
 
 describe("files", () => {
   test("are listed, with their names made safe", async () => {
@@ -127,8 +130,7 @@ describe("files", () => {
 });
 
 test("the handler can be off", async () => {
-  await open({ enableSystemLogHandler: false });
-  const { status, body } = (await house?.ask("/logs/sys.log")) ?? {};
+  const { status, body } = await (await open({ enableSystemLogHandler: false })).ask("/logs/sys.log");
   deepEqual([status, body], [405, "logs endpoint is disabled.\n"]);
 });
 
@@ -233,16 +235,16 @@ echo "asked: $*"; echo complaint >&2`;
     equal(await read(["slow"], {}, clock, () => clock.step(30_000)), "begun\n");
   });
   test("over HTTP, gzipped for who asks for it", async () => {
-    await open({ enableSystemLogQuery: true });
-    const plain = await house?.ask("/logs/?query=no-such-service");
-    deepEqual([plain?.status, plain?.headers["content-type"]], [200, "text/plain;charset=UTF-8"]);
-    equal(plain?.body, "\nlog not found for no-such-service\n");
-    equal((await house?.ask("/logs/?query=/sys.log"))?.body, "line one\nline two\n");
-    equal((await house?.ask("/logs/sys.log"))?.body, "line one\nline two\n");
-    deepEqual((await house?.ask("/logs/?query="))?.status, 400);
-    deepEqual((await house?.ask("/logs/?query=a&boot=3"))?.status, 406);
-    const zipped = await house?.ask("/logs/?query=svc", { headers: { "accept-encoding": "gzip" } }, "latin1");
-    equal(zipped?.headers["content-encoding"], "gzip");
-    equal(gunzipSync(Buffer.from(zipped?.body ?? "", "latin1")).toString(), "of the service\n");
+    const opened = await open({ enableSystemLogQuery: true });
+    const plain = await opened.ask("/logs/?query=no-such-service");
+    deepEqual([plain.status, plain.headers["content-type"]], [200, "text/plain;charset=UTF-8"]);
+    equal(plain.body, "\nlog not found for no-such-service\n");
+    equal((await opened.ask("/logs/?query=/sys.log")).body, "line one\nline two\n");
+    equal((await opened.ask("/logs/sys.log")).body, "line one\nline two\n");
+    deepEqual((await opened.ask("/logs/?query=")).status, 400);
+    deepEqual((await opened.ask("/logs/?query=a&boot=3")).status, 406);
+    const zipped = await opened.ask("/logs/?query=svc", { headers: { "accept-encoding": "gzip" } }, "latin1");
+    equal(zipped.headers["content-encoding"], "gzip");
+    equal(gunzipSync(Buffer.from(zipped.body, "latin1")).toString(), "of the service\n");
   });
 });

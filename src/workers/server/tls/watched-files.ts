@@ -1,5 +1,5 @@
 // Small files whose contents matter while the agent runs: certificates, keys, CAs. A change is seen at once where the folder
-// tells of it (rename, link swap) and within a minute otherwise.
+// tells of it (rename, link swap) and within a minute otherwise; what is not there yet is looked for each second.
 // What must hold: contents are handed over together, as read in one go; a file that is away changes nothing.
 import { watch, type FSWatcher } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -7,6 +7,8 @@ import { dirname } from "node:path";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 
 export const LOOK_MS = 60_000;
+/** Until they were good for the first time: their folder may not even be there. */
+export const FIRST_LOOK_MS = 1000;
 /** A writer that replaces two files needs a moment for the second. */
 export const SETTLE_MS = 100;
 
@@ -62,6 +64,7 @@ export class WatchedFiles {
       this.last = joined;
       this.problem = undefined;
     } catch (error) {
+      if (this.last === undefined && !this.isClosed()) this.lookIn(FIRST_LOOK_MS);
       const failure = error instanceof Error ? error : new Error(String(error));
       if (failure.message === this.problem) return;
       this.problem = failure.message;
@@ -88,7 +91,11 @@ export class WatchedFiles {
   }
 
   private onEvent(): void {
+    this.lookIn(SETTLE_MS);
+  }
+
+  private lookIn(ms: number): void {
     this.settle?.cancel();
-    this.settle = this.options.clock.after(SETTLE_MS, () => this.look());
+    this.settle = this.options.clock.after(ms, () => this.look());
   }
 }
