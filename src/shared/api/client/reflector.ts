@@ -114,7 +114,10 @@ export class Reflector<T extends ApiObject> {
   private async round(signal: AbortSignal): Promise<Round["how"]> {
     try {
       if (this.needsSet && this.plain) await this.list(signal);
+      const since = this.options.clock.monotonic();
       await this.watch(signal);
+      // Before its time: as a server ends them that is going down.
+      if (this.options.clock.monotonic() - since < WATCH_S * 1000) this.doubt.failed();
       return "end";
     } catch (error) {
       return signal.aborted ? "end" : this.onFailure(error instanceof Error ? error : new Error(String(error)));

@@ -1,0 +1,15 @@
+// Real time, some times as fast: for tests of what takes seconds with real sockets.
+import { sleepOn, systemClock, type Clock } from "../../src/shared/clock/clock.js";
+
+/** Timers and monotonic time run `times` as fast; wall time is the real one, for certificates. */
+export function fastClock(times: number): Clock {
+  const clock: Clock = {
+    now: () => systemClock.now(),
+    nowNanos: () => systemClock.nowNanos(),
+    monotonic: () => systemClock.monotonic() * times,
+    after: (ms, fn) => systemClock.after(ms / times, fn),
+    every: (ms, fn) => systemClock.every(ms / times, fn),
+    sleep: (ms, signal) => sleepOn(clock, ms, signal),
+  };
+  return clock;
+}
