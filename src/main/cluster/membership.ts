@@ -1,10 +1,13 @@
 // The node's membership of a cluster, from the side of a node that starts before it has joined: what it may ask, and what
 // it tells. The cluster's own parts are loaded behind it, when static pods are on their way.
+import { NODES } from "../../shared/api/client/kinds.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Breakable } from "../startup/fault-hook.js";
 import { LateCluster } from "./late-cluster.js";
+
+const FRESH_MS = 2000;
 
 /** A membership that has come about, or is about to. */
 export interface JoinedCluster {
@@ -46,6 +49,17 @@ export class Membership {
   /** This node as the API server has it; undefined before it was seen. */
   node(): Node | undefined {
     return this.joined?.node();
+  }
+
+  /** The same, asked for now: admission waits for it. Undefined when the server does not say so soon. */
+  async freshNode(name: string, signal: AbortSignal): Promise<Node | undefined> {
+    try {
+      return await this.late.access()?.client.get(NODES, { name }, { signal, timeoutMs: FRESH_MS });
+    } catch (error) {
+      signal.throwIfAborted();
+      this.log.debug({ err: error }, "the node's object could not be read anew: what was seen last counts");
+      return undefined;
+    }
   }
 
   get nodeStatusThread(): Breakable | undefined {

@@ -126,6 +126,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     fail: (uid, failure) => sync.workers.fail(uid, failure),
     object: () => membership?.node(),
+    ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
   const sync: NodeSync = new NodeSync({
     runtime,

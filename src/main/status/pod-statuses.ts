@@ -186,7 +186,8 @@ export class PodStatuses {
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.onRunning(input.pod);
-    this.note(resize?.wish ?? input.pod, status, { started: running, final: ended });
+    const marks = { started: running, final: ended, untold: isBetweenRuns(status, pod, restarting) };
+    this.note(resize?.wish ?? input.pod, status, marks);
     if (ended) this.deps.onFinal(input.pod, status);
   }
 
@@ -228,13 +229,17 @@ export class PodStatuses {
   }
 
   /** Puts the status and tells of it: of a new phase in the log too. */
-  private note(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): void {
+  private note(
+    pod: Pod,
+    status: PodStatus,
+    { untold = false, ...marks }: Partial<Pick<Entry, "started" | "final">> & { untold?: boolean } = {},
+  ): void {
     const { uid } = pod.metadata;
     const previous = this.entries.get(uid)?.status.phase;
     if (previous !== undefined && previous !== status.phase) {
       this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous} → ${status.phase}`);
     }
-    if (this.put(pod, status, marks)) this.deps.onStatus?.(pod, status);
+    if (this.put(pod, status, marks) && !untold) this.deps.onStatus?.(pod, status);
   }
 
   /** @returns true when it differs from what was there */
@@ -267,6 +272,19 @@ export class PodStatuses {
       if (this.removed.size > 0) this.schedule();
     });
   }
+}
+
+/**
+ * A container was stopped in order to be started again: where its policy does not restart what ends so, the API takes no
+ * word of its end, since it would take none of its next run after that.
+ */
+function isBetweenRuns(
+  { containerStatuses = [] }: PodStatus,
+  { spec }: Pod,
+  restarting?: ReadonlySet<string>,
+): boolean {
+  if (restarting === undefined || (spec.restartPolicy ?? "Always") === "Always") return false;
+  return containerStatuses.some(({ name, state }) => state.terminated !== undefined && restarting.has(name));
 }
 
 function withStatus({ pod, status }: Entry): Pod {

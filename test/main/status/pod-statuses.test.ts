@@ -388,3 +388,19 @@ test("what an earlier life of the agent saw to its end is told again, in case th
   statuses.restore(makePod(), { phase: "Succeeded" });
   assert.deepEqual(sent, [{ phase: "Succeeded" }]);
 });
+
+test("an end that a restart is on the way to is not told where the API would take no word of the next run", () => {
+  for (const [restartPolicy, told] of [
+    ["OnFailure", 1],
+    ["Always", 2],
+  ] as const) {
+    const { statuses, update, end, sent } = build();
+    const pod = makePod({ containers: [{ name: "a" }], restartPolicy });
+    statuses.accept(pod, START);
+    update(pod);
+    const stopped = criContainer("a", { state: ContainerState.CONTAINER_EXITED, exitCode: 0, reason: "Completed" });
+    end(pod, [stopped], { final: false, mayRun: true, restarting: new Set(["a"]) });
+    assert.equal(sent.length, told, restartPolicy);
+    assert.ok(statuses.get("u1")?.status?.containerStatuses?.[0]?.state.terminated);
+  }
+});

@@ -1,0 +1,31 @@
+// Whoever asks for the node's object as it is now gets it, or an answer that it can't be had.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Membership } from "../../../src/main/cluster/membership.js";
+import type { ClusterObjects } from "../../../src/main/cluster/port.js";
+import type { ApiClient } from "../../../src/shared/api/client/port.js";
+import { away } from "../../support/memory-api.js";
+import { keptLog } from "../../support/sources-kit.js";
+
+test("before the cluster is joined, and while its server is away, there is no fresh node; an abort is an abort", async () => {
+  const membership = new Membership(keptLog().log);
+  const asked: unknown[] = [];
+  let answer = (): Promise<unknown> => Promise.reject(away());
+  const get = (...args: unknown[]): Promise<unknown> => {
+    asked.push(args.slice(1));
+    return answer();
+  };
+  const abort = new AbortController();
+  const fresh = () => membership.freshNode("n1", abort.signal);
+  assert.equal(await fresh(), undefined);
+  membership.late.join({ client: { get } as unknown as ApiClient } as ClusterObjects);
+  assert.equal(await fresh(), undefined);
+  answer = () => Promise.resolve({ metadata: { name: "n1" } });
+  assert.deepEqual(await fresh(), { metadata: { name: "n1" } });
+  assert.deepEqual(asked[0], [{ name: "n1" }, { signal: abort.signal, timeoutMs: 2000 }]);
+  answer = () => {
+    abort.abort(new Error("the pod is not wanted any more"));
+    return Promise.reject(away());
+  };
+  await assert.rejects(fresh(), /not wanted any more/);
+});
