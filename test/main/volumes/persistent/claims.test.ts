@@ -284,7 +284,7 @@ test("a volume that has grown is grown on the node, and the claim says so", { sk
   await manager.setUpPod(podWith([claimed]), never);
   const request = driver.last("NodeExpandVolume");
   assert.deepEqual(request?.["capacityRange"], { requiredBytes: 2n ** 31n, limitBytes: 0n });
-  assert.match(String(request?.["stagingTargetPath"]), /globalmount$/);
+  assert.match(String(request["stagingTargetPath"]), /globalmount$/);
   const status = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
   assert.deepEqual(status, {
     phase: "Bound",
@@ -311,7 +311,7 @@ test("a size that can't be had is said so once, and the pod runs", { skip }, asy
   assert.equal(events[0]?.reason, "VolumeResizeFailed");
   const status = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
   assert.deepEqual(status?.allocatedResourceStatuses, { storage: "NodeResizeInfeasible" });
-  assert.deepEqual(status?.capacity, { storage: "1Gi" });
+  assert.deepEqual(status.capacity, { storage: "1Gi" });
   await manager.removePodDirectory("uid-1");
 });
 
