@@ -4,7 +4,7 @@ import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { condemned } from "./condemned.js";
 import { PlanBuilder } from "./plan-builder.js";
-import { isAlive, newestOf, startReason, type PlanInput } from "./plan-context.js";
+import { graceSeconds, isAlive, newestOf, startReason, type PlanInput } from "./plan-context.js";
 import { planEphemeral } from "./plan-ephemeral.js";
 import { planInit } from "./plan-init.js";
 import { pruneSteps } from "./plan-prune.js";
@@ -12,6 +12,7 @@ import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planResize } from "./plan-resize.js";
 import { planNewSandbox } from "./plan-sandbox.js";
 import { needsNewSandbox } from "./sandbox-need.js";
+import { preStopsAhead } from "./pre-stops-ahead.js";
 import { nextToStop } from "./stop-order.js";
 import type { Plan } from "./step.js";
 
@@ -88,10 +89,13 @@ function killStrays(builder: PlanBuilder): void {
 
 /** Nothing kept and nothing to start: sidecars and the sandbox go too. */
 function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string): void {
-  const { pod, observed } = builder.input;
+  const { pod, observed, now } = builder.input;
   builder.drop();
   const running = observed.containers.filter(isAlive);
-  for (const status of nextToStop(pod, running)) builder.kill(status, reason);
+  const stopping = nextToStop(pod, running);
+  for (const status of stopping) builder.kill(status, reason);
+  const deadline = now + graceSeconds(pod) * 1000;
+  builder.plan.steps.push(...preStopsAhead(pod, running, stopping, { deadline, reason }));
   if (running.length > 0) return;
   builder.plan.finished = true;
   builder.plan.steps.push({ kind: "stop-sandbox", sandboxId: sandbox.id, reason });

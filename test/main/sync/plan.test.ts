@@ -278,6 +278,16 @@ describe("planTermination", () => {
     assert.deepEqual(planned(), ["kill-container s1"]);
   });
 
+  it("runs them so for a pod that came to its own end, too", () => {
+    const preStop = { lifecycle: { preStop: { sleep: { seconds: 1 } } } };
+    const sidecars = ["s1", "s2"].map((name) => container(name, { restartPolicy: "Always", ...preStop }));
+    const pilot = new Pilot(pod({ initContainers: sidecars, containers: [container("a")], restartPolicy: "Never" }));
+    pilot.settle();
+    pilot.runtime.exit("a", 0);
+    const steps = pilot.plan().steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
+    assert.deepEqual(steps.slice(0, 2), ["kill-container s2", "run-pre-stop s1"]);
+  });
+
   it("gives what is left of the grace, never less than 2 s", () => {
     const pilot = new Pilot(pod());
     pilot.settle();
