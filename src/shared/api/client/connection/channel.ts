@@ -11,6 +11,8 @@ import { isNotProcessedError, reasonOf, type Wire, type WireRequest, type WireRe
 
 /** A server that leaves every connection at once does not get asked for ever. */
 const TRIES = 4;
+/** Connections made while a call waits: others may have taken all streams of one. */
+const OPENINGS = 10;
 
 export class Channel implements Wire {
   private readonly sessions = new Set<Http2Session>();
@@ -25,12 +27,19 @@ export class Channel implements Wire {
   ) {}
 
   async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
-    for (let left = TRIES; ; left--) {
-      const wire = await this.wire(signal);
+    let openings = 0;
+    for (let left = TRIES; ;) {
+      // Chosen and used in one go: who comes meanwhile would take the same last stream.
+      const wire = this.ready();
+      if (wire === undefined) {
+        if (++openings > OPENINGS) throw new Error("the server leaves every connection as soon as it is made");
+        await this.opened(signal);
+        continue;
+      }
       try {
         return await wire.send(request, signal);
       } catch (error) {
-        if (left <= 1 || signal.aborted || !isNotProcessedError(error)) throw error;
+        if (--left <= 0 || signal.aborted || !isNotProcessedError(error)) throw error;
       }
     }
   }
@@ -53,15 +62,16 @@ export class Channel implements Wire {
     this.http1?.destroy(error);
   }
 
-  private async wire(signal: AbortSignal): Promise<Wire> {
-    for (let left = TRIES; left > 0; left--) {
-      if (this.end.signal.aborted) throw reasonOf(this.end.signal);
-      for (const session of this.sessions) if (session.isUsable) return session;
-      if (this.http1 !== undefined) return this.http1;
-      this.opening ??= this.open().finally(() => (this.opening = undefined));
-      await unlessAborted(this.opening, signal);
-    }
-    throw new Error("the server leaves every connection as soon as it is made");
+  private ready(): Wire | undefined {
+    if (this.end.signal.aborted) throw reasonOf(this.end.signal);
+    for (const session of this.sessions) if (session.isUsable) return session;
+    return this.http1;
+  }
+
+  /** Waits for a connection more; it may be taken already. */
+  private async opened(signal: AbortSignal): Promise<void> {
+    this.opening ??= this.open().finally(() => (this.opening = undefined));
+    await unlessAborted(this.opening, signal);
   }
 
   private async open(): Promise<void> {
