@@ -9,13 +9,14 @@ interface Entry {
 
 export class SteppedClock implements Clock {
   private time = 0;
+  private ahead = 0;
   private readonly entries = new Set<Entry>();
 
   now(): number {
-    return this.time;
+    return this.time + this.ahead;
   }
   nowNanos(): bigint {
-    return BigInt(Math.round(this.time * 1e6));
+    return BigInt(Math.round(this.now() * 1e6));
   }
   monotonic(): number {
     return this.time;
@@ -47,6 +48,11 @@ export class SteppedClock implements Clock {
       next.fn();
     }
     this.time = end;
+  }
+
+  /** Somebody sets the wall clock: timers and the monotonic clock go on as before. Negative: back. */
+  jump(ms: number): void {
+    this.ahead += ms;
   }
 
   /** Moves time forward without running what falls due: a process that was stopped. Late timers run at the next step. */

@@ -53,7 +53,7 @@ export class PodWorker {
   private timer: Timer | undefined;
   private passAbort = new AbortController();
   private retries = 0;
-  /** After a failed pass nothing is tried before this moment, milliseconds since the epoch, unless it is urgent. */
+  /** After a failed pass nothing is tried before this moment of the monotonic clock, unless it is urgent. */
   private notBefore = 0;
   private stopped = false;
   private readonly steps: StepRunner;
@@ -162,8 +162,9 @@ export class PodWorker {
   private async loop(): Promise<void> {
     while (this.dirty && !this.stopped) {
       this.dirty = false;
-      if (this.deps.clock.now() < this.notBefore) {
-        this.wakeAt(this.notBefore);
+      const rest = this.notBefore - this.deps.clock.monotonic();
+      if (rest > 0) {
+        this.wakeAt(this.deps.clock.now() + rest);
         return;
       }
       // One signal until it is used: what a pass began may go on into the next.
@@ -381,8 +382,8 @@ export class PodWorker {
         `${this.name()}: sync failed, next try in ${waitMs / 1000}s: ${message}`,
       );
     }
-    this.notBefore = this.deps.clock.now() + waitMs;
-    this.wakeAt(this.notBefore);
+    this.notBefore = this.deps.clock.monotonic() + waitMs;
+    this.wakeAt(this.deps.clock.now() + waitMs);
   }
 
   private activeDeadline(): number | undefined {

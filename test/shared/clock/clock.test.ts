@@ -27,3 +27,9 @@ test("a long wait is cancelled in any of its stretches", (t) => {
   for (let day = 0; day < 90; day++) t.mock.timers.tick(DAY_MS);
   assert.equal(fired, 0);
 });
+
+test("nanoseconds of the wall clock follow it when it is set", (t) => {
+  const now = Date.now() + 7 * DAY_MS;
+  t.mock.timers.enable({ apis: ["Date"], now });
+  assert.equal(systemClock.nowNanos(), BigInt(now) * 1_000_000n);
+});

@@ -179,3 +179,15 @@ test("stuck while the lease is being looked for: it is not renewed when the serv
   await world.step(10_000);
   equal(world.api.calls.length, before);
 });
+
+test("a clock that is set back or forth changes nothing about how often the lease is renewed", async () => {
+  const world = new LeaseWorld();
+  await world.start();
+  for (const jump of [3_600_000, -7_200_000]) {
+    world.clock.jump(jump);
+    const before = world.api.count("update", "leases");
+    for (let second = 0; second < 60; second++) await world.step(1000);
+    equal(world.api.count("update", "leases") - before, 6);
+    ok(Math.abs(world.clock.now() - world.renewTime) <= 10_000, "what it says is the time by the new clock");
+  }
+});

@@ -1,7 +1,7 @@
 // Keeps one certificate of the node fresh: asks for the first, and for the next one at 70 to 90 % of its life, or when
 // the names it must carry have changed.
-// What must hold: a certificate that works stays in use until a better one is there; a refusal is never asked again in a
-// hurry.
+// What must hold: a certificate that works stays in use until a better one is there; neither a refusal nor a certificate
+// that is no good as soon as it is made is asked again in a hurry; a jump of the clock is seen within a minute.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -29,6 +29,10 @@ export interface CertificateManagerDeps {
 const FIRST_RETRY_MS = 2000;
 const LAST_RETRY_MS = 32_000;
 const RETRY_JITTER = 0.1;
+/** From one renewal to the next: a signer may give out what is due at once, or leave names out. */
+const LEAST_LIFE_MS = 5000;
+/** The time of renewal is wall time, which may jump while a timer waits. */
+const LOOK_MS = 60_000;
 
 export class CertificateManager {
   private readonly abort = new AbortController();
@@ -37,6 +41,8 @@ export class CertificateManager {
   private held: DescribedCertificate | undefined;
   /** Milliseconds since the epoch. */
   private rotateAt = 0;
+  /** Milliseconds of the monotonic clock. */
+  private renewedAt = -Infinity;
 
   constructor(private readonly deps: CertificateManagerDeps) {}
 
@@ -85,9 +91,10 @@ export class CertificateManager {
     for (;;) {
       const wanted = this.deps.subject();
       const fits = wanted === undefined || (this.held !== undefined && serves(this.held, wanted));
-      const wait = fits ? this.rotateAt - clock.now() : 0;
+      const due = fits ? this.rotateAt - clock.now() : 0;
+      const wait = Math.max(due, this.renewedAt + LEAST_LIFE_MS - clock.monotonic());
       if (wanted !== undefined && wait <= 0) return;
-      await this.rest(wanted === undefined ? LOOK_FOR_SUBJECT_MS : wait);
+      await this.rest(wanted === undefined ? LOOK_MS : Math.min(wait, LOOK_MS));
     }
   }
 
@@ -118,6 +125,7 @@ export class CertificateManager {
       await store.keep(certificate, key);
       const age = this.held === undefined ? undefined : (clock.now() - this.held.notBefore) / 1000;
       this.hold({ ...described, hasKey: true });
+      this.renewedAt = clock.monotonic();
       log.info(
         { notAfter: new Date(described.notAfter).toISOString() },
         `a new ${what} certificate is in use, until ${new Date(described.notAfter).toISOString()}`,
@@ -136,9 +144,6 @@ export class CertificateManager {
     return this.deps.random === undefined ? Math.random() : this.deps.random();
   }
 }
-
-/** While nobody knows what the certificate must say. */
-const LOOK_FOR_SUBJECT_MS = 60_000;
 
 /** 70 to 90 % of the certificate's life, milliseconds since the epoch. */
 export function rotationTime({ notBefore, notAfter }: DescribedCertificate, random: number): number {

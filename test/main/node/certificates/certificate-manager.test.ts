@@ -26,6 +26,8 @@ class Kit {
   failures = 0;
   rotations: (number | undefined)[] = [];
   refuse = false;
+  /** How old new certificates are, milliseconds. */
+  age = 0;
   readonly manager: CertificateManager;
 
   constructor(stored?: DescribedCertificate) {
@@ -43,7 +45,7 @@ class Kit {
         selfSigned: () => Promise.reject(new Error("not used")),
         describe: (pem) => {
           const { dnsNames = [], ips = [] } = this.subject ?? {};
-          const now = this.clock.now();
+          const now = this.clock.now() - this.age;
           return Promise.resolve(
             pem === "" ? undefined : certificate({ notBefore: now, notAfter: now + 100 * DAY, dnsNames, ips }),
           );
@@ -90,6 +92,28 @@ describe("a certificate", () => {
     await kit.step(79 * DAY);
     assert.equal(kit.signed, 0);
     await kit.step(1.1 * DAY);
+    assert.equal(kit.signed, 1);
+    await kit.manager.stop();
+  });
+
+  test("that is due as soon as it is made is not renewed in a busy loop", async () => {
+    const kit = new Kit();
+    kit.age = 95 * DAY;
+    for (let second = 0; second < 60; second++) await kit.step(1000);
+    assert.ok(kit.signed >= 2 && kit.signed <= 13, `${kit.signed} in a minute`);
+    await kit.manager.stop();
+    assert.equal(kit.clock.pending, 0);
+  });
+
+  test("is renewed within a minute when the clock jumps past its time, and not again when it jumps back", async () => {
+    const kit = new Kit(certificate());
+    await kit.step(1000);
+    kit.clock.jump(85 * DAY);
+    await kit.step(60_000);
+    assert.equal(kit.signed, 1);
+    kit.clock.jump(-84 * DAY);
+    await kit.step(60_000);
+    await kit.step(DAY);
     assert.equal(kit.signed, 1);
     await kit.manager.stop();
   });
