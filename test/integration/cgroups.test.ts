@@ -13,7 +13,7 @@ import {
   type CgroupManager,
   type CgroupManagerOptions,
 } from "../../src/main/resources/cgroup-manager.js";
-import { readCgroupMounts, type CgroupMounts } from "../../src/main/resources/cgroup-mounts.js";
+import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
 import { cgroupV2 } from "../../src/main/resources/cgroup-v2.js";
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/systemd-units.js";
 import { isUnsafePodUidError } from "../../src/shared/api/pod-uid.js";

@@ -3,7 +3,7 @@
 // is longer, unlike one to the kernel: tests use values of one length.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fromSystemdSlice, toSystemdPath } from "../../src/main/resources/cgroup-name.js";
+import { fromSystemdSlice, toSystemdPath } from "../../src/shared/cgroup/name.js";
 import { FakeSystemd } from "./fake-systemd.js";
 
 const INFINITY = ((1n << 64n) - 1n).toString();

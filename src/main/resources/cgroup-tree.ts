@@ -1,6 +1,6 @@
 // What the manager needs from a cgroup interface: the kernel's two (cgroup-v1, cgroup-v2), and systemd's on top of either.
 import type { CgroupLimits } from "./cgroup-limits.js";
-import type { CgroupName } from "./cgroup-name.js";
+import type { CgroupName } from "../../shared/cgroup/name.js";
 
 export interface CgroupTree {
   readonly version: 1 | 2;

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { CgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupLimits } from "./cgroup-limits.js";
-import { toCgroupfs, type CgroupName } from "./cgroup-name.js";
+import { toCgroupfs, type CgroupName } from "../../shared/cgroup/name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { killAll } from "./kill.js";
 import { isKernelDefaultV2, sameValueV2, v2Writes } from "./v2-values.js";

@@ -13,7 +13,7 @@ export interface ContainerResourceOptions {
   cgroupVersion: 1 | 2;
   /** Config field cpuCFSQuota: are CPU limits enforced? */
   cpuCFSQuota: boolean;
-  /** Does the kernel account swap per cgroup? See cgroup-mounts. */
+  /** Does the kernel account swap per cgroup? See shared/cgroup/mounts. */
   swapController: boolean;
   /** Sizes of the host's huge pages in bytes; see huge-pages. */
   hugePageSizes: readonly bigint[];

@@ -2,7 +2,7 @@
 // is the plain tree under the slices' directory names, for what systemd does not do: reading, hierarchies it leaves alone
 // (v1), controllers and exact values it has no property for, and killing what is left.
 import type { CgroupLimits } from "./cgroup-limits.js";
-import { sliceName, slicePath, type CgroupName } from "./cgroup-name.js";
+import { sliceName, slicePath, type CgroupName } from "../../shared/cgroup/name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";
 import type { SystemdUnits } from "./systemd-units.js";

@@ -11,7 +11,7 @@ import type { EventRecorder } from "../events/recorder.js";
 import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
-import { hasSwapController, readCgroupMounts } from "../resources/cgroup-mounts.js";
+import { hasSwapController, readCgroupMounts } from "../../shared/cgroup/mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";

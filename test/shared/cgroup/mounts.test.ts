@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { detectCgroupMounts, isCgroupsNotMountedError } from "../../../src/main/resources/cgroup-mounts.js";
+import { detectCgroupMounts, isCgroupsNotMountedError } from "../../../src/shared/cgroup/mounts.js";
 import { mountsWithin, parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 
 const PROC_CGROUPS = `#subsys_name	hierarchy	num_cgroups	enabled

@@ -1,7 +1,7 @@
 // A cgroup's logical path (["kubepods", "burstable", "podUID"]) and its two spellings: plain directories (cgroupfs) and
 // nested systemd slices, where "-" separates levels and therefore becomes "_" inside an element.
-import type { QOSClass } from "../../shared/api/pod-status.js";
-import { safePodUid } from "../../shared/api/pod-uid.js";
+import type { QOSClass } from "../api/pod-status.js";
+import { safePodUid } from "../api/pod-uid.js";
 
 /** Elements below the cgroup root; [] is the root itself. */
 export type CgroupName = readonly string[];

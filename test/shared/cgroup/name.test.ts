@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import * as names from "../../../src/main/resources/cgroup-name.js";
+import * as names from "../../../src/shared/cgroup/name.js";
 
 const pod = ["kubepods", "burstable", "pod1234-ab"];
 
