@@ -18,6 +18,7 @@ import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
 import { benchShape } from "./sections/shape.js";
 import { benchSoak, shownSamples, soakMinutes } from "./sections/soak.js";
+import { benchStreams } from "./sections/streams.js";
 import { benchStartup } from "./sections/startup.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
@@ -32,6 +33,7 @@ const SECTIONS = [
   "scale",
   "probes",
   "cluster",
+  "streams",
   "soak",
 ] as const;
 /** Takes long: only when it is named. */
@@ -185,6 +187,21 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
         title: "At rest, in a cluster",
         head: ["pods", "RSS MiB", "% of one core over 30 s"],
         rows: rest.map((row) => [row.pods, row.rssMiB, row.cpuPercent]),
+      });
+    } finally {
+      await node.stop();
+    }
+  }
+  if (wanted.includes("streams")) {
+    const node = await startNodeUnderTest("/run/nodelet-bench-streams", {}, { port: 21_250 });
+    try {
+      const streams = await benchStreams(node);
+      raw["streams"] = streams;
+      const { quiet, served, ratio, mibPerSecond } = streams;
+      show({
+        title: `Pods one by one (ms) while ${streams.followers} clients follow logs and ${streams.execs} execs stream`,
+        head: ["quiet p50", "p90", "served p50", "p90", "served over quiet", "MiB/s to followers"],
+        rows: [[quiet.p50, quiet.p90, served.p50, served.p90, ratio, mibPerSecond]],
       });
     } finally {
       await node.stop();

@@ -24,7 +24,13 @@ export interface PodStartRow {
 /** Marks are never reused: every round has names of its own. */
 let serial = 0;
 
-export async function benchPodStart(node: NodeUnderTest, size: number, rounds: number): Promise<PodStartRow> {
+/** `others`: pods that run all the while. */
+export async function benchPodStart(
+  node: NodeUnderTest,
+  size: number,
+  rounds: number,
+  others = 0,
+): Promise<PodStartRow> {
   const pods: number[] = [];
   const floors: number[] = [];
   const lasts: number[] = [];
@@ -40,7 +46,7 @@ export async function benchPodStart(node: NodeUnderTest, size: number, rounds: n
     const startedAt = performance.now();
     for (const name of names) await node.manifests.put(name, markingPod(name, node.marks.directory));
     const took = (await Promise.all(names.map((name) => node.marks.at(`${name}.start.0`)))).map((at) => at - startedAt);
-    await node.until(size, (pod) => pod.status?.phase === "Running");
+    await node.until(others + size, (pod) => pod.status?.phase === "Running");
     const after = await node.usage();
     for (const [quantile, ms] of Object.entries(await node.loopDelay())) {
       delays[quantile] = Math.max(delays[quantile] ?? 0, ms);
@@ -56,7 +62,7 @@ export async function benchPodStart(node: NodeUnderTest, size: number, rounds: n
       }),
     );
     terms.push(...removed);
-    await node.until(0);
+    await node.until(others);
 
     const floor = await node.floor.start(names.map((name) => `f${name}`));
     floors.push(...floor);
