@@ -90,6 +90,7 @@ export class Channel implements Wire {
       this.sessions.delete(session);
     });
     this.sessions.add(session);
+    await session.isReady;
   }
 
   private async useHttp1(dialed: Dialed | undefined): Promise<void> {

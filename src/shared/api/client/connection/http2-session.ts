@@ -15,8 +15,8 @@ const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 1024 * 1024 * 1024;
 /** MiB; Node refuses new streams beyond it, 10 by default. */
 const SESSION_MEMORY = 256;
-/** Until the server has said how many it allows. */
-const STREAMS_AT_FIRST = 100;
+/** For a server that does not say how many it allows. */
+const STREAMS = 100;
 
 const GONE = new Set(["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_OUT_OF_STREAMS"]);
 
@@ -26,6 +26,9 @@ export class SilentServerError extends Error {
 }
 
 export class Http2Session implements Wire {
+  /** The server has said how many streams it allows: more would wait in the library, unseen. Rejects when it goes first. */
+  readonly isReady: Promise<void>;
+  private isTold = false;
   private readonly session: ClientHttp2Session;
   private readonly pings: Timer;
   private waiting: Timer | undefined;
@@ -47,6 +50,16 @@ export class Http2Session implements Wire {
     this.session = session;
     session.setLocalWindowSize(SESSION_WINDOW);
     session.on("error", (error: Error) => (this.failure ??= error));
+    this.isReady = new Promise((resolve, reject) => {
+      session.once("remoteSettings", () => {
+        this.isTold = true;
+        resolve();
+      });
+      session.once("close", () => {
+        reject(this.failure ?? new Error("the connection was closed before it was ready"));
+      });
+    });
+    this.isReady.catch(() => undefined);
     session.on("goaway", () => (this.going = true));
     session.on("close", () => {
       this.going = true;
@@ -59,8 +72,8 @@ export class Http2Session implements Wire {
 
   get isUsable(): boolean {
     const { session } = this;
-    if (this.going || session.closed || session.destroyed) return false;
-    return this.streams < Math.max(1, session.remoteSettings.maxConcurrentStreams ?? STREAMS_AT_FIRST);
+    if (!this.isTold || this.going || session.closed || session.destroyed) return false;
+    return this.streams < Math.max(1, session.remoteSettings.maxConcurrentStreams ?? STREAMS);
   }
 
   send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {

@@ -52,7 +52,6 @@ describe("an HTTP/2 connection", () => {
     const { answer, held } = holding();
     await using rig = await rigWith({ answer, maxConcurrentStreams: 2 });
     const calls: Promise<unknown>[] = [];
-    // Two at once each time: a connection's limit counts from the moment the server has told it.
     for (const [count, connections] of [
       [2, 1],
       [4, 2],
