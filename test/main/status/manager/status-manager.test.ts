@@ -339,6 +339,6 @@ test("property: in the end the server has the newest of each pod, whatever faile
       await manager.stop();
       assert.equal(world.clock.pending, 0);
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   );
 });
