@@ -2,7 +2,7 @@
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
-import type { SecureInit, ServerInit } from "../../shared/contracts/server.js";
+import type { SecureInit, ServerInit, StatsInit } from "../../shared/contracts/server.js";
 import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
@@ -63,7 +63,27 @@ export function serverInit(settings: Settings, nodeName: string, checkpointsDir:
     syncLoopMaxAgeMs: settings.syncLoopMaxAgeMs,
     nodeName,
     configz: configzBodies(settings.config),
+    stats: statsInit(settings),
     ...(settings.enableServer ? { secure: secureInit(settings, checkpointsDir) } : {}),
+  };
+}
+
+function statsInit(settings: Settings): StatsInit {
+  const { config } = settings;
+  return {
+    rootDir: settings.rootDir,
+    podLogsDir: settings.podLogsDir,
+    cgroupRoot: settings.cgroupRoot,
+    cgroupsPerQOS: settings.cgroupsPerQOS,
+    kubeletCgroups: settings.kubeletCgroups,
+    runtimeCgroups: settings.runtimeCgroups,
+    systemCgroups: settings.systemCgroups,
+    runtimeEndpoint: settings.containerRuntimeEndpoint,
+    imageEndpoint: settings.imageServiceEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    volumeStatsAggPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
+    localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
+    fromRuntime: config.gate("PodAndContainerStatsFromCRI"),
   };
 }
 

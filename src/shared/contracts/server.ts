@@ -68,8 +68,28 @@ export interface ServerInit {
   syncLoopMaxAgeMs: number;
   nodeName: string;
   configz: ConfigzBodies;
+  stats: StatsInit;
   /** Absent: enableServer is false. */
   secure?: SecureInit;
+}
+
+/** What /stats/summary, /metrics/resource and /metrics/cadvisor look at; names are KubeletConfiguration's and the flags'. */
+export interface StatsInit {
+  rootDir: string;
+  podLogsDir: string;
+  cgroupRoot: string;
+  cgroupsPerQOS: boolean;
+  kubeletCgroups: string;
+  runtimeCgroups: string;
+  systemCgroups: string;
+  runtimeEndpoint: string;
+  imageEndpoint: string;
+  runtimeRequestTimeoutMs: number;
+  /** How often volumes are measured; 0 and less: never. */
+  volumeStatsAggPeriodMs: number;
+  localStorageCapacityIsolation: boolean;
+  /** Gate PodAndContainerStatsFromCRI. */
+  fromRuntime: boolean;
 }
 
 /** The authenticated port; names are KubeletConfiguration's. */

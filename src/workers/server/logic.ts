@@ -25,6 +25,7 @@ import { healthzHandler, readOnlyHandler, type NodeParts } from "./routes.js";
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
 import { HealthSlis } from "./slis.js";
+import { Stats } from "./stats/index.js";
 
 export interface ServerParts {
   init: ServerInit;
@@ -41,6 +42,7 @@ export interface ServerParts {
 export class ServerLogic implements ServerControl {
   private readonly registry = new ThreadRegistry("server");
   private readonly pods = new PodList();
+  private readonly stats: Stats;
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
   private readonly node: NodeParts;
@@ -53,6 +55,7 @@ export class ServerLogic implements ServerControl {
     processMetrics(this.registry);
     const { init, upcalls, health, clock, log } = parts;
     const slis = new HealthSlis();
+    this.stats = new Stats({ init: init.stats, nodeName: init.nodeName, pods: () => this.pods.all(), clock, log });
     this.node = {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
@@ -60,6 +63,7 @@ export class ServerLogic implements ServerControl {
       checks: slis.observed(nodeChecks(health, init.syncLoopMaxAgeMs)),
       slis,
       timeline: { upcalls, clock },
+      stats: this.stats,
     };
     this.readOnly = this.readOnlyListener();
     this.healthz = this.healthzListener();
@@ -72,6 +76,7 @@ export class ServerLogic implements ServerControl {
 
   async stop(): Promise<void> {
     await Promise.all([this.secure?.then((server) => server?.close()), this.readOnly?.close(), this.healthz?.close()]);
+    await this.stats.close();
   }
 
   setPods(pods: Pod[]): Promise<void> {

@@ -49,6 +49,11 @@ export class PodList {
     return this.entries.get(uid)?.pod;
   }
 
+  /** All pods, as they are known now. */
+  *all(): Generator<Pod> {
+    for (const { pod } of [...this.entries.values()]) yield pod;
+  }
+
   /** The v1 PodList as text, piece by piece. */
   *chunks(): Generator<string> {
     let pending = HEAD;

@@ -10,6 +10,7 @@ import { queryOf, replyError, replyText, splitUrl } from "./reply.js";
 import { router } from "./router.js";
 import type { Scrape } from "./scrape.js";
 import type { HealthSlis } from "./slis.js";
+import type { Stats } from "./stats/index.js";
 import { replyTimeline, type TimelineParts } from "./timeline/reply.js";
 
 /** Trees that exist on the authenticated port only, and there only with enableDebuggingHandlers. */
@@ -26,6 +27,7 @@ export interface NodeParts {
   /** /metrics/slis */
   slis: Pick<HealthSlis, "route">;
   timeline: TimelineParts;
+  stats: Pick<Stats, "routes">;
 }
 
 export interface ReadOnlyParts extends NodeParts {
@@ -59,6 +61,7 @@ export function nodeRoutes(parts: NodeParts): Route[] {
     metricsRoute("/metrics", parts.scrape),
     metricsRoute("/metrics/probes", parts.scrapeProbes),
     parts.slis.route(),
+    ...parts.stats.routes(),
   ];
 }
 

@@ -20,7 +20,6 @@ import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
 import { LazyRuntime, type ServedRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
-import { statsRoutes } from "./stats/index.js";
 import { streamRoutes } from "./streams.js";
 import { Tunnels } from "./streams/tunnel.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./tls/https-server.js";
@@ -83,7 +82,7 @@ export class SecureServer {
 
   private routes(): Route[] {
     const { init, node } = this.options;
-    const always = [...nodeRoutes(node), ...statsRoutes()];
+    const always = nodeRoutes(node);
     return init.enableDebuggingHandlers ? [...always, ...this.debugRoutes()] : [...always, ...disabledDebugRoutes()];
   }
 

@@ -1,4 +1,5 @@
 // The server thread as main runs it, in a real thread.
+import { STATS_INIT } from "../../support/stats-init.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServerThread } from "../../../src/main/startup/server-thread.js";
@@ -27,6 +28,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       syncLoopMaxAgeMs: 300_000,
       nodeName: "node",
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
+      stats: STATS_INIT,
     },
     upcalls: {
       collectMetrics: () => Promise.resolve([]),

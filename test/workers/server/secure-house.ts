@@ -130,6 +130,7 @@ export class SecureHouse {
         checks: slis.observed([pingCheck]),
         slis,
         timeline: { upcalls, clock },
+        stats: { routes: () => [] },
       },
       configz: () => ({ plain: '{"kubeletconfig":{}}', withOrigins: '{"kubeletconfig":{},"origins":{}}' }),
       upcalls,

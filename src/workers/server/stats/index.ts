@@ -1,6 +1,87 @@
-// The routes of what pods and containers use: /stats/summary, /metrics/cadvisor, /metrics/resource.
-import type { Route } from "../answer.js";
+// The routes of what pods and containers use: /stats/summary, /metrics/resource, /metrics/cadvisor. What is behind them is loaded
+// with the first request.
+import type { IncomingMessage } from "node:http";
+import type { Logger } from "../../../shared/log/logger.js";
+import { EXPOSITION_CONTENT_TYPE } from "../../../shared/metrics/merge.js";
+import type { Answer, Route } from "../answer.js";
+import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
+import { resourcePage } from "./exposition/resource.js";
+import type { Page } from "./exposition/text.js";
+import type { HouseParts, StatsHouse } from "./house.js";
 
-export function statsRoutes(): Route[] {
-  return [];
+export interface StatsParts extends HouseParts {
+  log: Logger;
+}
+
+export class Stats {
+  private house: Promise<StatsHouse> | undefined;
+
+  constructor(private readonly parts: StatsParts) {}
+
+  routes(): Route[] {
+    const summary: Answer = async (request, response) => {
+      try {
+        const house = await this.open();
+        const core = await wantsCore(request);
+        const text = JSON.stringify(await (core ? house.coreSummary() : house.wholeSummary()), undefined, 1);
+        replyText(response, text, "application/json");
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        this.parts.log.error({ err: error }, "the summary of what the node and its pods use could not be made");
+        replyError(response, 500, `Internal Error: ${error.message}`);
+      }
+    };
+    return [
+      { path: "/stats/summary", methods: ["GET", "POST"], answer: summary },
+      { path: "/metrics/resource", answer: this.page(async (house) => resourcePage(await house.look()), resourcePage) },
+    ];
+  }
+
+  async close(): Promise<void> {
+    (await this.house?.catch(() => undefined))?.close();
+  }
+
+  /** @param failed the page of a node that cannot be looked at */
+  private page(make: (house: StatsHouse) => Promise<Page>, failed: (nothing: undefined) => Page): Answer {
+    return async (_request, response) => {
+      const page = await this.open()
+        .then(make)
+        .catch((error: unknown) => {
+          this.parts.log.error({ err: error }, "what the node and its pods use could not be read");
+          return failed(undefined);
+        });
+      response.writeHead(200, { "Content-Type": EXPOSITION_CONTENT_TYPE });
+      await writeChunks(response, page.chunks());
+    };
+  }
+
+  private open(): Promise<StatsHouse> {
+    this.house ??= import("./house.js").then(({ StatsHouse }) => StatsHouse.open(this.parts));
+    // One that could not be opened is tried again by the next request.
+    this.house.catch(() => (this.house = undefined));
+    return this.house;
+  }
+}
+
+/** Longest form that is read: the parameter is the only one there is. */
+const FORM_LIMIT = 4096;
+
+/** Go's words for true. */
+const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);
+
+/** only_cpu_and_memory, in the query or in the form of a POST, which wins. */
+async function wantsCore(request: IncomingMessage): Promise<boolean> {
+  const form = request.method === "POST" ? await readForm(request) : undefined;
+  const given = form?.get("only_cpu_and_memory") ?? queryOf(request).get("only_cpu_and_memory") ?? "";
+  return TRUE.has(given);
+}
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  if (request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") !== true) return undefined;
+  let text = "";
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > FORM_LIMIT) return undefined;
+  }
+  return new URLSearchParams(text);
 }

@@ -1,0 +1,92 @@
+// What one cgroup uses, whatever the hierarchy's version. Bytes, nanoseconds and counts; a limit that is not set is absent.
+// Numbers beyond 2^53 lose their last bits: of nanoseconds after 104 days of one busy core, a billionth of a second.
+
+/** Averages are percentages; total is microseconds. */
+export interface PressureData {
+  total: number;
+  avg10: number;
+  avg60: number;
+  avg300: number;
+}
+
+export interface Pressure {
+  full: PressureData;
+  some: PressureData;
+}
+
+export interface CpuFigures {
+  usage: number;
+  user: number;
+  system: number;
+}
+
+export interface MemoryFigures {
+  usage: number;
+  /** Usage without what can be dropped at once: never below 0. */
+  workingSet: number;
+  rss: number;
+  cache: number;
+  mapped: number;
+  activeFile: number;
+  inactiveFile: number;
+  pageFaults: number;
+  majorPageFaults: number;
+  limit?: number;
+  /** Swap alone, in v2; memory and swap, in v1, as the kernel keeps it. */
+  swapLimit?: number;
+  swap: number;
+}
+
+/** What only the cadvisor page shows. */
+export interface DetailFigures {
+  kernelMemory: number;
+  maxMemory: number;
+  memoryFailures: number;
+  memoryReservation?: number;
+  oomEvents: number;
+  /** Relative weight as v1 has it: 1024 for one CPU. */
+  shares: number;
+  /** Microseconds. */
+  period: number;
+  /** Microseconds per period. */
+  quota?: number;
+  periods: number;
+  throttledPeriods: number;
+  throttled: number;
+  burstPeriods: number;
+  burst: number;
+  threads?: number;
+  threadsMax?: number;
+  block: readonly BlockFigures[];
+}
+
+export interface BlockFigures {
+  /** "8:0" */
+  device: string;
+  readBytes: number;
+  writtenBytes: number;
+  reads: number;
+  writes: number;
+}
+
+export interface CgroupPressure {
+  cpu: Pressure;
+  memory: Pressure;
+  io: Pressure;
+}
+
+/** Paths are below the hierarchy's root: "/kubepods/burstable". What is gone is undefined. */
+export interface CgroupReader {
+  readonly version: 1 | 2;
+  exists(path: string): boolean;
+  cpu(path: string): CpuFigures | undefined;
+  memory(path: string): MemoryFigures | undefined;
+  pressure(path: string): CgroupPressure;
+  details(path: string): DetailFigures;
+  /** Processes directly in it. */
+  processes(path: string): readonly number[];
+  /** Names of the cgroups directly below. */
+  children(path: string): readonly string[];
+  /** A directory of it, for its times. */
+  directory(path: string): string;
+}

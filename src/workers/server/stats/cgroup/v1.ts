@@ -1,0 +1,127 @@
+// cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ hold what is below, too; page faults are
+// the cgroup's own, as upstream shows them.
+import { v1MountPoint, type CgroupMounts } from "../../../../shared/cgroup/mounts.js";
+import type { BlockFigures, CgroupReader, CpuFigures, DetailFigures, MemoryFigures } from "./figures.js";
+import { keyed, oneNumber, type ListDirectories, type ReadText } from "./kernel-file.js";
+import { NO_PRESSURES } from "./pressure.js";
+
+/** Ticks per second of cpuacct.stat: USER_HZ, the same on every architecture that runs containers. */
+const USER_HZ = 100;
+const NANOS = 1e9;
+/** From here on a limit is none: the kernel's own is the largest multiple of the page size. */
+const UNLIMITED = 2 ** 62;
+
+export function cgroupReaderV1(
+  mounts: CgroupMounts & { version: 1 },
+  read: ReadText,
+  list: ListDirectories,
+): CgroupReader {
+  const at = (controller: string): string => v1MountPoint(mounts, controller) ?? `/no-${controller}-hierarchy`;
+  const cpuacct = at("cpuacct");
+  const cpu = at("cpu");
+  const memory = at("memory");
+  const pids = at("pids");
+  const blkio = at("blkio");
+  const number = (path: string): number => oneNumber(read(path)) ?? 0;
+  const bounded = (path: string): number | undefined => {
+    const value = oneNumber(read(path));
+    return value === undefined || value >= UNLIMITED ? undefined : value;
+  };
+  // One look tells: swap is accounted everywhere or nowhere (swapaccount=0).
+  let swapAccounted: boolean | undefined;
+
+  return {
+    version: 1,
+    directory: (path) => memory + path,
+    exists: (path) => read(`${memory}${path}/cgroup.procs`) !== undefined,
+    children: (path) => list(memory + path),
+    processes: (path) => processIds(read(`${memory}${path}/cgroup.procs`)),
+    pressure: () => NO_PRESSURES,
+
+    cpu(path): CpuFigures | undefined {
+      const usage = oneNumber(read(`${cpuacct}${path}/cpuacct.usage`));
+      const stat = read(`${cpuacct}${path}/cpuacct.stat`);
+      if (usage === undefined || stat === undefined) return undefined;
+      const ticks = (key: string): number => ((keyed(stat, key) ?? 0) * NANOS) / USER_HZ;
+      return { usage, user: ticks("user"), system: ticks("system") };
+    },
+
+    memory(path): MemoryFigures | undefined {
+      const directory = memory + path;
+      const stat = read(`${directory}/memory.stat`);
+      const usage = oneNumber(read(`${directory}/memory.usage_in_bytes`));
+      if (stat === undefined || usage === undefined) return undefined;
+      const of = (key: string): number => keyed(stat, key) ?? 0;
+      const inactiveFile = of("total_inactive_file");
+      const limit = bounded(`${directory}/memory.limit_in_bytes`);
+      swapAccounted ??= read(`${directory}/memory.memsw.usage_in_bytes`) !== undefined;
+      const swapLimit = swapAccounted ? bounded(`${directory}/memory.memsw.limit_in_bytes`) : undefined;
+      return {
+        usage,
+        workingSet: Math.max(0, usage - inactiveFile),
+        rss: of("total_rss"),
+        cache: of("total_cache"),
+        mapped: of("total_mapped_file"),
+        activeFile: of("total_active_file"),
+        inactiveFile,
+        pageFaults: of("pgfault"),
+        majorPageFaults: of("pgmajfault"),
+        swap: of("total_swap"),
+        ...(limit === undefined ? {} : { limit }),
+        ...(swapLimit === undefined ? {} : { swapLimit }),
+      };
+    },
+
+    details(path): DetailFigures {
+      const directory = memory + path;
+      const throttling = read(`${cpu}${path}/cpu.stat`) ?? "";
+      const of = (key: string): number => keyed(throttling, key) ?? 0;
+      const quota = number(`${cpu}${path}/cpu.cfs_quota_us`);
+      const reservation = bounded(`${directory}/memory.soft_limit_in_bytes`);
+      const threads = oneNumber(read(`${pids}${path}/pids.current`));
+      const threadsMax = oneNumber(read(`${pids}${path}/pids.max`));
+      return {
+        kernelMemory: number(`${directory}/memory.kmem.usage_in_bytes`),
+        maxMemory: number(`${directory}/memory.max_usage_in_bytes`),
+        memoryFailures: number(`${directory}/memory.failcnt`),
+        oomEvents: keyed(read(`${directory}/memory.oom_control`) ?? "", "oom_kill") ?? 0,
+        shares: number(`${cpu}${path}/cpu.shares`),
+        period: number(`${cpu}${path}/cpu.cfs_period_us`),
+        periods: of("nr_periods"),
+        throttledPeriods: of("nr_throttled"),
+        throttled: of("throttled_time"),
+        burstPeriods: of("nr_bursts"),
+        burst: of("burst_time"),
+        block: blockFigures(
+          read(`${blkio}${path}/blkio.throttle.io_service_bytes`) ?? "",
+          read(`${blkio}${path}/blkio.throttle.io_serviced`) ?? "",
+        ),
+        ...(quota > 0 ? { quota } : {}),
+        ...(reservation === undefined ? {} : { memoryReservation: reservation }),
+        ...(threads === undefined ? {} : { threads }),
+        ...(threadsMax === undefined ? {} : { threadsMax }),
+      };
+    },
+  };
+}
+
+export function processIds(text: string | undefined): readonly number[] {
+  return (text ?? "").split("\n").flatMap((line) => (line === "" ? [] : [Number(line)]));
+}
+
+/** Lines "8:0 Read 4096", and a "Total 4096" at the end. */
+function blockFigures(bytes: string, operations: string): BlockFigures[] {
+  const devices = new Map<string, BlockFigures>();
+  const take = (text: string, read: "readBytes" | "reads", written: "writtenBytes" | "writes"): void => {
+    for (const line of text.split("\n")) {
+      const [device = "", kind, count] = line.split(" ");
+      if (!device.includes(":") || (kind !== "Read" && kind !== "Write")) continue;
+      const known = devices.get(device) ?? { device, readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
+      known[kind === "Read" ? read : written] = Number(count);
+      devices.set(device, known);
+    }
+  };
+  take(bytes, "readBytes", "writtenBytes");
+  take(operations, "reads", "writes");
+  return [...devices.values()];
+}

@@ -1,0 +1,48 @@
+// The runtime's process, found by its socket and remembered while it lives.
+import type { Clock } from "../../../../shared/clock/clock.js";
+import { isInvalidEndpoint, parseEndpoint } from "../../../../shared/cri/endpoint.js";
+import type { ReadText } from "../cgroup/kernel-file.js";
+import { socketOwner } from "./socket-owner.js";
+
+/** One that was not found is looked for again. */
+const LOOK_PERIOD_MS = 60_000;
+
+export class RuntimeProcess {
+  private found: { pid: number; name: string } | undefined;
+  private lookedAt: number | undefined;
+
+  constructor(
+    private readonly endpoint: string,
+    private readonly read: ReadText,
+    private readonly clock: Pick<Clock, "monotonic">,
+    private readonly owner: (socket: string, read: ReadText) => number | undefined = socketOwner,
+  ) {}
+
+  pid(): number | undefined {
+    if (this.found !== undefined && this.nameOf(this.found.pid) !== this.found.name) {
+      this.found = undefined;
+      this.lookedAt = undefined;
+    }
+    const now = this.clock.monotonic();
+    if (this.found === undefined && (this.lookedAt === undefined || now - this.lookedAt >= LOOK_PERIOD_MS)) {
+      this.lookedAt = now;
+      const pid = this.look();
+      const name = pid === undefined ? undefined : this.nameOf(pid);
+      this.found = pid === undefined || name === undefined ? undefined : { pid, name };
+    }
+    return this.found?.pid;
+  }
+
+  private look(): number | undefined {
+    try {
+      return this.owner(parseEndpoint(this.endpoint).path, this.read);
+    } catch (error) {
+      if (isInvalidEndpoint(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private nameOf(pid: number): string | undefined {
+    return this.read(`/proc/${pid}/comm`);
+  }
+}

@@ -1,0 +1,63 @@
+// From what was read to the Summary's parts.
+import type { CgroupPressure, MemoryFigures, Pressure } from "../cgroup/figures.js";
+import type { InterfaceFigures } from "../node/net-dev.js";
+import type { Reading } from "../readings.js";
+import type { CpuStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
+
+/** The interface whose figures are a pod's, and the node's; others are only listed. */
+const DEFAULT_INTERFACE = "eth0";
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+export function cpuStats({ at, cpu }: Reading, psi: Pressure): CpuStats | undefined {
+  if (cpu === undefined) return undefined;
+  return {
+    time: timeText(at),
+    ...(cpu.rate === undefined ? {} : { usageNanoCores: cpu.rate }),
+    usageCoreNanoSeconds: cpu.usage,
+    psi,
+  };
+}
+
+/** @param machine bytes of memory the machine has: a limit beyond it is none */
+export function memoryStats({ at, memory }: Reading, psi: Pressure, limit = memory?.limit): MemoryStats | undefined {
+  if (memory === undefined) return undefined;
+  return {
+    time: timeText(at),
+    ...(limit === undefined ? {} : { availableBytes: Math.max(0, limit - memory.workingSet) }),
+    usageBytes: memory.usage,
+    workingSetBytes: memory.workingSet,
+    rssBytes: memory.rss,
+    pageFaults: memory.pageFaults,
+    majorPageFaults: memory.majorPageFaults,
+    psi,
+  };
+}
+
+/** @param limit undefined: none is shown */
+export function swapStats({ at, memory }: Reading, limit = memory?.swapLimit): SwapStats | undefined {
+  if (memory === undefined) return undefined;
+  const { swap } = memory satisfies MemoryFigures;
+  return {
+    time: timeText(at),
+    ...(limit === undefined ? {} : { swapAvailableBytes: Math.max(0, limit - swap) }),
+    swapUsageBytes: swap,
+  };
+}
+
+export function ioStats({ at }: Reading, pressure: CgroupPressure): IoStats {
+  return { time: timeText(at), psi: pressure.io };
+}
+
+export function networkStats(at: number, interfaces: readonly InterfaceFigures[]): NetworkStats {
+  const shown = interfaces.map(interfaceStats);
+  const main = shown.find(({ name }) => name === DEFAULT_INTERFACE);
+  return { time: timeText(at), ...(main ?? { name: "" }), interfaces: shown };
+}
+
+function interfaceStats({ name, rxBytes, rxErrors, txBytes, txErrors }: InterfaceFigures): InterfaceStats {
+  return { name, rxBytes, rxErrors, txBytes, txErrors };
+}

@@ -1,0 +1,105 @@
+// The Summary of /stats/summary: upstream's names, in upstream's order. Times are RFC 3339; what is not known is absent.
+import type { Pressure } from "../cgroup/figures.js";
+
+export interface Summary {
+  node: NodeStats;
+  pods: PodStats[];
+}
+
+export interface NodeStats {
+  nodeName: string;
+  systemContainers?: ContainerStats[];
+  startTime: string;
+  cpu?: CpuStats;
+  memory?: MemoryStats;
+  io?: IoStats;
+  network?: NetworkStats;
+  fs?: FsStats;
+  runtime?: { imageFs?: FsStats; containerFs?: FsStats };
+  rlimit?: { time: string; maxpid?: number; curproc?: number };
+  swap?: SwapStats;
+}
+
+export interface PodStats {
+  podRef: { name: string; namespace: string; uid: string };
+  startTime: string;
+  containers: ContainerStats[];
+  cpu?: CpuStats;
+  memory?: MemoryStats;
+  io?: IoStats;
+  network?: NetworkStats;
+  volume?: VolumeStats[];
+  "ephemeral-storage"?: FsStats;
+  process_stats?: { process_count: number };
+  swap?: SwapStats;
+}
+
+export interface ContainerStats {
+  name: string;
+  startTime: string;
+  cpu?: CpuStats;
+  memory?: MemoryStats;
+  io?: IoStats;
+  rootfs?: FsStats;
+  logs?: FsStats;
+  swap?: SwapStats;
+}
+
+export interface CpuStats {
+  time: string;
+  usageNanoCores?: number;
+  usageCoreNanoSeconds?: number;
+  psi?: Pressure;
+}
+
+export interface MemoryStats {
+  time: string;
+  /** Limit without working set; absent without a limit. */
+  availableBytes?: number;
+  usageBytes?: number;
+  workingSetBytes?: number;
+  rssBytes?: number;
+  pageFaults?: number;
+  majorPageFaults?: number;
+  psi?: Pressure;
+}
+
+export interface IoStats {
+  time: string;
+  psi?: Pressure;
+}
+
+export interface InterfaceStats {
+  name: string;
+  rxBytes?: number;
+  rxErrors?: number;
+  txBytes?: number;
+  txErrors?: number;
+}
+
+export interface NetworkStats extends InterfaceStats {
+  time: string;
+  interfaces: InterfaceStats[];
+}
+
+export interface FsStats {
+  time: string;
+  availableBytes?: number;
+  capacityBytes?: number;
+  usedBytes?: number;
+  inodesFree?: number;
+  inodes?: number;
+  inodesUsed?: number;
+}
+
+export interface VolumeStats extends FsStats {
+  name: string;
+  pvcRef?: { name: string; namespace: string };
+  volumeHealthStats?: { abnormal: boolean };
+}
+
+export interface SwapStats {
+  time: string;
+  swapAvailableBytes?: number;
+  swapUsageBytes?: number;
+}
