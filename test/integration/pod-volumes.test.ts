@@ -197,7 +197,7 @@ describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
       .join("\n");
     const app = reporter("app", script, { volumeMounts });
     await node.writeManifest("group", manifest("group", [app], { spec: { volumes, securityContext } }));
-    assert.deepEqual(values(await report(node, "group", "app")), { disk: "2777:4321:4321", memory: "2777:4321:4321" });
+    assert.deepEqual(values(await report(node, "group", "app")), { disk: "2777:4321:4321", memory: "3777:4321:4321" });
   });
 
   test("mounts made in one container reach another as mountPropagation says", async () => {

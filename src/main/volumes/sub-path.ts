@@ -24,7 +24,8 @@ export interface SubPathRequest {
 
 // O_PATH: a handle on the place itself, whatever it is; Node does not name the flag.
 const O_PATH = 0o10000000;
-const PERMISSIONS = 0o777;
+/** With setgid and sticky bit: what is made below belongs to the volume's group, too. */
+const PERMISSIONS = 0o7777;
 
 /**
  * Resolves to the host path to give to the runtime. A missing sub path is made as a directory with the volume's

@@ -82,6 +82,7 @@ test(
     const root = await temporaryRoot(t);
     const directory = hostPathOf(await manager(root).setUpPod(memory, never), "cache");
     const meta = `${root}/pods/uid-1/plugins/kubernetes.io~empty-dir/cache`;
+    assert.equal(statSync(directory).mode & 0o7777, 0o1777);
     const { blocks, bsize } = statfsSync(directory);
     assert.equal(BigInt(blocks * bsize), MIB);
     assert.deepEqual(JSON.parse(readFileSync(`${meta}/mount.json`, "utf8")), {

@@ -70,10 +70,15 @@ test("a missing sub path is made with the volume's permissions", async (t) => {
   const volume = `${root}/volume`;
   mkdirSync(volume);
   const { chmod } = await import("node:fs/promises");
-  await chmod(volume, 0o777);
-  await (await openSubPath(volume, "x/y")).close();
-  assert.equal(statSync(`${volume}/x`).mode & 0o7777, 0o777);
-  assert.equal(statSync(`${volume}/x/y`).mode & 0o7777, 0o777);
+  for (const [name, mode] of [
+    ["x", 0o777],
+    ["group", 0o3777],
+  ] as const) {
+    await chmod(volume, mode);
+    await (await openSubPath(volume, `${name}/y`)).close();
+    assert.equal(statSync(`${volume}/${name}`).mode & 0o7777, mode);
+    assert.equal(statSync(`${volume}/${name}/y`).mode & 0o7777, mode);
+  }
   writeFileSync(`${volume}/file`, "");
   await assert.rejects(openSubPath(volume, "file/below"), isSubPathError);
 });

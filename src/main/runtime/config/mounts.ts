@@ -137,22 +137,21 @@ function recursiveReadOnly(mount: VolumeMount, supported: boolean): boolean {
   const mode = mount.recursiveReadOnly ?? "Disabled";
   if (mode === "Disabled" || mount.readOnly !== true) {
     if (mode !== "Enabled") return false;
-    throw new CreateContainerConfigError(
-      `volume "${mount.name}" requested recursive read-only mode, but it is not read-only`,
-    );
+    throw unresolved(mount, "read-only");
   }
   const propagation = mount.mountPropagation ?? "None";
   if (propagation !== "None") {
-    throw new CreateContainerConfigError(
-      `volume "${mount.name}" requested recursive read-only mode, but it is not compatible with propagation ${propagation}`,
-    );
+    throw unresolved(mount, `compatible with propagation ${propagation}`);
   }
   if (mode === "Enabled" && !supported) {
-    throw new CreateContainerConfigError(
-      `volume "${mount.name}" requested recursive read-only mode, but it is not supported by the runtime`,
-    );
+    throw unresolved(mount, "supported by the runtime");
   }
   return supported;
+}
+
+function unresolved({ name }: VolumeMount, what: string): CreateContainerConfigError {
+  const mode = `volume "${name}" requested recursive read-only mode, but it is not ${what}`;
+  return new CreateContainerConfigError(`failed to resolve recursive read-only mode: ${mode}`);
 }
 
 function bind(hostPath: string, containerPath: string): Mount {

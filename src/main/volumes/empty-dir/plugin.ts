@@ -15,6 +15,8 @@ import { tmpfsSize } from "./tmpfs-size.js";
 
 const NAME = "kubernetes.io/empty-dir";
 const MODE = 0o777;
+/** Upstream leaves a tmpfs the mode that the kernel gives it. */
+const TMPFS_MODE = 0o1777;
 
 export interface EmptyDirOptions {
   rootDir: string;
@@ -27,6 +29,7 @@ interface Backing {
   intent: MountIntent;
   /** The file system's options. */
   data: string;
+  mode: number;
 }
 
 export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDirOptions): VolumePlugin {
@@ -48,7 +51,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
         if (!complete) await ownMounts.make(meta, backing.intent, backing.data);
         // mkdir's mode is cut by the umask.
-        await chmod(directory, MODE);
+        await chmod(directory, backing?.mode ?? MODE);
         await setOwnership(ownership, { pod, directory, signal });
         await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
         await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
@@ -78,7 +81,11 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
     if (medium === "") return undefined;
     if (medium === "Memory") {
       const sizeBytes = tmpfsSize(pod, source, nodeMemoryBytes).toString();
-      return { intent: { version: 1, kind: "tmpfs", target, sizeBytes }, data: `size=${sizeBytes},mode=0777` };
+      return {
+        intent: { version: 1, kind: "tmpfs", target, sizeBytes },
+        data: `size=${sizeBytes},mode=1777`,
+        mode: TMPFS_MODE,
+      };
     }
     if (!isHugePages(medium)) {
       throw new UnsupportedVolumeError(pod, volume.name, `emptyDir with medium ${JSON.stringify(medium)}`);
@@ -89,6 +96,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
     return {
       intent: { version: 1, kind: "hugetlbfs", target, pageSizeBytes },
       data: `pagesize=${pageSizeBytes},mode=0777`,
+      mode: MODE,
     };
   }
 }

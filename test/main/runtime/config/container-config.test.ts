@@ -396,7 +396,12 @@ test("mounts: recursive read-only", () => {
   assert.equal(one("IfPossible", true, true), true);
   assert.equal(one("IfPossible", true, false), false);
   assert.equal(one("Enabled", true, true), true);
-  assert.throws(() => one("Enabled", true, false), /not supported by the runtime/);
+  const refused =
+    'failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is not';
+  assert.throws(
+    () => one("Enabled", true, false),
+    new CreateContainerConfigError(`${refused} supported by the runtime`),
+  );
   assert.throws(() => one("Enabled", false, true), /not read-only/);
 });
 
