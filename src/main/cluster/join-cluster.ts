@@ -10,6 +10,7 @@ import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { goPlatform } from "../../shared/metrics/node.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
@@ -149,13 +150,14 @@ class Joining implements JoinedCluster {
   }
 
   private connect(config: ClientConfig): ConnectedClient {
-    const { settings, clock, log } = this.parts;
+    const { settings, registry, clock, log } = this.parts;
     const { config: fields, kubernetesVersion } = settings;
     return createApiClient({
       config,
       qps: fields.get("kubeAPIQPS") ?? 0,
       burst: fields.get("kubeAPIBurst") ?? 0,
       userAgent: `kubelet/${kubernetesVersion} (${goPlatform()}) kubernetes/nodelet`,
+      metrics: restClientMetrics(registry, clock),
       clock,
       log: moduleLogger(log, "api-client"),
     });

@@ -6,6 +6,7 @@ import { createApiClient } from "../../shared/api/client/client.js";
 import { loadNodeConfig } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
 import { nodeStatusMetrics } from "../../shared/metrics/node-status.js";
+import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { HostNetworkWatch } from "./host-network.js";
@@ -22,6 +23,7 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
     qps: -1,
     timeoutMs: Math.min(init.nodeLeaseDurationSeconds * 1000, init.nodeStatusUpdateFrequencyMs),
     userAgent: init.userAgent,
+    metrics: restClientMetrics(registry, clock),
     clock,
     log,
   });
