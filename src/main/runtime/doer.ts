@@ -85,8 +85,7 @@ export class Doer implements StepDoer {
       case "kill-container":
         return killContainer(this.runtime, this.stopping, pod, step, signal);
       case "run-pre-stop":
-        await runPreStopAhead(this.runtime, this.stopping, pod, step, signal);
-        return [];
+        return runPreStopAhead(this.runtime, this.stopping, pod, step, signal);
       case "stop-sandbox":
         return stopSandbox(this.runtime, step, signal);
       case "remove-container":

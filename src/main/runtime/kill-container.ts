@@ -92,20 +92,26 @@ export async function stopOne(
   await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(seconds) }, { signal }));
 }
 
-/** The container's end is told and its hook run; who stops it later finds both done, or joins them. */
+/**
+ * The container's end is told and its hook run; who stops it later finds both done, or joins them. A hook that took all of
+ * the grace took the wait for the container's turn, too: it is stopped then.
+ */
 export async function runPreStopAhead(
   runtime: NodeRuntime,
   stopping: Stopping,
   pod: Pod | undefined,
   step: PreStopStep,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<InspectHint[]> {
   const { containerId, name, deadline } = step;
   const kill: Kill = { containerId, name, deadline, graceSeconds: 0, message: killMessage(step) };
   const whom = await identify(runtime, pod, kill, signal);
-  if (whom === undefined) return;
+  if (whom === undefined) return [];
   stopping.announce(whom.pod, name, containerId, kill.message);
-  await preStop(runtime, stopping, whom, kill, signal);
+  const left = await preStop(runtime, stopping, whom, kill, signal);
+  if (left === undefined || runtime.clock.now() < deadline) return [];
+  await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(left) }, { signal }));
+  return [{ kind: "container", id: containerId }];
 }
 
 interface Whom {

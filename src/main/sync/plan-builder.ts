@@ -55,7 +55,7 @@ export class PlanBuilder {
   kill(
     status: ContainerStatus,
     reason: string,
-    rest: Partial<Pick<KillContainerStep, "graceSeconds" | "restart" | "withoutPreStop">> = {},
+    rest: Partial<Pick<KillContainerStep, "graceSeconds" | "deadline" | "restart" | "withoutPreStop">> = {},
   ): void {
     const grace = rest.graceSeconds ?? graceSeconds(this.input.pod);
     this.plan.steps.push({
@@ -64,7 +64,7 @@ export class PlanBuilder {
       name: status.metadata?.name ?? "",
       ...rest,
       graceSeconds: grace,
-      deadline: this.input.now + grace * 1000,
+      deadline: rest.deadline ?? this.input.now + grace * 1000,
       reason,
     });
   }

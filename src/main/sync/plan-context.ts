@@ -37,6 +37,8 @@ export interface PlanInput {
   memory: Pick<RestartMemory, "restarts" | "removed">;
   /** Absent: running containers are never resized. */
   resize?: ResizeView;
+  /** Of the plan before: when the grace ends of a pod that ran to its end, milliseconds since the epoch. */
+  endDeadline?: number | undefined;
   /** Ended containers of a name that stay; negative: all. Default 1. */
   deadContainersKept?: number;
 }

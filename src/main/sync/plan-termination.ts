@@ -85,7 +85,7 @@ function stopSteps(input: StopInput): Step[] {
 }
 
 function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
-  const stopping = input.pod === undefined ? alive : nextToStop(input.pod, alive);
+  const stopping = input.pod === undefined ? alive : nextToStop(input.pod, alive, input.now >= input.deadline);
   const left = Math.ceil((input.deadline - input.now) / 1000);
   const stops = stopping.map((status): Step => {
     const name = status.metadata?.name ?? "";

@@ -4,7 +4,7 @@ import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { condemned } from "./condemned.js";
 import { PlanBuilder } from "./plan-builder.js";
-import { graceSeconds, isAlive, newestOf, startReason, type PlanInput } from "./plan-context.js";
+import { graceSeconds, isAlive, MIN_STOP_SECONDS, newestOf, startReason, type PlanInput } from "./plan-context.js";
 import { planEphemeral } from "./plan-ephemeral.js";
 import { planInit } from "./plan-init.js";
 import { pruneSteps } from "./plan-prune.js";
@@ -92,9 +92,12 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
   const { pod, observed, now } = builder.input;
   builder.drop();
   const running = observed.containers.filter(isAlive);
-  const stopping = nextToStop(pod, running);
-  for (const status of stopping) builder.kill(status, reason);
-  const deadline = now + graceSeconds(pod) * 1000;
+  // All containers share one grace, which began with the first plan that ended the pod.
+  const deadline = builder.input.endDeadline ?? now + graceSeconds(pod) * 1000;
+  const left = Math.max(Math.ceil((deadline - now) / 1000), MIN_STOP_SECONDS);
+  const stopping = nextToStop(pod, running, now >= deadline);
+  for (const status of stopping) builder.kill(status, reason, { graceSeconds: left, deadline });
+  if (running.length > 0) builder.plan.endDeadline = deadline;
   builder.plan.steps.push(...preStopsAhead(pod, running, stopping, { deadline, reason }));
   if (running.length > 0) return;
   builder.plan.finished = true;

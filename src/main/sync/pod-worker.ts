@@ -53,6 +53,8 @@ export class PodWorker {
   private timer: Timer | undefined;
   private passAbort = new AbortController();
   private retries = 0;
+  /** Of the last plan: its successor goes on with the same grace. */
+  private endDeadline: number | undefined;
   /** After a failed pass nothing is tried before this moment of the monotonic clock, unless it is urgent. */
   private notBefore = 0;
   private stopped = false;
@@ -234,9 +236,11 @@ export class PodWorker {
       probes,
       gates,
       memory,
+      endDeadline: this.endDeadline,
       deadContainersKept,
       ...(resize !== undefined && { resize }),
     });
+    this.endDeadline = plan.endDeadline;
     const deadline = this.activeDeadline();
     if (!plan.finished && deadline !== undefined && deadline <= now) {
       recorder.pod(pod, deadlineEvent);

@@ -129,6 +129,8 @@ export interface Plan {
   waiting: Map<string, ContainerStateWaiting>;
   /** The pod ran to its end and nothing of it will start again. */
   finished: boolean;
+  /** What still runs of a pod that ran to its end stops within this, milliseconds since the epoch. */
+  endDeadline?: number;
   /** Names of containers that will be started again though their policy does not ask for it. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;

@@ -278,6 +278,16 @@ describe("planTermination", () => {
     assert.deepEqual(planned(), ["kill-container s1"]);
   });
 
+  it("lets nobody wait for a turn once the grace is over", () => {
+    const sidecars = ["s1", "s2"].map((name) => container(name, { restartPolicy: "Always" }));
+    const pilot = new Pilot(pod({ initContainers: sidecars }));
+    pilot.settle();
+    const { observed, now, cleaned } = pilot.runtime;
+    const plan = planTermination({ pod: pilot.wanted, observed, now, deadline: now, reason: "removed", cleaned });
+    const stopped = plan.steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
+    assert.deepEqual(stopped.sort(), ["kill-container app", "kill-container s1", "kill-container s2"]);
+  });
+
   it("runs them so for a pod that came to its own end, too", () => {
     const preStop = { lifecycle: { preStop: { sleep: { seconds: 1 } } } };
     const sidecars = ["s1", "s2"].map((name) => container(name, { restartPolicy: "Always", ...preStop }));

@@ -8,7 +8,7 @@ import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
 import { criError } from "../../../src/shared/cri/errors.js";
 import { container, pod } from "../../support/pods.js";
-import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
+import { hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
 
 async function started(spec: Partial<PodSpec> = {}, prepare: (world: SyncWorld) => void = () => undefined) {
   const world = new SyncWorld();
@@ -134,6 +134,37 @@ test("sidecars get what their pod's app containers left of the grace", async () 
   assert.deepEqual(graces(world.steps), [30, 18]);
   const deadlines = world.steps.flatMap((step) => (step.kind === "kill-container" ? [step.deadline] : []));
   assert.deepEqual(deadlines, [30_000, 30_000]);
+});
+
+test("the sidecars of a pod that ran to its end share one grace; when it is over they stop together", async () => {
+  const sidecars = ["s0", "s1", "s2", "s3"].map((name) => container(name, { restartPolicy: "Always" }));
+  const { world, worker, web } = await started({ initContainers: sidecars, restartPolicy: "Never" });
+  const from = world.steps.length;
+  world.script = (step, signal) => {
+    if (step.kind !== "kill-container") return undefined;
+    return world.clock.sleep(step.name === "s3" ? 12_000 : 20_000, signal).then(() => {
+      world.apply("uid-web", web, step);
+      return HINTS;
+    });
+  };
+  const stops = (): unknown[] =>
+    world.steps
+      .slice(from)
+      .flatMap((step) => (step.kind === "kill-container" ? [[step.name, step.graceSeconds, step.deadline]] : []));
+  world.exit(web, "app", 0);
+  worker.poke();
+  await settle();
+  world.clock.step(12_000);
+  await settle();
+  const inTurn = [
+    ["s3", 30, 30_000],
+    ["s2", 18, 30_000],
+  ];
+  assert.deepEqual(stops(), inTurn);
+  world.clock.step(20_000);
+  await settle();
+  const late = ["s1", "s0"].map((name) => [name, 2, 30_000]);
+  assert.deepEqual(stops(), [...inTurn, ...late]);
 });
 
 const noNetwork: RuntimeState = {

@@ -217,6 +217,19 @@ test("a hook that ran ahead is not run again by the stop, which is told once and
   assert.deepEqual(await world.doer.execute(undefined, { ...ahead, containerId: "gone" }, never), []);
 });
 
+test("a hook ahead that takes all of the grace has its container stopped with it, out of turn", async (t) => {
+  const world = await build(t, { preStop: command("drain") }, { exec: () => ({ runMs: HOUR_MS }) });
+  const id = await world.start();
+  const ahead = { kind: "run-pre-stop", containerId: id, name: "app", deadline: 5000, reason: "the pod goes" } as const;
+  const running = world.doer.execute(world.pod, ahead, never);
+  await until("the hook runs", () => world.calls("ExecSync").length === 1);
+  world.clock.step(4999);
+  assert.deepEqual(world.stops(), []);
+  world.clock.step(1);
+  assert.deepEqual(await running, [{ kind: "container", id }]);
+  assert.deepEqual(world.stops(), [2n]);
+});
+
 test("an agent that stops cuts the hook and leaves it to the next one", async (t) => {
   const world = await build(t, { preStop: { sleep: { seconds: 60 } } });
   const id = await world.start();
