@@ -23,7 +23,17 @@ const arrows = (patterns, message) => ({
 });
 
 export default tseslint.config(
-  { ignores: ["dist/**", "node_modules/**", "src/shared/cri/gen/**", "src/shared/plugins/gen/**", "bench/results/**", "*.js", "**/*.mjs"] },
+  {
+    ignores: [
+      "dist/**",
+      "node_modules/**",
+      "src/shared/cri/gen/**",
+      "src/shared/plugins/gen/**",
+      "bench/results/**",
+      "*.js",
+      "**/*.mjs",
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -45,7 +45,7 @@ export const KUBEADM_DROP_INS: readonly string[] = [
 /** What the agent keeps below its default directories; other programs' files there are left alone. */
 export const STATE: readonly string[] = [
   ...[
-    ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "nodelet"],
+    ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "pki", "nodelet"],
     ...["image_manager", "allocated_pods_state", "actuated_pods_state"],
   ].map((name) => `/var/lib/kubelet/${name}`),
   "/var/log/pods",

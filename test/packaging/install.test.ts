@@ -6,9 +6,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { install } from "../../packaging/install/install.js";
+import { STATE, STATE_ROOT } from "../../packaging/install/layout.js";
 import { readOptions, type InstallerOptions } from "../../packaging/install/options.js";
 import { uninstall } from "../../packaging/install/uninstall.js";
 import { isSetupProblem } from "../../packaging/standalone/problem.js";
+import { rootEntries } from "../../src/main/runtime/config/data-dirs.js";
+import { directoriesOf } from "../../src/main/startup/directories.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ bundle: { external: ["needed", "@a/scoped"] } }),
@@ -182,6 +185,17 @@ test("uninstall keeps the configuration, which a later purge removes", async (t)
   assert.deepEqual(await files(), ["/etc/nodelet/kubelet.yaml"]);
   await run("uninstall", { purge: true });
   assert.deepEqual(await files(), []);
+});
+
+test("purge knows every folder and state file that the agent makes", () => {
+  const { root, seccomp, ...made } = directoriesOf(STATE_ROOT, "/var/log/pods");
+  assert.equal(root, STATE_ROOT);
+  // The administrator's profiles.
+  assert.ok(!STATE.includes(seccomp));
+  const { pki, imageManager, allocatedPodsState, actuatedPodsState } = rootEntries;
+  const more = [pki, imageManager, allocatedPodsState, actuatedPodsState, "nodelet"];
+  const all = [...Object.values(made), ...more.map((name) => join(STATE_ROOT, name))];
+  assert.deepEqual([...STATE].sort(), all.sort());
 });
 
 test("purge leaves not a folder, whatever mode came last", async (t) => {
