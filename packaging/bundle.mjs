@@ -39,6 +39,9 @@ await build({
   target: "node20.19",
   external: [...bundle.external, ...neverLoaded],
   sourcemap: true,
+  // Every thread keeps the text of what it loads. Names stay: stacks and profiles are read by people.
+  minifyWhitespace: true,
+  minifySyntax: true,
   legalComments: "none",
   logLevel: "warning",
   // CommonJS packages inside the bundle still ask for Node's own modules by require.

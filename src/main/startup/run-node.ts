@@ -68,7 +68,9 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const metrics = podMetrics(registry);
   const providers = await startCredentialProviders(settings, { clock, log, registry });
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
-  const tasks = createTasksPool({ minThreads: 1, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
+  // In a cluster manifests seldom change, and the certificates' library should not stay.
+  const minThreads = deps.cluster === undefined ? 1 : 0;
+  const tasks = createTasksPool({ minThreads, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
   const events = new NodeRecorder({
     nodeName: settings.nodeName,
     clock,

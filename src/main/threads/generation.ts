@@ -44,8 +44,8 @@ interface Failure {
 const ring = (capacityBytes: number | undefined): RingBuffers =>
   createRing(capacityBytes === undefined ? {} : { capacityBytes });
 
-/** V8 would let the young generation grow to 48 MiB in every thread; none makes garbage that fast for long. */
-const YOUNG_MIB = 8;
+/** V8 would let the young generation grow to 48 MiB in every thread, and takes seconds of rest to give any of it back. */
+const YOUNG_MIB = 3;
 
 export class ThreadGeneration {
   readonly inbox: RingBuffers;

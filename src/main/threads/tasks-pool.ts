@@ -35,8 +35,11 @@ export function isTaskThreadError(error: unknown): error is TaskThreadError {
 }
 
 export interface TasksPoolOptions {
+  /** Threads that stay; default 1. With 0 the first thread starts at once, too, and ends when it has had no job for a while. */
   minThreads?: number;
   maxThreads?: number;
+  /** How long a thread that need not stay waits for a job, ms; default 10,000. */
+  idleMs?: number;
   /** Old-space limit of each thread, MiB. */
   heapMiB: number;
   log: Logger;
@@ -74,6 +77,9 @@ export interface TasksPool {
 /** A job's garbage is gone after it: V8 would let the young generation grow to 48 MiB per thread. */
 const YOUNG_MIB = 8;
 
+/** A thread of 15 MiB is kept no longer for a job that may never come. */
+const IDLE_MS = 10_000;
+
 /** From this size on, a byte array's buffer is moved to the thread instead of copied. */
 const TRANSFER_BYTES = 64 * 1024;
 
@@ -87,14 +93,16 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     filename: entry.href,
     minThreads: options.minThreads ?? 1,
     maxThreads,
-    // The second thread comes for a burst or beside a slow job and goes again: each costs memory.
-    idleTimeout: 10_000,
+    // A thread that comes for a burst or beside a slow job goes again: each costs memory.
+    idleTimeout: options.idleMs ?? IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_MIB },
     recordTiming: false,
   });
   const counters = { completed: 0, deadlines: 0, threadFailures: 0 };
   // Piscina reports a thread's death to its job and here as well; without a listener it would end the process.
   pool.on("error", (error: unknown) => log.warn({ err: error }, "a tasks thread failed; the pool replaces it"));
+  // The first jobs of a start find their thread loaded, though none is kept.
+  if (options.minThreads === 0) warmUp(pool, log);
 
   const run = async <K extends TaskName>(
     name: K,
@@ -141,6 +149,12 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
       await pool.destroy();
     },
   };
+}
+
+function warmUp(pool: Piscina, log: Logger): void {
+  pool.run({}, { name: "awake" }).catch((error: unknown) => {
+    log.info({ err: error }, "no tasks thread could be started ahead of its first job");
+  });
 }
 
 /** First come, first served; a waiter leaves when its signal aborts or the pool closes. */

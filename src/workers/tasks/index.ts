@@ -7,4 +7,9 @@ export { compressLog } from "./compress-log.js";
 export { decodeManifest } from "./manifest/decode.js";
 export { changeOwnership } from "./ownership/change-ownership.js";
 
+/** For a thread that is to be loaded before its first job. */
+export function awake(): void {
+  // To have run is all.
+}
+
 useOrdinaryPriority();

@@ -12,7 +12,7 @@ import {
 } from "../../../src/main/threads/tasks-pool.js";
 import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { keptLog, manifest, temporaryFolder } from "../../support/sources-kit.js";
+import { keptLog, manifest, temporaryFolder, until } from "../../support/sources-kit.js";
 
 const job = (text: string | Uint8Array): DecodeManifestJob => ({
   origin: { kind: "file", path: "/x" },
@@ -98,4 +98,14 @@ test("time in the queue does not count; a waiter leaves with its signal; closing
   await pool.close();
   for (const settled of await blocked) assert.equal(settled.status, "rejected");
   await assert.rejects(hang(), isTaskThreadError);
+});
+
+test("a pool that keeps no thread has its first one at once, loses it when idle, and runs the next job all the same", async (t) => {
+  const parts = { heapMiB: 64, log: keptLog().log, clock: systemClock };
+  const pool = createTasksPool({ ...parts, minThreads: 0, idleMs: 50 });
+  t.after(() => pool.close());
+  assert.equal(pool.stats().threads, 1);
+  await until("the thread to end", () => pool.stats().threads === 0);
+  const { pods } = await pool.run("decodeManifest", job(manifest("a")), { deadlineMs: 10_000 });
+  assert.equal(pods[0]?.metadata.name, "a-n");
 });
