@@ -88,7 +88,7 @@ function podStats(core: CoreInputs, pod: PodReading, whole: WholeInputs | undefi
     containers: pod.containers.map((container) => containerStats(core, uid, container, whole)),
     ...usage(pod.reading, core.pressure(pod.reading.path), whole !== undefined),
     network: network === undefined ? undefined : networkStats(pod.reading.at, network),
-    volume: volumes?.map(volumeStats),
+    volume: volumes === undefined || volumes.length === 0 ? undefined : volumes.map(volumeStats),
     "ephemeral-storage": whole === undefined ? undefined : ephemeralStats(pod, whole),
     process_stats:
       whole === undefined
