@@ -47,6 +47,11 @@ test("the summary shows what node, pod and containers use", async () => {
   assert.deepEqual(pod.containers.map(({ name }) => name).sort(), ["app", "idle"]);
 });
 
+test("the cadvisor page", async () => {
+  const { text } = await get("/metrics/cadvisor");
+  console.log(text);
+});
+
 test("the resource page", async () => {
   const { text, type } = await get("/metrics/resource");
   assert.equal(type, "text/plain; version=0.0.4; charset=utf-8");

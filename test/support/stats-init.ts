@@ -1,5 +1,5 @@
 // What the stats routes are told, for tests that are about something else.
-import type { StatsInit } from "../../src/shared/contracts/server.js";
+import type { RuntimeInit, StatsInit } from "../../src/shared/contracts/server.js";
 
 export const STATS_INIT: StatsInit = {
   rootDir: "/nowhere",
@@ -10,9 +10,13 @@ export const STATS_INIT: StatsInit = {
   runtimeCgroups: "",
   systemCgroups: "",
   runtimeEndpoint: "unix:///nowhere",
-  imageEndpoint: "unix:///nowhere",
-  runtimeRequestTimeoutMs: 1000,
   volumeStatsAggPeriodMs: 60_000,
   localStorageCapacityIsolation: true,
   fromRuntime: false,
+};
+
+export const RUNTIME_INIT: RuntimeInit = {
+  endpoint: "unix:///nowhere",
+  imageEndpoint: "unix:///nowhere",
+  requestTimeoutMs: 1000,
 };

@@ -68,9 +68,17 @@ export interface ServerInit {
   syncLoopMaxAgeMs: number;
   nodeName: string;
   configz: ConfigzBodies;
+  runtime: RuntimeInit;
   stats: StatsInit;
   /** Absent: enableServer is false. */
   secure?: SecureInit;
+}
+
+export interface RuntimeInit {
+  endpoint: string;
+  /** The same, where the runtime serves its images, too. */
+  imageEndpoint: string;
+  requestTimeoutMs: number;
 }
 
 /** What /stats/summary, /metrics/resource and /metrics/cadvisor look at; names are KubeletConfiguration's and the flags'. */
@@ -82,9 +90,8 @@ export interface StatsInit {
   kubeletCgroups: string;
   runtimeCgroups: string;
   systemCgroups: string;
+  /** Whose process is the runtime's. */
   runtimeEndpoint: string;
-  imageEndpoint: string;
-  runtimeRequestTimeoutMs: number;
   /** How often volumes are measured; 0 and less: never. */
   volumeStatsAggPeriodMs: number;
   localStorageCapacityIsolation: boolean;
@@ -107,8 +114,6 @@ export interface SecureInit {
   enableDebugFlagsHandler: boolean;
   /** A stream on which nothing has moved for so long is closed. */
   streamingConnectionIdleTimeoutMs: number;
-  runtimeEndpoint: string;
-  runtimeRequestTimeoutMs: number;
   podLogsDir: string;
   /** Where CheckpointContainer leaves its archives. */
   checkpointsDir: string;

@@ -10,7 +10,7 @@ import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";
 import { biggestImages } from "./image-list.js";
 import { LinkRounds } from "./link-rounds.js";
-import { sandboxImage } from "./sandbox-image.js";
+import { sandboxImage } from "../../shared/cri/sandbox-image.js";
 
 runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => {
   const { init, log, clock, upcalls, generation } = context;

@@ -13,6 +13,7 @@ import type {
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "../../shared/metrics/process.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
@@ -24,6 +25,7 @@ import { PodList } from "./pod-list.js";
 import { healthzHandler, readOnlyHandler, type NodeParts } from "./routes.js";
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
+import { LazyRuntime } from "./runtime.js";
 import { HealthSlis } from "./slis.js";
 import { Stats } from "./stats/index.js";
 
@@ -43,6 +45,9 @@ export class ServerLogic implements ServerControl {
   private readonly registry = new ThreadRegistry("server");
   private readonly pods = new PodList();
   private readonly stats: Stats;
+  private readonly runtime: LazyRuntime;
+  /** The same connection, unless images have an endpoint of their own. */
+  private readonly images: LazyRuntime;
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
   private readonly node: NodeParts;
@@ -55,7 +60,19 @@ export class ServerLogic implements ServerControl {
     processMetrics(this.registry);
     const { init, upcalls, health, clock, log } = parts;
     const slis = new HealthSlis();
-    this.stats = new Stats({ init: init.stats, nodeName: init.nodeName, pods: () => this.pods.all(), clock, log });
+    const [runtime, images] = this.runtimes();
+    this.runtime = runtime;
+    this.images = images;
+    this.stats = new Stats({
+      init: init.stats,
+      nodeName: init.nodeName,
+      pods: () => this.pods.all(),
+      runtime: () => runtime.get(),
+      images: () => images.get(),
+      collectMetrics: () => upcalls.collectMetrics(),
+      clock,
+      log,
+    });
     this.node = {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
@@ -77,6 +94,7 @@ export class ServerLogic implements ServerControl {
   async stop(): Promise<void> {
     await Promise.all([this.secure?.then((server) => server?.close()), this.readOnly?.close(), this.healthz?.close()]);
     await this.stats.close();
+    await Promise.all([this.runtime.close(), this.images.close()]);
   }
 
   setPods(pods: Pod[]): Promise<void> {
@@ -112,6 +130,20 @@ export class ServerLogic implements ServerControl {
     return this.registry.exportSnapshot();
   }
 
+  private runtimes(): [runtime: LazyRuntime, images: LazyRuntime] {
+    const { endpoint, imageEndpoint, requestTimeoutMs } = this.parts.init.runtime;
+    const operations = runtimeOperationsMetrics(this.registry);
+    const to = (address: string): LazyRuntime =>
+      new LazyRuntime({
+        endpoint: address,
+        runtimeRequestTimeoutMs: requestTimeoutMs,
+        clock: this.parts.clock,
+        operations,
+      });
+    const runtime = to(endpoint);
+    return [runtime, imageEndpoint === endpoint ? runtime : to(imageEndpoint)];
+  }
+
   private readOnlyListener(): Listener | undefined {
     const { init, clock, log } = this.parts;
     if (init.readOnlyPort === 0) return undefined;
@@ -142,6 +174,7 @@ export class ServerLogic implements ServerControl {
         upcalls,
         threads,
         api,
+        runtime: this.runtime,
         registry: this.registry,
         clock,
         log,

@@ -1,20 +1,29 @@
 // The server thread's own connection to the runtime, made with the first request that needs it: it brings all of gRPC.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 
-/** What requests ask of the runtime. */
+/** What requests ask of the runtime, its images included. */
 export type ServedRuntime = Pick<
   CriClient,
-  "exec" | "attach" | "portForward" | "execSync" | "checkpointContainer" | "listContainers" | "listPodSandbox"
+  | "exec"
+  | "attach"
+  | "portForward"
+  | "execSync"
+  | "checkpointContainer"
+  | "listContainers"
+  | "listPodSandbox"
+  | "listContainerStats"
+  | "imageFsInfo"
+  | "status"
 >;
 
 export interface RuntimeOptions {
   endpoint: string;
   runtimeRequestTimeoutMs: number;
   clock: Clock;
-  registry: ThreadRegistry;
+  /** Counts every call; one for all connections of the thread. */
+  operations: RuntimeOperationsMetrics;
 }
 
 export class LazyRuntime {
@@ -27,13 +36,14 @@ export class LazyRuntime {
   }
 
   async close(): Promise<void> {
-    (await this.client)?.close();
+    const client = await this.client;
+    this.client = undefined;
+    client?.close();
   }
 
   private async connect(): Promise<CriClient> {
-    const { endpoint, runtimeRequestTimeoutMs, clock, registry } = this.options;
+    const { endpoint, runtimeRequestTimeoutMs, clock, operations } = this.options;
     const { createCriClient } = await import("../../shared/cri/client.js");
-    const operations = runtimeOperationsMetrics(registry);
     return createCriClient({
       endpoint,
       runtimeRequestTimeoutMs,

@@ -18,7 +18,7 @@ import { nodeLogsRoutes } from "./node-logs.js";
 import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeParts } from "./routes.js";
 import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
-import { LazyRuntime, type ServedRuntime } from "./runtime.js";
+import type { LazyRuntime, ServedRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
 import { streamRoutes } from "./streams.js";
 import { Tunnels } from "./streams/tunnel.js";
@@ -36,8 +36,8 @@ export interface SecureServerOptions {
   upcalls: ServerUpcalls;
   threads: () => readonly ThreadSnapshot[];
   api: () => Promise<Pick<ApiClient, "create">>;
-  /** The connection to the runtime; made of `init` when none is given. */
-  runtime?: Pick<LazyRuntime, "get" | "close">;
+  /** Not this one's to close. */
+  runtime: Pick<LazyRuntime, "get">;
   /** Other limits than the usual ones, for tests that can't wait. */
   limits?: Partial<ConnectionLimits>;
   /** Where the node's logs are; default /var/log. */
@@ -49,13 +49,12 @@ export interface SecureServerOptions {
 
 export class SecureServer {
   private readonly port: SecurePort;
-  private readonly runtime: Pick<LazyRuntime, "get" | "close">;
+  private readonly runtime: Pick<LazyRuntime, "get">;
   private readonly tunnels: Tunnels;
 
   constructor(private readonly options: SecureServerOptions) {
     const { init, address, nodeName, api, registry, clock, log } = options;
-    const { runtimeEndpoint: endpoint, runtimeRequestTimeoutMs } = init;
-    this.runtime = options.runtime ?? new LazyRuntime({ endpoint, runtimeRequestTimeoutMs, clock, registry });
+    this.runtime = options.runtime;
     const limits = { ...CONNECTION_LIMITS, ...options.limits };
     this.tunnels = new Tunnels({
       limit: limits.streams,
@@ -77,7 +76,6 @@ export class SecureServer {
   async close(): Promise<void> {
     this.tunnels.close();
     await this.port.close();
-    await this.runtime.close();
   }
 
   private routes(): Route[] {

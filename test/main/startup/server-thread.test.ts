@@ -1,5 +1,5 @@
 // The server thread as main runs it, in a real thread.
-import { STATS_INIT } from "../../support/stats-init.js";
+import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServerThread } from "../../../src/main/startup/server-thread.js";
@@ -28,6 +28,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       syncLoopMaxAgeMs: 300_000,
       nodeName: "node",
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
+      runtime: RUNTIME_INIT,
       stats: STATS_INIT,
     },
     upcalls: {

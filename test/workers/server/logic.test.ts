@@ -15,7 +15,7 @@ import { PodList } from "../../../src/workers/server/pod-list.js";
 import { COLLECT_DEADLINE_MS } from "../../../src/workers/server/scrape.js";
 import { startServer } from "../../../src/workers/server/start.js";
 import { ManualClock } from "./manual-clock.js";
-import { STATS_INIT } from "../../support/stats-init.js";
+import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { freePort } from "../../support/free-port.js";
 
 interface Answer {
@@ -77,6 +77,7 @@ class House {
         syncLoopMaxAgeMs: 300_000,
         nodeName: "n1",
         configz: CONFIGZ,
+        runtime: RUNTIME_INIT,
         stats: STATS_INIT,
         ...init,
       },
@@ -430,6 +431,7 @@ describe("listening", () => {
         syncLoopMaxAgeMs: 10,
         nodeName: "n1",
         configz: CONFIGZ,
+        runtime: RUNTIME_INIT,
         stats: STATS_INIT,
       },
       upcalls: {

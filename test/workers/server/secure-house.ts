@@ -99,8 +99,6 @@ export class SecureHouse {
         enableProfilingHandler: true,
         enableDebugFlagsHandler: true,
         streamingConnectionIdleTimeoutMs: 60_000,
-        runtimeEndpoint: "unix:///nowhere",
-        runtimeRequestTimeoutMs: 1000,
         podLogsDir: join(this.certificates.dir, "pods"),
         checkpointsDir: "/checkpoints",
         gates: {
@@ -138,7 +136,7 @@ export class SecureHouse {
         create === undefined
           ? Promise.reject(new Error("no API server"))
           : Promise.resolve({ create: create as ApiClient["create"] }),
-      runtime: { get: () => Promise.resolve(runtime as ServedRuntime), close: () => Promise.resolve() },
+      runtime: { get: () => Promise.resolve(runtime as ServedRuntime) },
       limits,
       threads: () => [],
       ...(logDirectory === undefined ? {} : { logDirectory }),

@@ -1,22 +1,18 @@
 // The routes of what pods and containers use: /stats/summary, /metrics/resource, /metrics/cadvisor. What is behind them is loaded
 // with the first request.
 import type { IncomingMessage } from "node:http";
-import type { Logger } from "../../../shared/log/logger.js";
 import { EXPOSITION_CONTENT_TYPE } from "../../../shared/metrics/merge.js";
 import type { Answer, Route } from "../answer.js";
 import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
+import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
 import type { HouseParts, StatsHouse } from "./house.js";
 
-export interface StatsParts extends HouseParts {
-  log: Logger;
-}
-
 export class Stats {
   private house: Promise<StatsHouse> | undefined;
 
-  constructor(private readonly parts: StatsParts) {}
+  constructor(private readonly parts: HouseParts) {}
 
   routes(): Route[] {
     const summary: Answer = async (request, response) => {
@@ -33,22 +29,35 @@ export class Stats {
     };
     return [
       { path: "/stats/summary", methods: ["GET", "POST"], answer: summary },
-      { path: "/metrics/resource", answer: this.page(async (house) => resourcePage(await house.look()), resourcePage) },
+      {
+        path: "/metrics/resource",
+        answer: this.page(
+          async (house) => resourcePage(await house.look()),
+          () => resourcePage(undefined),
+        ),
+      },
+      {
+        path: "/metrics/cadvisor",
+        answer: this.page(
+          (house) => house.cadvisor(),
+          () => failedCadvisorPage().page,
+        ),
+      },
     ];
   }
 
   async close(): Promise<void> {
-    (await this.house?.catch(() => undefined))?.close();
+    await (await this.house?.catch(() => undefined))?.close();
   }
 
   /** @param failed the page of a node that cannot be looked at */
-  private page(make: (house: StatsHouse) => Promise<Page>, failed: (nothing: undefined) => Page): Answer {
+  private page(make: (house: StatsHouse) => Promise<Page>, failed: () => Page): Answer {
     return async (_request, response) => {
       const page = await this.open()
         .then(make)
         .catch((error: unknown) => {
           this.parts.log.error({ err: error }, "what the node and its pods use could not be read");
-          return failed(undefined);
+          return failed();
         });
       response.writeHead(200, { "Content-Type": EXPOSITION_CONTENT_TYPE });
       await writeChunks(response, page.chunks());

@@ -3,8 +3,9 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";
-import type { CgroupReader, CpuFigures, MemoryFigures } from "./cgroup/figures.js";
+import type { CgroupReader, CpuFigures, MemoryFigures } from "./cgroup-figures.js";
 import { CpuRates } from "./cpu-rates.js";
+import { Shared } from "./shared-answer.js";
 import type { ContainerPlace, PodCgroups, PodPlace } from "./node/pod-cgroups.js";
 import type { SystemCgroup } from "./node/system-cgroups.js";
 
@@ -51,12 +52,13 @@ export interface ReadingsParts {
 export class Readings {
   private readonly rates = new CpuRates();
   private readonly breath: Breath;
-  private look: { at: number; readings: Promise<NodeReadings> } | undefined;
+  private readonly look: Shared<NodeReadings>;
   private timer: Timer | undefined;
   private askedAt = 0;
 
   constructor(private readonly parts: ReadingsParts) {
     this.breath = new Breath(parts.clock);
+    this.look = new Shared(LOOK_LIFE_MS, parts.clock, () => this.read());
   }
 
   /** Rejects when cgroups cannot be read at all. */
@@ -64,7 +66,7 @@ export class Readings {
     const { clock } = this.parts;
     this.askedAt = clock.monotonic();
     this.timer ??= clock.every(SAMPLE_PERIOD_MS, () => this.sample()).unref();
-    return this.fresh();
+    return this.look.get();
   }
 
   close(): void {
@@ -72,20 +74,9 @@ export class Readings {
     this.timer = undefined;
   }
 
-  private fresh(): Promise<NodeReadings> {
-    const at = this.parts.clock.monotonic();
-    if (this.look === undefined || at - this.look.at >= LOOK_LIFE_MS) {
-      const readings = this.read();
-      this.look = { at, readings };
-      // A failed look is not remembered; who asked for it hears of it.
-      readings.catch(() => (this.look = undefined));
-    }
-    return this.look.readings;
-  }
-
   private sample(): void {
     if (this.parts.clock.monotonic() - this.askedAt > INTEREST_MS) this.close();
-    else void this.fresh().catch(() => undefined);
+    else void this.look.get().catch(() => undefined);
   }
 
   private async read(): Promise<NodeReadings> {
@@ -108,7 +99,8 @@ export class Readings {
     return { root, system: ofSystem, pods: ofPods };
   }
 
-  private one(path: string): Reading {
+  /** A reading of a cgroup beside the look's. */
+  one(path: string): Reading {
     const { reader, clock } = this.parts;
     const at = clock.monotonic();
     const cpu = reader.cpu(path);

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { CgroupMounts } from "../../../../src/shared/cgroup/mounts.js";
-import { keyed, oneNumber } from "../../../../src/workers/server/stats/cgroup/kernel-file.js";
+import { keyed, oneNumber } from "../../../../src/workers/server/stats/kernel-file.js";
 import { NO_PRESSURE, parsePressure } from "../../../../src/workers/server/stats/cgroup/pressure.js";
 import { cgroupReaderV1 } from "../../../../src/workers/server/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../../src/workers/server/stats/cgroup/v2.js";
@@ -134,7 +134,8 @@ describe("cgroup v1", () => {
   });
 
   test("without swap accounting there is no swap limit, and its files are asked for once", () => {
-    const { ["/cg/memory/p/memory.memsw.usage_in_bytes"]: _, ...files } = V1_FILES;
+    const swap = "/cg/memory/p/memory.memsw.usage_in_bytes";
+    const files = Object.fromEntries(Object.entries(V1_FILES).filter(([path]) => path !== swap));
     const asked: string[] = [];
     const tree = new KernelTree(files);
     const read = (path: string): string | undefined => {

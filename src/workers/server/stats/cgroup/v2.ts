@@ -1,7 +1,7 @@
 // cgroup v2: one directory for each cgroup, counters that hold what is below, too. The root has fewer files: its memory is the
 // machine's.
-import type { BlockFigures, CgroupReader, CpuFigures, DetailFigures, MemoryFigures } from "./figures.js";
-import { keyed, oneNumber, type ListDirectories, type ReadText } from "./kernel-file.js";
+import type { BlockFigures, CgroupReader, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
+import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
 import { parsePressure } from "./pressure.js";
 import { processIds } from "./v1.js";
 

@@ -10,7 +10,7 @@ import {
   toSystemdPath,
 } from "../../../../shared/cgroup/name.js";
 import type { CgroupDriver, CgroupName } from "../../../../shared/cgroup/name.js";
-import type { CgroupReader } from "../cgroup/figures.js";
+import type { CgroupReader } from "../cgroup-figures.js";
 
 export interface ContainerPlace {
   name: string;

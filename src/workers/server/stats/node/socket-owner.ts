@@ -1,7 +1,6 @@
 // The process that listens on the runtime's socket: its inode from /proc/net/unix, then who holds it, among the processes whose
 // names are runtimes'. All of this machine's processes are too many to look into.
-import { readdirSync, readlinkSync } from "node:fs";
-import { listKernelDirectories, type ReadText } from "../cgroup/kernel-file.js";
+import { listKernelDirectories, listOpenFiles, type ReadText } from "../kernel-file.js";
 
 /** Flag of a listening socket in /proc/net/unix (__SO_ACCEPTCON). */
 const LISTENS = "00010000";
@@ -12,8 +11,12 @@ const RUNTIME = /containerd$|cri/;
 export function socketOwner(socket: string, read: ReadText): number | undefined {
   const inode = listeningInode(read("/proc/net/unix") ?? "", socket);
   if (inode === undefined) return undefined;
+  const wanted = `socket:[${inode}]`;
   const pid = listKernelDirectories("/proc").find(
-    (each) => /^\d+$/.test(each) && RUNTIME.test((read(`/proc/${each}/comm`) ?? "").trim()) && holds(each, inode),
+    (each) =>
+      /^\d+$/.test(each) &&
+      RUNTIME.test((read(`/proc/${each}/comm`) ?? "").trim()) &&
+      listOpenFiles(each).includes(wanted),
   );
   return pid === undefined ? undefined : Number(pid);
 }
@@ -25,22 +28,4 @@ export function listeningInode(table: string, socket: string): string | undefine
     if (flags === LISTENS && path.join(" ") === socket) return inode;
   }
   return undefined;
-}
-
-function holds(pid: string, inode: string): boolean {
-  const wanted = `socket:[${inode}]`;
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === wanted);
-  } catch {
-    // It ended.
-    return false;
-  }
-}
-
-export function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
 }

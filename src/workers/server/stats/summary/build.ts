@@ -1,10 +1,11 @@
 // The Summary out of one look at the cgroups and what is known of disks and networks.
-import type { CgroupPressure, Pressure } from "../cgroup/figures.js";
-import type { InterfaceFigures } from "../node/net-dev.js";
-import type { ProcessLimit } from "../node/machine.js";
+import type { CgroupPressure, Pressure } from "../cgroup-figures.js";
+import type { InterfaceFigures } from "../net-dev.js";
+import type { ProcessLimit } from "../machine.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
-import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeText } from "./figures.js";
+import { cpuStats, fsStats, ioStats, memoryStats, networkStats, swapStats, timeText } from "./figures.js";
 import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
+import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../fs-figures.js";
 
 /** What a summary of CPU and memory alone needs. */
 export interface CoreInputs {
@@ -15,19 +16,20 @@ export interface CoreInputs {
   swapFree: number;
   readings: NodeReadings;
   pressure: (path: string) => CgroupPressure;
+  /** Milliseconds since the epoch. */
+  madeAt: (path: string) => number | undefined;
 }
 
 /** Everything else: each part is absent when it is not known. */
 export interface WholeInputs {
   network: (pod: PodReading | "node") => readonly InterfaceFigures[] | undefined;
-  fs?: FsStats | undefined;
-  imageFs?: FsStats | undefined;
-  containerFs?: FsStats | undefined;
-  limit?: (ProcessLimit & { at: number }) | undefined;
-  rootfs: (containerId: string) => FsStats | undefined;
-  logs: (podUid: string, container: string) => FsStats | undefined;
-  volumes: (podUid: string) => readonly VolumeStats[] | undefined;
-  ephemeral: (pod: PodReading) => FsStats | undefined;
+  fs: FsFigures | undefined;
+  imageFs: FsFigures | undefined;
+  containerFs: FsFigures | undefined;
+  limit: ProcessLimit & { at: number };
+  rootfs: (containerId: string) => FsFigures | undefined;
+  logs: (podUid: string, container: string) => FsFigures | undefined;
+  disk: (podUid: string) => PodDisk | undefined;
   processes: (path: string) => number;
 }
 
@@ -50,28 +52,27 @@ function nodeStats(core: CoreInputs, whole: WholeInputs | undefined): NodeStats 
     memory: memoryStats(root, pressure.memory, core.machineMemory),
     io: whole === undefined ? undefined : ioStats(root, pressure),
     network: network === undefined ? undefined : networkStats(root.at, network),
-    fs: whole?.fs,
+    fs: fsStats(whole?.fs),
     runtime: runtimeStats(whole),
-    rlimit: limitStats(whole?.limit),
+    rlimit: whole === undefined ? undefined : limitStats(whole.limit),
     swap: { time: timeText(root.at), swapAvailableBytes: core.swapFree, swapUsageBytes: root.memory?.swap ?? 0 },
   });
 }
 
 function runtimeStats(whole: WholeInputs | undefined): NodeStats["runtime"] | undefined {
-  const { imageFs, containerFs } = whole ?? {};
-  return imageFs === undefined && containerFs === undefined ? undefined : present({ imageFs, containerFs });
+  if (whole?.imageFs === undefined && whole?.containerFs === undefined) return undefined;
+  return present({ imageFs: fsStats(whole.imageFs), containerFs: fsStats(whole.containerFs) });
 }
 
-function limitStats(limit: WholeInputs["limit"]): NodeStats["rlimit"] | undefined {
-  if (limit === undefined) return undefined;
-  return present({ time: timeText(limit.at), maxpid: limit.max, curproc: limit.current });
+function limitStats({ at, max, current }: WholeInputs["limit"]): NodeStats["rlimit"] {
+  return present({ time: timeText(at), maxpid: max, curproc: current });
 }
 
 function cgroupStats(core: CoreInputs, name: string, reading: Reading, whole: boolean): ContainerStats {
   const pressure = core.pressure(reading.path);
   return present<ContainerStats>({
     name,
-    startTime: timeText(core.bootedAt),
+    startTime: timeText(core.madeAt(reading.path) ?? core.bootedAt),
     ...usage(reading, pressure, whole),
     swap: swapStats(reading),
   });
@@ -80,14 +81,15 @@ function cgroupStats(core: CoreInputs, name: string, reading: Reading, whole: bo
 function podStats(core: CoreInputs, pod: PodReading, whole: WholeInputs | undefined): PodStats {
   const { name, namespace, uid } = pod.place.pod.metadata;
   const network = whole?.network(pod);
+  const volumes = whole?.disk(uid)?.volumes;
   return present<PodStats>({
     podRef: { name, namespace, uid },
     startTime: pod.place.pod.status?.startTime ?? timeText(pod.reading.at),
     containers: pod.containers.map((container) => containerStats(core, uid, container, whole)),
     ...usage(pod.reading, core.pressure(pod.reading.path), whole !== undefined),
     network: network === undefined ? undefined : networkStats(pod.reading.at, network),
-    volume: whole?.volumes(uid)?.slice(),
-    "ephemeral-storage": whole?.ephemeral(pod),
+    volume: volumes === undefined || volumes.length === 0 ? undefined : volumes.map(volumeStats),
+    "ephemeral-storage": whole === undefined ? undefined : ephemeralStats(pod, whole),
     process_stats:
       whole === undefined
         ? undefined
@@ -106,10 +108,26 @@ function containerStats(
     name: place.name,
     startTime: timeText(place.startedAt ?? reading.at),
     ...usage(reading, core.pressure(reading.path), whole !== undefined),
-    rootfs: whole?.rootfs(place.id),
-    logs: whole?.logs(podUid, place.name),
+    rootfs: fsStats(whole?.rootfs(place.id)),
+    logs: fsStats(whole?.logs(podUid, place.name)),
     swap: swapStats(reading),
   });
+}
+
+/** All that the pod has on the node's own file system. */
+function ephemeralStats({ place, containers }: PodReading, whole: WholeInputs): FsStats | undefined {
+  if (whole.fs === undefined) return undefined;
+  const { uid } = place.pod.metadata;
+  const local = whole.disk(uid)?.local;
+  const written = containers.flatMap(({ place: { id, name } }) => [whole.rootfs(id), whole.logs(uid, name)]);
+  const sum = (of: "usedBytes" | "inodesUsed"): number => written.reduce((total, fs) => total + (fs?.[of] ?? 0), 0);
+  const bytes = sum("usedBytes") + (local?.bytes ?? 0);
+  return fsStats(partOf(whole.fs, whole.fs.at, bytes, sum("inodesUsed") + (local?.inodes ?? 0)));
+}
+
+function volumeStats({ name, pvcRef, abnormal, ...fs }: VolumeFigures): VolumeStats {
+  const volumeHealthStats = abnormal === undefined ? undefined : { abnormal };
+  return present<VolumeStats>({ ...fsStats(fs), name, pvcRef, volumeHealthStats });
 }
 
 function usage(

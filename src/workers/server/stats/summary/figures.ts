@@ -1,8 +1,9 @@
 // From what was read to the Summary's parts.
-import type { CgroupPressure, MemoryFigures, Pressure } from "../cgroup/figures.js";
-import type { InterfaceFigures } from "../node/net-dev.js";
+import type { CgroupPressure, MemoryFigures, Pressure } from "../cgroup-figures.js";
+import type { InterfaceFigures } from "../net-dev.js";
 import type { Reading } from "../readings.js";
-import type { CpuStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
+import type { FsFigures } from "../fs-figures.js";
+import type { CpuStats, FsStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
 
 /** The interface whose figures are a pod's, and the node's; others are only listed. */
 const DEFAULT_INTERFACE = "eth0";
@@ -22,7 +23,7 @@ export function cpuStats({ at, cpu }: Reading, psi: Pressure): CpuStats | undefi
   };
 }
 
-/** @param machine bytes of memory the machine has: a limit beyond it is none */
+/** @param limit bytes; undefined: nothing is shown as available */
 export function memoryStats({ at, memory }: Reading, psi: Pressure, limit = memory?.limit): MemoryStats | undefined {
   if (memory === undefined) return undefined;
   return {
@@ -56,6 +57,22 @@ export function networkStats(at: number, interfaces: readonly InterfaceFigures[]
   const shown = interfaces.map(interfaceStats);
   const main = shown.find(({ name }) => name === DEFAULT_INTERFACE);
   return { time: timeText(at), ...(main ?? { name: "" }), interfaces: shown };
+}
+
+export function fsStats(fs: FsFigures): FsStats;
+export function fsStats(fs: FsFigures | undefined): FsStats | undefined;
+export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
+  if (fs === undefined) return undefined;
+  const { at, availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed } = fs;
+  return {
+    time: timeText(at),
+    ...(availableBytes === undefined ? {} : { availableBytes }),
+    ...(capacityBytes === undefined ? {} : { capacityBytes }),
+    ...(usedBytes === undefined ? {} : { usedBytes }),
+    ...(inodesFree === undefined ? {} : { inodesFree }),
+    ...(inodes === undefined ? {} : { inodes }),
+    ...(inodesUsed === undefined ? {} : { inodesUsed }),
+  };
 }
 
 function interfaceStats({ name, rxBytes, rxErrors, txBytes, txErrors }: InterfaceFigures): InterfaceStats {

@@ -1,6 +1,6 @@
 // Facts of the machine that the pages show: memory, swap, CPUs, identities, process limits.
 import { cpus } from "node:os";
-import { keyed, oneNumber, type ReadText } from "../cgroup/kernel-file.js";
+import { keyed, oneNumber, type ReadText } from "./kernel-file.js";
 
 export interface MachineFacts {
   bootId: string;

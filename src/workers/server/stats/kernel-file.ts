@@ -1,7 +1,7 @@
 // Reading small files that the kernel makes up: /sys/fs/cgroup and /proc. Synchronous on purpose: nothing there waits for a
 // disk, a read costs 10 µs, and through the thread pool it would cost ten times that (docs/adr/0029). Who reads many of them
 // takes breath in between (breath.ts).
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 /** The file's text; undefined: there is none, or it cannot be read now. */
 export type ReadText = (path: string) => string | undefined;
@@ -24,6 +24,30 @@ export const listKernelDirectories: ListDirectories = (path) => {
     return [];
   }
 };
+
+/** What the links lead to of a process's open files; none when it is gone. */
+export function listOpenFiles(pid: number | string): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => linkTarget(`/proc/${pid}/fd/${fd}`));
+  } catch {
+    // It ended.
+    return [];
+  }
+}
+
+/** Milliseconds since the epoch; undefined: it is gone. */
+export function modifiedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+function linkTarget(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // Closed in between.
+    return "";
+  }
+}
 
 /** A file of one number; "max" and what is not there are undefined. */
 export function oneNumber(text: string | undefined): number | undefined {

@@ -1,8 +1,8 @@
 // The image of the pods' sandboxes, as the runtime names it in its verbose status. Newer runtimes pin it; containerd
 // before 1.7 does not, and without it no pod starts.
-import type { CriClient } from "../../shared/cri/client.js";
-import { isCriError } from "../../shared/cri/errors.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { CriClient } from "./client.js";
+import { isCriError } from "./errors.js";
+import type { Logger } from "../log/logger.js";
 
 /** undefined when the runtime does not say. */
 export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger): Promise<string | undefined> {

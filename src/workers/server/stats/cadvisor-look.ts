@@ -1,0 +1,118 @@
+// What goes on the cadvisor page: the root, the cgroups above the pods, the node's own parts, pods, their sandboxes and containers.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { Breath } from "./breath.js";
+import type { CgroupReader } from "./cgroup-figures.js";
+import { CadvisorPage, type CadvisorCgroup, type DeviceFigures } from "./exposition/cadvisor.js";
+import type { FsFigures, WritableLayer } from "./fs-figures.js";
+import { modifiedAt, type ReadText } from "./kernel-file.js";
+import { meminfo, type MachineFacts } from "./machine.js";
+import type { Networks } from "./networks.js";
+import { readProcesses } from "./process-figures.js";
+import type { NodeReadings, PodReading, Reading } from "./readings.js";
+
+export interface CadvisorParts {
+  reader: CgroupReader;
+  read: ReadText;
+  machine: MachineFacts;
+  networks: Networks;
+  /** A reading of a cgroup that the look has not. */
+  one: (path: string) => Reading;
+  clock: Clock;
+}
+
+export interface CadvisorInputs {
+  readings: NodeReadings;
+  /** Paths of kubepods and the QoS classes. */
+  above: readonly string[];
+  layers: ReadonlyMap<string, WritableLayer>;
+  /** The node's file systems, by name. */
+  systems: readonly (FsFigures & { device: string })[];
+  sandboxImage: string;
+}
+
+type Labels = CadvisorCgroup["labels"];
+const NOBODY: Labels = { container: "", image: "", name: "", namespace: "", pod: "" };
+
+export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs): Promise<CadvisorPage> {
+  const { machine, read, clock, networks, reader } = parts;
+  const { readings, above, layers, systems, sandboxImage } = inputs;
+  const page = new CadvisorPage();
+  const breath = new Breath(clock);
+  const shown = new Set<string>();
+  const show = async (labels: Labels, reading: Reading, more: Partial<CadvisorCgroup> = {}): Promise<void> => {
+    if (shown.has(reading.path) || reading.memory === undefined) return;
+    shown.add(reading.path);
+    const pressure = reader.version === 2 ? { pressure: reader.pressure(reading.path) } : {};
+    const made = modifiedAt(reader.directory(reading.path)) ?? machine.bootedAt;
+    page.cgroup({
+      labels,
+      reading,
+      startedAt: made,
+      seenAt: clock.now(),
+      details: reader.details(reading.path),
+      memoryLimit: reading.memory.limit ?? 0,
+      processes: processesOf(parts, reading.path),
+      ...pressure,
+      ...more,
+    });
+    await breath.take();
+  };
+  page.machine(machine, meminfo(read, "SwapTotal"));
+  page.errors(0, 0);
+  await show(NOBODY, readings.root, {
+    startedAt: machine.bootedAt,
+    memoryLimit: machine.memory,
+    fs: systems.map(deviceFigures),
+    ...present("network", networks.of("node")),
+  });
+  for (const path of above) await show(NOBODY, parts.one(path));
+  for (const { reading } of readings.system) await show(NOBODY, reading);
+  for (const pod of readings.pods) {
+    const { name, namespace } = pod.place.pod.metadata;
+    const ofPod = { ...NOBODY, namespace, pod: name };
+    await show(ofPod, pod.reading, present("startedAt", startOf(pod)));
+    const { sandbox } = pod.place;
+    if (sandbox !== undefined) {
+      const labels = { ...ofPod, image: sandboxImage, name: sandbox.id };
+      await show(labels, parts.one(sandbox.path), present("network", networks.of(pod)));
+    }
+    for (const { place, reading } of pod.containers) {
+      const layer = layers.get(place.id);
+      await show({ ...ofPod, container: place.name, image: place.image, name: place.id }, reading, {
+        ...present("startedAt", place.startedAt),
+        // Of inodes upstream shows none for containers.
+        ...present("fs", layer === undefined ? undefined : [roomOf(layer)]),
+      });
+    }
+  }
+  return page;
+}
+
+/** The page of a node that cannot be looked at. */
+export function failedCadvisorPage(): CadvisorPage {
+  const page = new CadvisorPage();
+  page.errors(1, 1);
+  return page;
+}
+
+function processesOf({ reader, read }: CadvisorParts, path: string): NonNullable<CadvisorCgroup["processes"]> {
+  const pids = reader.processes(path);
+  return { count: pids.length, ...readProcesses(pids, read) };
+}
+
+function roomOf({ device, usedBytes, capacityBytes }: WritableLayer): DeviceFigures {
+  return { device, used: usedBytes ?? 0, ...present("limit", capacityBytes) };
+}
+
+function deviceFigures(fs: WritableLayer): DeviceFigures {
+  return { ...roomOf(fs), ...present("inodes", fs.inodes), ...present("inodesFree", fs.inodesFree) };
+}
+
+function startOf({ place }: PodReading): number | undefined {
+  const started = Date.parse(place.pod.status?.startTime ?? "");
+  return Number.isNaN(started) ? undefined : started;
+}
+
+function present<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [name]: value } as Partial<Record<K, V>>);
+}

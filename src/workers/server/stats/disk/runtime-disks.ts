@@ -1,0 +1,88 @@
+// What the runtime says of disks: where images and containers are, and what each container has written. Asked for at most every
+// ten seconds: the runtime asks each container's shim for it. While it is silent, what it said last is shown.
+import type { Clock } from "../../../../shared/clock/clock.js";
+import type { CriClient } from "../../../../shared/cri/client.js";
+import type { FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../../shared/log/logger.js";
+import { partOf, type FsFigures, type WritableLayer } from "../fs-figures.js";
+import { fsFigures } from "./fs-usage.js";
+
+const LIFE_MS = 10_000;
+/** A page does not wait longer for the runtime. */
+const DEADLINE_MS = 3000;
+
+export interface RuntimeDisk {
+  imageFs?: FsFigures;
+  containerFs?: FsFigures;
+  /** By container id. */
+  layers: ReadonlyMap<string, WritableLayer>;
+}
+
+export interface RuntimeDisksParts {
+  runtime: () => Promise<Pick<CriClient, "listContainerStats">>;
+  images: () => Promise<Pick<CriClient, "imageFsInfo">>;
+  clock: Clock;
+  log: Pick<Logger, "debug">;
+}
+
+export class RuntimeDisks {
+  private last: RuntimeDisk = { layers: new Map() };
+  private asked: { at: number; answer: Promise<void> } | undefined;
+
+  constructor(private readonly parts: RuntimeDisksParts) {}
+
+  /** Never rejects. */
+  async now(): Promise<RuntimeDisk> {
+    const at = this.parts.clock.monotonic();
+    if (this.asked === undefined || at - this.asked.at >= LIFE_MS) this.asked = { at, answer: this.ask() };
+    await this.asked.answer;
+    return this.last;
+  }
+
+  private async ask(): Promise<void> {
+    const { log } = this.parts;
+    try {
+      const [systems, layers] = await Promise.all([this.fileSystems(), this.layers()]);
+      this.last = { ...systems, layers };
+    } catch (error) {
+      log.debug({ err: error }, "the runtime did not say what its containers have on disk; showing what it said last");
+    }
+  }
+
+  private async fileSystems(): Promise<Omit<RuntimeDisk, "layers">> {
+    const images = await this.parts.images();
+    const { imageFilesystems, containerFilesystems } = await images.imageFsInfo({}, { deadlineMs: DEADLINE_MS });
+    const imageFs = await this.figures(imageFilesystems[0]);
+    const containerFs = await this.figures(containerFilesystems[0] ?? imageFilesystems[0]);
+    return { ...(imageFs === undefined ? {} : { imageFs }), ...(containerFs === undefined ? {} : { containerFs }) };
+  }
+
+  private async layers(): Promise<Map<string, WritableLayer>> {
+    const runtime = await this.parts.runtime();
+    const { stats } = await runtime.listContainerStats({}, { deadlineMs: DEADLINE_MS });
+    const systems = new Map<string, Promise<FsFigures | undefined>>();
+    const layers = new Map<string, WritableLayer>();
+    for (const { attributes, writableLayer } of stats) {
+      const mountpoint = writableLayer?.fsId?.mountpoint ?? "";
+      if (attributes === undefined || writableLayer === undefined) continue;
+      const known = systems.get(mountpoint) ?? this.statFs(mountpoint);
+      systems.set(mountpoint, known);
+      layers.set(attributes.id, { ...usageOf(writableLayer, await known), device: mountpoint });
+    }
+    return layers;
+  }
+
+  private async figures(usage: FilesystemUsage | undefined): Promise<FsFigures | undefined> {
+    if (usage === undefined) return undefined;
+    return usageOf(usage, await this.statFs(usage.fsId?.mountpoint ?? ""));
+  }
+
+  /** undefined: the place cannot be looked at from here. */
+  private statFs(path: string): Promise<FsFigures | undefined> {
+    return fsFigures(path, this.parts.clock.now()).catch(() => undefined);
+  }
+}
+
+function usageOf({ timestamp, usedBytes, inodesUsed }: FilesystemUsage, fs: FsFigures | undefined): FsFigures {
+  return partOf(fs, Number(timestamp / 1_000_000n), Number(usedBytes?.value ?? 0n), Number(inodesUsed?.value ?? 0n));
+}

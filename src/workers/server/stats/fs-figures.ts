@@ -1,0 +1,34 @@
+// A file system, or what somebody takes of it. Bytes and inodes.
+export interface FsFigures {
+  /** Milliseconds since the epoch. */
+  at: number;
+  availableBytes?: number;
+  capacityBytes?: number;
+  usedBytes?: number;
+  inodesFree?: number;
+  inodes?: number;
+  inodesUsed?: number;
+}
+
+/** A part of a file system: its room, and what the part takes. */
+export function partOf(fs: FsFigures | undefined, at: number, bytes: number, inodes: number): FsFigures {
+  return { ...fs, at, usedBytes: bytes, inodesUsed: inodes };
+}
+
+export interface VolumeFigures extends FsFigures {
+  name: string;
+  pvcRef?: { name: string; namespace: string };
+  abnormal?: boolean;
+}
+
+/** What a pod has on disk. */
+export interface PodDisk {
+  volumes: readonly VolumeFigures[];
+  /** What its volumes take of the node's own file system. */
+  local: { bytes: number; inodes: number };
+}
+
+/** What a container has written, as the runtime counts. */
+export interface WritableLayer extends FsFigures {
+  device: string;
+}

@@ -1,0 +1,25 @@
+// An answer that is costly to make, shared by all who ask within its life, and by those who ask while it is made.
+import type { Clock } from "../../../shared/clock/clock.js";
+
+export class Shared<T> {
+  private last: { at: number; answer: Promise<T> } | undefined;
+
+  constructor(
+    private readonly lifeMs: number,
+    private readonly clock: Pick<Clock, "monotonic">,
+    private readonly make: () => Promise<T>,
+  ) {}
+
+  /** Rejects as `make` does; the next who asks has it made again. */
+  get(): Promise<T> {
+    const at = this.clock.monotonic();
+    if (this.last === undefined || at - this.last.at >= this.lifeMs) {
+      const answer = this.make();
+      this.last = { at, answer };
+      answer.catch(() => {
+        if (this.last?.answer === answer) this.last = undefined;
+      });
+    }
+    return this.last.answer;
+  }
+}
