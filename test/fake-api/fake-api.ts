@@ -74,6 +74,7 @@ export class FakeApi implements AsyncDisposable {
       approveCertificates: options.approveCertificates ?? true,
       approveServingCertificates: options.approveServingCertificates ?? false,
       certificateLifeMs: options.certificateLifeMs ?? 365 * DAY_MS,
+      certificateBackdateMs: options.certificateBackdateMs ?? 5 * 60_000,
     };
     this.#world = {
       clock,

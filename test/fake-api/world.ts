@@ -27,6 +27,8 @@ export interface WorldSettings {
   approveServingCertificates: boolean;
   /** Longest life of certificates that are signed, milliseconds. */
   certificateLifeMs: number;
+  /** Milliseconds by which they begin before they were signed, five minutes as with the controller manager. */
+  certificateBackdateMs: number;
 }
 
 export interface World {

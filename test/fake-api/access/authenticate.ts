@@ -14,7 +14,8 @@ export function authenticate(world: World, socket: TLSSocket, authorization: str
   const certificate = socket.getPeerCertificate();
   // Without a certificate there is an empty object.
   if (Object.keys(certificate).length > 0) {
-    if (!socket.authorized) throw unauthorized();
+    // Looked at with each request: a connection may outlive the certificate that it was made with.
+    if (!socket.authorized || Date.parse(certificate.valid_to) <= world.clock.now()) throw unauthorized();
     const { CN: name, O: groups } = certificate.subject as { CN?: string; O?: string | string[] };
     if (name !== undefined) {
       const print = certificate.fingerprint256.replaceAll(":", "").toLowerCase();

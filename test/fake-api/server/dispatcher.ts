@@ -38,6 +38,8 @@ export class Dispatcher {
     try {
       const dropsAfter = await this.#faultsBefore(entry, gone.signal);
       const text = await readText(request);
+      // Half a request: nobody waits for its answer.
+      if (gone.signal.aborted) throw new Dropped();
       const user = authenticate(this.world, socket, request.headers.authorization);
       entry.user = user.name;
       await this.#serve(request, response, { info, query, user, text, entry, dropsAfter });

@@ -105,7 +105,10 @@ function signWhenApproved(object: ApiObject, world: World): void {
   const wanted = fieldsAt(object, "spec")["expirationSeconds"];
   const lifeMs = Math.min(typeof wanted === "number" ? wanted * 1000 : Infinity, world.settings.certificateLifeMs);
   const usages: Usage[] = signer === NODE_SERVING_SIGNER ? ["server"] : ["client"];
-  const certificate = world.authority.signRequest(requestOf(object), usages, { lifeMs });
+  const certificate = world.authority.signRequest(requestOf(object), usages, {
+    lifeMs,
+    fromMs: -world.settings.certificateBackdateMs,
+  });
   const signed = { ...copyOf(object), status: { ...status, certificate: Buffer.from(certificate).toString("base64") } };
   world.store.put(resourceNamed("CertificateSigningRequest"), signed);
 }

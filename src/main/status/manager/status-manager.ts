@@ -51,8 +51,12 @@ interface Entry {
   /** When the oldest change that was not sent came, monotonic milliseconds. */
   since: number | undefined;
   last?: LastExchange;
-  failures: number;
-  complaint?: string;
+}
+
+/** Turns of a pod in a row that failed, and what the last one said. */
+interface Failures {
+  count: number;
+  complaint: string;
 }
 
 export class StatusManager {
@@ -63,6 +67,7 @@ export class StatusManager {
   private readonly down = new Set<string>();
   /** Pods whose status somebody else may have changed. */
   private readonly suspects = new Set<string>();
+  private readonly failures = new Map<string, Failures>();
   private readonly queue = new StatusQueue();
   private readonly busy = new Set<string>();
   private readonly work = new Set<Promise<void>>();
@@ -86,7 +91,7 @@ export class StatusManager {
     const isStatic = isStaticPod(pod);
     if (known === undefined) {
       if (isStatic) this.statics.set(podFullName(pod), uid);
-      this.entries.set(uid, { pod, isStatic, status, version: 1, sent: 0, since: this.now(), failures: 0 });
+      this.entries.set(uid, { pod, isStatic, status, version: 1, sent: 0, since: this.now() });
     } else {
       known.pod = pod;
       if (!isStatic && isFinalPhase(known.status.phase) && !isFinalPhase(status.phase)) {
@@ -194,6 +199,7 @@ export class StatusManager {
       const told = entry === undefined || (await this.send(entry));
       if (told && entry !== undefined) this.noteSent(entry, version);
       if (this.mayDelete(uid)) await this.remove(uid);
+      this.failures.delete(uid);
       // Who has no object to write to is enqueued again when one is seen.
       if (!told || entry === undefined || entry.version === version) this.queue.done(uid);
       else {
@@ -257,16 +263,17 @@ export class StatusManager {
       this.lose(uid, entry);
       return;
     }
-    const failures = entry === undefined ? 1 : ++entry.failures;
+    const { count, complaint } = this.failures.get(uid) ?? { count: 0, complaint: "" };
+    const failures = count + 1;
+    const message = errorText(error);
+    this.failures.set(uid, { count: failures, complaint: message });
     if (entry !== undefined && isConflict(error) && (await this.look(uid, entry)) && failures === 1) {
       this.pumpLater(uid, 0);
       return;
     }
     const waitMs = Math.min(RETRY_MIN_MS * 2 ** (failures - 1), RETRY_MAX_MS);
     this.pumpLater(uid, waitMs);
-    const message = errorText(error);
-    if (entry?.complaint === message) return;
-    if (entry !== undefined) entry.complaint = message;
+    if (complaint === message) return;
     const about = entry === undefined ? uid : podDescription(entry.pod);
     log.warn({ pod: uid, err: error }, `status of ${about} was not taken, next try in ${waitMs / 1000} s: ${message}`);
   }
@@ -307,8 +314,6 @@ export class StatusManager {
   }
 
   private noteSent(entry: Entry, version: number): void {
-    entry.failures = 0;
-    delete entry.complaint;
     if (entry.sent < version && entry.since !== undefined) this.deps.synced?.((this.now() - entry.since) / 1000);
     entry.sent = version;
     entry.since = entry.version === version ? undefined : this.now();
@@ -347,6 +352,7 @@ export class StatusManager {
     this.entries.delete(uid);
     this.down.delete(uid);
     this.suspects.delete(uid);
+    this.failures.delete(uid);
     this.queue.done(uid);
     if (entry?.isStatic === true && this.statics.get(podFullName(entry.pod)) === uid) {
       this.statics.delete(podFullName(entry.pod));

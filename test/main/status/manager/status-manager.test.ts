@@ -251,6 +251,29 @@ test("a refusal is tried again with a back-off, and does not hold up the others"
   assert.equal(kept.lines.filter(({ msg }) => msg.includes("was not taken")).length, 1);
 });
 
+test("a deletion that is refused is tried again with a back-off, with a status or without", async (context) => {
+  const { api, view, manager, pass, kept } = build(context);
+  const [known, stranger] = [apiPod("known"), apiPod("stranger")];
+  for (const one of [known, stranger]) {
+    api.put({ ...bare(one), status: status("Succeeded") });
+    api.edit(one.metadata.name, deleted);
+  }
+  api.fail = (call) => (call.startsWith("delete ") ? new ApiError(500, "InternalError", "no") : undefined);
+  manager.set(known, status("Succeeded"));
+  await turn();
+  assert.ok(view.get(stranger.metadata.uid) !== undefined);
+  for (const { metadata } of [known, stranger]) manager.gone(metadata.uid);
+  for (let i = 0; i < 60; i++) await pass(1000);
+  for (const name of ["known", "stranger"]) {
+    const tries = api.calls.filter((call) => call === `delete pods default/${name}`).length;
+    assert.ok(tries >= 5 && tries <= 10, `${tries} tries of ${name}`);
+  }
+  assert.equal(kept.lines.filter(({ msg }) => msg.includes("was not taken")).length, 2);
+  api.fail = () => undefined;
+  for (let i = 0; i < 40; i++) await pass(1000);
+  assert.deepEqual([api.pod("known"), api.pod("stranger")], [undefined, undefined]);
+});
+
 test("a static pod's status goes to its mirror, and again to the next one", async (context) => {
   const { api, manager, pass } = build(context);
   const web = pod();

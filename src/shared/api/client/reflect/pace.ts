@@ -9,6 +9,8 @@ const LONGEST_MS = 30_000;
 const HEALTHY_MS = 120_000;
 /** A watch that ends sooner did not do its work. */
 const SHORT_MS = 1000;
+/** Doublings of the wait that a watch which brought something takes back. */
+const FORGIVEN = 2;
 /** Longer than any call takes to fail. */
 const LONG_MS = 35_000;
 
@@ -38,6 +40,9 @@ export class Pace {
   /** Milliseconds until the next request. */
   after(round: Round): number {
     const now = this.clock.monotonic();
+    const { livedMs, heard } = round;
+    // A server that fails now and then is not one that is down: what it did well counts against what it did not.
+    if (livedMs >= SHORT_MS && heard > 0) this.waits = Math.max(0, this.waits - FORGIVEN);
     if (this.isWorthwhile(round, now)) return 0;
     if (now - this.lastWaitAt > HEALTHY_MS) this.waits = 0;
     const full = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.waits, 10));

@@ -1,0 +1,144 @@
+// A server that answers late, wrongly or not at all: whatever is asked of the node comes about, nothing that runs is
+// touched, and the agent asks no more than it must. Each fault alone would be met by one part; here they come together.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { sleep } from "../../packaging/standalone/wait.js";
+import { boundPod, NODE_NAME, statusOf } from "../support/cluster-node.js";
+import {
+  AGENT,
+  agentCalls,
+  askToEnd,
+  isNodeReady,
+  livesOf,
+  NODE_USER,
+  PATIENCE_MS,
+  podIn,
+  rate,
+  settled,
+  startFaultyCluster,
+  still,
+  unready,
+  type FaultyCluster,
+} from "../support/faulty-cluster.js";
+import { IDLE, manifest, shell } from "../support/static-pods.js";
+
+const NAMES = Array.from({ length: 10 }, (_, index) => `u${index}`);
+const MIRROR = `static-${NODE_NAME}`;
+const CUT_MS = 3000;
+/** Of one kind of object: what each cut costs, at most, and the first calls. */
+const FOLLOWING = { perCut: 4, first: 6 };
+/** Calls a second while the server refuses all of them at once: each has a back-off of its own. */
+const REFUSED_PER_SECOND = 12;
+const REFUSED_MS = 4000;
+/** Calls a minute when all is well and nothing happens. */
+const QUIET_PER_MINUTE = 60;
+const QUIET_MS = 4000;
+
+describe("an API server that misbehaves", () => {
+  let cluster: FaultyCluster;
+
+  before(async () => {
+    cluster = await startFaultyCluster({ node: { config: { nodeStatusUpdateFrequency: "2s" } } });
+  });
+  after(() => cluster.stop());
+
+  const put = (name: string): void => {
+    const pod = boundPod(name, IDLE);
+    cluster.fixture.store.put("pods", { ...pod, metadata: { name, namespace: "default" } });
+  };
+  const live = [...NAMES.slice(5), MIRROR];
+
+  test("lost answers: what took effect is not done twice", { timeout: 2 * PATIENCE_MS }, async () => {
+    const { fixture } = cluster;
+    const { faults } = fixture;
+    faults.drop({ ...AGENT, resource: "pods" }, "after", { times: 3 });
+    faults.drop({ ...AGENT, resource: "pods", subresource: "status" }, "after", { times: 3 });
+    put("lost-answers");
+    await settled("a pod whose status answers are lost", () => unready(fixture, ["lost-answers"]));
+    assert.equal(statusOf(podIn(fixture, "lost-answers")).containerStatuses?.[0]?.restartCount, 0);
+    faults.drop({ ...AGENT, resource: "pods", verb: "delete" }, "after", { times: 1 });
+    await askToEnd(cluster, "lost-answers");
+    await settled("it is gone", () => still(fixture, ["lost-answers"]));
+    faults.clear();
+  });
+
+  test("a server that refuses everything for a while is not run down", { timeout: 2 * PATIENCE_MS }, async () => {
+    const { fixture } = cluster;
+    put("ends-meanwhile");
+    await settled("a pod", () => unready(fixture, ["ends-meanwhile"]));
+    await askToEnd(cluster, "ends-meanwhile");
+    const since = Date.now();
+    fixture.faults.fail({ ...AGENT, verb: "watch" }, { code: 410 }, { times: 4 });
+    fixture.faults.fail(AGENT, { code: 500 }, { share: 0.5 });
+    fixture.faults.fail(AGENT, { code: 429 });
+    fixture.faults.cutWatchesNow();
+    put("meanwhile");
+    await sleep(REFUSED_MS);
+    const { perMinute, kinds } = rate(agentCalls(fixture, since), REFUSED_MS / 1000);
+    fixture.faults.clear();
+    assert.ok(perMinute <= REFUSED_PER_SECOND * 60, `${perMinute} calls a minute: ${kinds}`);
+    await settled("what was asked meanwhile", () =>
+      [unready(fixture, ["meanwhile"]), still(fixture, ["ends-meanwhile"])].join(""),
+    );
+  });
+
+  test(
+    "one in ten calls fails, all are late, watches are cut, versions expire",
+    { timeout: 3 * PATIENCE_MS },
+    async () => {
+      const { fixture, node } = cluster;
+      await settled("the node", () => (isNodeReady(fixture) ? "" : "not Ready"));
+      put("calm");
+      await settled("a pod of better days", () => unready(fixture, ["calm"]));
+      const calm = livesOf(fixture, ["calm"]);
+
+      const since = Date.now();
+      const agent = { user: NODE_USER };
+      const { faults } = fixture;
+      faults.delay(AGENT, 500);
+      faults.fail(AGENT, { code: 500 }, { share: 0.1 });
+      faults.fail(AGENT, { code: 429, retryAfter: 1 }, { share: 0.05 });
+      faults.cutWatches(CUT_MS, "drop");
+      await node.writeManifest("static", manifest("static", [shell("app", IDLE)]));
+      for (const name of NAMES) put(name);
+      await settled("ten pods and a mirror", () => unready(fixture, [...NAMES, MIRROR]));
+      faults.expireWatches();
+      const before = livesOf(fixture, live);
+      for (const name of NAMES.slice(0, 5)) await askToEnd(cluster, name);
+      await settled("five pods gone", () => still(fixture, NAMES.slice(0, 5)));
+      faults.expireWatches();
+      put("late");
+      await settled("a pod after versions expired", () => unready(fixture, ["late"]));
+      const seconds = (Date.now() - since) / 1000;
+      const calls = agentCalls(fixture, since);
+      faults.clear();
+
+      for (const code of [500, 429]) {
+        const failed = fixture.calls.count({ code }, since);
+        assert.ok(failed > 0, `${failed} calls were answered with ${code}`);
+      }
+      assert.ok(fixture.calls.count({ ...agent, verb: "watch" }, since) > 0, "watches were made anew");
+      const following = new Map<string, number>();
+      for (const { verb, resource } of calls) {
+        if (verb === "watch" || verb === "list") following.set(resource, (following.get(resource) ?? 0) + 1);
+      }
+      const limit = FOLLOWING.first + (FOLLOWING.perCut * seconds * 1000) / CUT_MS;
+      const { kinds } = rate(calls, seconds);
+      for (const [resource, count] of following)
+        assert.ok(count <= limit, `${count} calls to follow ${resource}: ${kinds}`);
+      assert.deepEqual(livesOf(fixture, live), before, "who was not asked to go was not touched");
+      assert.deepEqual(livesOf(fixture, ["calm"]), calm);
+      assert.ok(isNodeReady(fixture));
+    },
+  );
+
+  test("when all is well again the agent is quiet", { timeout: 2 * PATIENCE_MS }, async () => {
+    const { fixture } = cluster;
+    await settled("nothing is left to tell", async () => {
+      const since = Date.now();
+      await sleep(QUIET_MS);
+      const { perMinute, kinds } = rate(agentCalls(fixture, since), QUIET_MS / 1000);
+      return perMinute <= QUIET_PER_MINUTE ? "" : `${perMinute} calls a minute: ${kinds}`;
+    });
+  });
+});
