@@ -10,6 +10,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
+import { RemovalWatch } from "./removal-watch.js";
 
 export interface FileSourceOptions {
   /** File or folder; it need not exist. */
@@ -25,6 +26,7 @@ export interface FileSourceOptions {
 export class FileSource {
   private readonly files = new Map<string, ManifestFile>();
   private readonly watch: DirectoryWatch;
+  private readonly removals = new RemovalWatch((name) => this.onRemoved(name));
   private readonly abort = new AbortController();
   private readonly examinations = new Set<Promise<void>>();
   private folder: string;
@@ -59,6 +61,7 @@ export class FileSource {
     this.abort.abort(new Error("the file source was stopped"));
     this.scanTimer?.cancel();
     this.watch.stop();
+    this.removals[Symbol.dispose]();
     for (const file of this.files.values()) file.stop();
     await this.scanning;
     await Promise.all(this.examinations);
@@ -66,6 +69,18 @@ export class FileSource {
 
   private onEvent(name: string): void {
     if (this.abort.signal.aborted || !this.isWanted(name)) return;
+    this.examine(name);
+  }
+
+  private isStopped(): boolean {
+    return this.abort.signal.aborted;
+  }
+
+  private onRemoved(name: string): void {
+    if (this.isStopped()) return;
+    const file = this.files.get(name);
+    if (file === undefined) return;
+    file.removed();
     this.examine(name);
   }
 
@@ -94,6 +109,7 @@ export class FileSource {
       for (const name of names) this.examine(name);
       this.scanned = true;
       this.changed();
+      if (!this.isStopped()) this.removals.watch(this.folder);
     }
   }
 

@@ -45,6 +45,8 @@ export class ManifestFile {
   private holdTimer: Timer | undefined;
   private running: Promise<void> | undefined;
   private again = false;
+  /** What it gave when it was removed; what is there since then is another file. */
+  private lost: { pods: readonly Pod[]; signature: FileSignature | undefined } | undefined;
   /** Deadlines missed before the first verdict. */
   private lateTries = 0;
 
@@ -57,6 +59,11 @@ export class ManifestFile {
       this.running = undefined;
     });
     return this.running;
+  }
+
+  /** The file was removed, whatever is there now: at the next examination its pods go before others come. */
+  removed(): void {
+    this.lost = { pods: this.pods, signature: this.signature };
   }
 
   stop(): void {
@@ -85,6 +92,7 @@ export class ManifestFile {
   }
 
   private async examineOnce(): Promise<void> {
+    await this.giveUpLost();
     const outcome = await readManifest(this.options.path, this.signature);
     if (outcome === undefined) return;
     switch (outcome.kind) {
@@ -98,6 +106,20 @@ export class ManifestFile {
       case "content":
         await this.content(outcome);
     }
+  }
+
+  /** Nothing to give up when what is known was read after the removal. */
+  private async giveUpLost(): Promise<void> {
+    const { lost } = this;
+    this.lost = undefined;
+    if (lost === undefined || lost.pods.length === 0 || lost.pods !== this.pods) return;
+    const { path, log } = this.options;
+    if ((await currentSignature(path)) === lost.signature) return;
+    log.info({ path }, `manifest ${path} was removed: its pod ends, and starts anew if it is there again`);
+    this.release();
+    this.signature = undefined;
+    this.bytes = undefined;
+    this.settle([]);
   }
 
   private gone(): void {

@@ -2,6 +2,7 @@
 import { after, test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { unlinkSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, open, rename, rm, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -131,6 +132,25 @@ test("create, edit, rename-over, same content again, delete", async (t) => {
     "remove web-n",
   ]);
   assert.notEqual(kit.pods[0]?.pod.metadata.uid, kit.pods[2]?.pod.metadata.uid);
+});
+
+test("removed and written anew in one breath: the same pod goes and comes; renamed over, it stays", async (t) => {
+  const kit = await start(t);
+  const file = join(kit.folder, "web.yaml");
+  const again = join(kit.folder, ".again");
+  await writeFile(file, manifest("web"));
+  await count(kit, 1);
+  await writeFile(again, manifest("web"));
+  await rename(again, file);
+  unlinkSync(file);
+  writeFileSync(file, manifest("web"));
+  await count(kit, 3);
+  await writeFile(again, manifest("web"));
+  await rename(again, file);
+  await unlink(file);
+  await count(kit, 4);
+  assert.deepEqual(kit.changes, ["add web-n", "remove web-n", "add web-n", "remove web-n"]);
+  assert.equal(kit.pods[0]?.pod.metadata.uid, kit.pods[2]?.pod.metadata.uid);
 });
 
 test("with an explicit uid an edit is an update", async (t) => {

@@ -5,6 +5,7 @@ import {
   isAlreadyExists,
   isApiConnectionError,
   isApiError,
+  isNamespaceTerminating,
   isNotFound,
   isRetriable,
 } from "../../../shared/api/client/errors.js";
@@ -89,6 +90,11 @@ export class EventSink {
         if (!worthAnother) {
           if (isAlreadyExists(error)) return;
           counters?.dropped("refused");
+          // Every namespace that is deleted with pods in it ends so.
+          if (isNamespaceTerminating(error)) {
+            verbose(log, 2)?.({ event: event.reason }, `event ${keyOf(event)} is too late: its namespace is going`);
+            return;
+          }
           log.error(
             { event: event.reason, err: error },
             `the API server refused event ${keyOf(event)}: ${errorText(error)}`,

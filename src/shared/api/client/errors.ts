@@ -43,6 +43,11 @@ export const isConflict = (error: unknown): boolean =>
 export const isAlreadyExists = (error: unknown): boolean =>
   isApiError(error) && error.status === 409 && error.reason === "AlreadyExists";
 export const isForbidden = (error: unknown): boolean => isApiError(error) && error.status === 403;
+/** What was to be made belongs into a namespace that is being deleted. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  isForbidden(error) &&
+  isApiError(error) &&
+  (error.details.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 /** The version asked for is no longer kept: list anew. */
 export const isGone = (error: unknown): boolean => isApiError(error) && error.status === 410;
 /** The server has not come to the version asked for, after waiting for it: its storage is behind, or was set back. */

@@ -17,7 +17,8 @@ function build(context: TestContext) {
   const api = new MemoryApi();
   const counted: string[] = [];
   const counters = { sent: () => void counted.push("sent"), dropped: (why: string) => void counted.push(why) };
-  const sink = new EventSink({ client: api.client, clock, log: keptLog().log, counters, random: () => 0.5 });
+  const { log, errors } = keptLog();
+  const sink = new EventSink({ client: api.client, clock, log, counters, random: () => 0.5 });
   context.after(async () => {
     await sink.stop();
     assert.equal(clock.pending, 0);
@@ -26,7 +27,7 @@ function build(context: TestContext) {
     clock.step(ms);
     await turn();
   };
-  return { api, sink, counted, pass };
+  return { api, sink, counted, pass, errors };
 }
 
 function event(name: string, count = 1): Event {
@@ -88,13 +89,17 @@ test("a server that is away: twelve tries, then the next one", async (t) => {
   assert.deepEqual(counted, ["unreachable", "sent"]);
 });
 
-test("what the server refuses is dropped at once", async (t) => {
-  const { api, sink, counted } = build(t);
-  api.fail = (call) => (call.endsWith("/a") ? new ApiError(403, "Forbidden", "namespace is terminating") : undefined);
-  sink.put(event("a"), false);
-  sink.put(event("b"), false);
+test("what the server refuses is dropped at once; of a namespace that goes it is no error", async (t) => {
+  const { api, sink, counted, errors } = build(t);
+  const refusals = new Map([
+    ["a", new ApiError(403, "Forbidden", "not yours")],
+    ["b", new ApiError(403, "Forbidden", "it goes", { causes: [{ reason: "NamespaceTerminating" }] })],
+  ]);
+  api.fail = (call) => refusals.get(call.slice(-1));
+  for (const name of ["a", "b", "c"]) sink.put(event(name), false);
   await turn();
-  assert.deepEqual(counted, ["refused", "sent"]);
+  assert.deepEqual(counted, ["refused", "refused", "sent"]);
+  assert.deepEqual(errors(), ["the API server refused event default/a: not yours"]);
 });
 
 test("the queue is bounded: the oldest goes", async (t) => {
