@@ -141,8 +141,11 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
       await node.vm.until(`journalctl --unit kubelet --no-pager --quiet --since @${mark} | grep -F '${what}'`, {
         what: `the agent to speak of ${what}`,
       });
-      const unit = await node.unit("ExecMainStatus", "Restart");
-      assert.deepEqual(unit, { ExecMainStatus: "1", Restart: "always" });
+      // It may speak of it before it ends.
+      await node.vm.until("systemctl show kubelet --property=ExecMainStatus --value | grep -qx 1", {
+        what: "the agent to end with status 1",
+      });
+      assert.deepEqual(await node.unit("Restart"), { Restart: "always" });
       await node.vm.ok("systemctl stop kubelet");
       const lines = (await node.journal("--since", `@${mark}`)).filter(({ identifier }) => identifier === "kubelet");
       return lines.map(({ message }) => message).join("\n");
@@ -153,6 +156,7 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     // After kubeadm join, as far as files go.
     for (const [path, text] of Object.entries(KUBEADM_FILES)) await node.put(path, text);
     const said = await saysWhy("current-context: is missing");
+    assert.match(said, /can't join its cluster: kubeconfig \/etc\/kubernetes\/bootstrap-kubelet\.conf/);
     assert.doesNotMatch(said, /unknown flag|TypeError|^\s+at /m);
     await node.vm.ok(`rm -f ${Object.keys(KUBEADM_FILES).join(" ")}`);
   });

@@ -48,8 +48,9 @@ export class DirectoryError extends Error {
 
 export const isDirectoryError = (error: unknown): error is DirectoryError => error instanceof DirectoryError;
 
-/** Keys lie in it under modes of their own. Throws DirectoryError. */
-export async function makeCertDir(certDir: string): Promise<void> {
+/** Keys lie in it under modes of their own. The root directory comes first: as a mere parent it would be open to all. Throws DirectoryError. */
+export async function makeCertDir(certDir: string, rootDir: string): Promise<void> {
+  await make(rootDir, 0o750);
   await make(certDir, 0o755);
 }
 

@@ -77,7 +77,7 @@ async function withNode(
   const registry = new ThreadRegistry("main");
   const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
   // There before the server thread looks for its certificate in it.
-  if (settings.enableServer) await makeCertDir(settings.certDir);
+  if (settings.enableServer) await makeCertDir(settings.certDir, directories.root);
   await using threads = new NodeThreads({
     pleg: plegInit(settings),
     server: serverInit(settings, name, directories.checkpoints),

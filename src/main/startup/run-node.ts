@@ -210,12 +210,15 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   }
   const pods = (): Iterable<ObservedPod> => sync.cache.all();
   const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
+  const ending = new AbortController();
   if (deps.serving !== undefined) {
     const { nodeName, nodeIPs } = settings;
     const { running } = threads;
-    void provideServingCertificate({ files: deps.serving, nodeName, nodeIPs, running, tasks, clock, log });
+    const { signal } = ending;
+    void provideServingCertificate({ files: deps.serving, nodeName, nodeIPs, running, tasks, clock, log, signal });
   }
   const stop = async (): Promise<void> => {
+    ending.abort();
     endLoopWatch();
     removeFaultHook();
     await membership?.stop();

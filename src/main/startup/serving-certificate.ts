@@ -13,11 +13,13 @@ export interface ServingParts {
   tasks: TasksPool;
   clock: Clock;
   log: Logger;
+  /** Aborted when the agent ends: what is cut short then is no fault. */
+  signal: AbortSignal;
 }
 
 /** Never rejects: what can't be made is logged, and the port stays closed. */
 export async function provideServingCertificate(parts: ServingParts): Promise<void> {
-  const { files, nodeName, nodeIPs, running, tasks, clock } = parts;
+  const { files, nodeName, nodeIPs, running, tasks, clock, signal } = parts;
   if (files.from !== "self-signed") return;
   const log = moduleLogger(parts.log, "certificates");
   try {
@@ -25,6 +27,7 @@ export async function provideServingCertificate(parts: ServingParts): Promise<vo
     const { selfSignedCertificate } = await import("../node/certificates/self-signed.js");
     await selfSignedCertificate({ files, nodeName, nodeIPs, tasks: certificateTasks(tasks), clock, log });
   } catch (error) {
+    if (signal.aborted) return;
     const what = error instanceof Error ? error.message : String(error);
     log.error({ err: error }, `no serving certificate could be made, and without it no port is opened: ${what}`);
   }

@@ -5,7 +5,12 @@ import type { NetworkInterfaceInfo } from "node:os";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { directoriesOf, isDirectoryError, makeDirectories } from "../../../src/main/startup/directories.js";
+import {
+  directoriesOf,
+  isDirectoryError,
+  makeCertDir,
+  makeDirectories,
+} from "../../../src/main/startup/directories.js";
 import { readMachine } from "../../../src/main/startup/machine.js";
 import { isNodeNameError, nodeName } from "../../../src/main/startup/node-identity.js";
 import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
@@ -86,6 +91,13 @@ describe("directories", () => {
     equal(await mode(join(scratch, "root/checkpoints")), 0o700);
     equal(await mode(join(scratch, "logs/pods")), 0o750);
     equal(await mode(join(scratch, "logs/containers")), 0o755);
+  });
+  test("the root directory is closed to others though certificates are made in it first", async () => {
+    const root = join(scratch, "first");
+    await makeCertDir(join(root, "pki"), root);
+    const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+    equal(await mode(root), 0o750);
+    equal(await mode(join(root, "pki")), 0o755);
   });
   test("a file in the way names the path", async () => {
     const file = join(scratch, "file");

@@ -11,8 +11,9 @@ import {
   type TasksPool,
 } from "../../../src/main/threads/tasks-pool.js";
 import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, temporaryFolder, until } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
 const job = (text: string | Uint8Array): DecodeManifestJob => ({
   origin: { kind: "file", path: "/x" },
@@ -21,7 +22,7 @@ const job = (text: string | Uint8Array): DecodeManifestJob => ({
 });
 
 /** A pool whose decodeManifest does what the text says. */
-async function badPool(t: TestContext): Promise<TasksPool> {
+async function badPool(t: TestContext, clock: Clock = systemClock): Promise<TasksPool> {
   const file = join(await temporaryFolder(t), "bad.mjs");
   await writeFile(
     file,
@@ -33,7 +34,7 @@ async function badPool(t: TestContext): Promise<TasksPool> {
        return { pods: [], warnings: [] };
      }`,
   );
-  const pool = createTasksPool({ heapMiB: 32, log: keptLog().log, clock: systemClock, entry: pathToFileURL(file) });
+  const pool = createTasksPool({ heapMiB: 32, log: keptLog().log, clock, entry: pathToFileURL(file) });
   t.after(() => pool.close());
   return pool;
 }
@@ -83,15 +84,19 @@ test("the function's own error and the caller's signal come through", async (t) 
 });
 
 test("time in the queue does not count; a waiter leaves with its signal; closing rejects the rest", async (t) => {
-  const pool = await badPool(t);
+  const clock = new SteppedClock();
+  const pool = await badPool(t, clock);
   const hang = (): Promise<unknown> => pool.run("decodeManifest", job("hang"), { deadlineMs: 400 });
   const hanging = Promise.allSettled([hang(), hang()]);
   const abort = new AbortController();
   const leaver = pool.run("decodeManifest", job("fine"), { deadlineMs: 400, signal: abort.signal });
   const waiter = pool.run("decodeManifest", job("fine"), { deadlineMs: 390 });
   assert.equal(pool.stats().queued, 2);
+  await until("both threads are taken", () => clock.pending === 2);
   abort.abort(new Error("leaving"));
   await assert.rejects(leaver, /leaving/);
+  // Ends those that hang. The waiter's own deadline has only begun, however slowly its thread starts.
+  clock.step(400);
   assert.deepEqual(await waiter, { pods: [], warnings: [] });
   await hanging;
   const blocked = Promise.allSettled([hang(), hang(), hang()]);

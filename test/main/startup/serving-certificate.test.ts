@@ -1,0 +1,35 @@
+// The certificate that the agent makes itself: what goes wrong is told, what the agent's own end cuts short is not.
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import { provideServingCertificate, type ServingParts } from "../../../src/main/startup/serving-certificate.js";
+import type { TasksPool } from "../../../src/main/threads/tasks-pool.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { keptLog } from "../../support/sources-kit.js";
+
+/** The errors of a start whose threads never run. */
+async function errorsWhen(signal: AbortSignal): Promise<string[]> {
+  const { log, errors } = keptLog();
+  const parts: ServingParts = {
+    files: { certFile: "/none/kubelet.crt", keyFile: "/none/kubelet.key", from: "self-signed" },
+    nodeName: "node",
+    nodeIPs: [],
+    running: Promise.reject(new Error("thread server was stopped")),
+    // Not reached.
+    tasks: {} as TasksPool,
+    clock: systemClock,
+    log,
+    signal,
+  };
+  await provideServingCertificate(parts);
+  return errors();
+}
+
+test("a certificate that can't be made is an error", async () => {
+  deepEqual(await errorsWhen(new AbortController().signal), [
+    "no serving certificate could be made, and without it no port is opened: thread server was stopped",
+  ]);
+});
+
+test("an agent that ends says nothing of the certificate it did not come to make", async () => {
+  deepEqual(await errorsWhen(AbortSignal.abort()), []);
+});
