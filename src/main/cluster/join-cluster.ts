@@ -139,6 +139,7 @@ class Joining implements JoinedCluster {
     const { sync } = parts;
     const link = startNodeStatus(parts.settings, {
       ...parts,
+      clientConfig: credentials.config,
       events: parts.recorder,
       runtime: sync.cache.runtime,
       relisted: sync.cache.complete,

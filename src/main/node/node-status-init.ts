@@ -1,4 +1,5 @@
 // What the node-status thread is started with, out of the settings.
+import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { goPlatform } from "../../shared/metrics/node.js";
 import type { Settings } from "../command/settings.js";
@@ -26,14 +27,17 @@ export type NodeStatusSettings = Pick<
 >;
 
 /** `settings`: as the command line and the files give them, not as the machine completes them. */
-export function nodeStatusInit(settings: NodeStatusSettings, nodeName: string, startedAtMs: number): NodeStatusInit {
+export function nodeStatusInit(
+  settings: NodeStatusSettings,
+  { nodeName, startedAtMs, clientConfig }: { nodeName: string; startedAtMs: number; clientConfig: ClientConfig },
+): NodeStatusInit {
   const { config } = settings;
   const platform = goPlatform();
   const [operatingSystem = "", architecture = ""] = platform.split("/");
   return {
     nodeName,
     hostname: nodeName,
-    api: nodeConfigFiles(settings),
+    api: { ...nodeConfigFiles(settings), config: clientConfig },
     nodeLeaseDurationSeconds: settings.nodeLeaseDurationSeconds,
     nodeStatusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
     nodeStatusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,

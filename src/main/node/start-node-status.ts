@@ -1,6 +1,7 @@
 // The node in its cluster: starts the node-status thread, tells it what main knows, and offers main what the API server
 // says of the node. Loaded only when there is a kubeconfig.
 // What must hold: nothing here is waited for by the sync path.
+import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
@@ -21,6 +22,8 @@ export interface NodeStatusParts {
   nodeName: string;
   /** Wall time at which the process started, ms. */
   startedAtMs: number;
+  /** The kubeconfig, read. */
+  clientConfig: ClientConfig;
   capacity: NodeResources;
   allocatable: NodeResources;
   /** What the runtime has said so far; later records come by onRecord. */
@@ -80,7 +83,7 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
   };
   const thread: NodeStatusThread = new NodeStatusThread({
     house: threads.house,
-    init: nodeStatusInit(settings, parts.nodeName, parts.startedAtMs),
+    init: nodeStatusInit(settings, parts),
     upcalls,
     facts: () => facts.all,
     log,

@@ -5,6 +5,7 @@ import { verbose } from "../../shared/log/logger.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
 import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
+import { limitYoungGenerations } from "../threads/young-generation.js";
 import { isClusterError } from "./cluster.js";
 import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
@@ -27,6 +28,7 @@ const LAST_LINES_MS = 2000;
  * takes this process's place. Resolves with the exit code.
  */
 export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
+  limitYoungGenerations();
   const logging = startLogging(loggingConfigOf(settings), systemClock);
   const { log } = logging;
   logStart(log, (line) => verbose(log, 1)?.(line), settings);
