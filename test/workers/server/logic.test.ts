@@ -265,7 +265,7 @@ describe("/healthz", () => {
 describe("what is not served", () => {
   const table: [string, string, number, string][] = [
     ["GET", "/", 404, "404 page not found\n"],
-    ["GET", "/stats/summary", 404, "404 page not found\n"],
+    ["GET", "/stats/nothing", 404, "404 page not found\n"],
     ["GET", "/healthz/nothing", 404, "404 page not found\n"],
     ["POST", "/pods", 405, "405: Method Not Allowed"],
     ["POST", "/run/ns/pod/c?cmd=ls", 405, "Debug endpoints are disabled.\n"],
