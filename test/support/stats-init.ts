@@ -12,7 +12,6 @@ export const STATS_INIT: StatsInit = {
   runtimeEndpoint: "unix:///nowhere",
   volumeStatsAggPeriodMs: 60_000,
   localStorageCapacityIsolation: true,
-  fromRuntime: false,
 };
 
 export const RUNTIME_INIT: RuntimeInit = {

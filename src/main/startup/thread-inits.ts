@@ -86,7 +86,6 @@ function statsInit(settings: Settings): StatsInit {
     runtimeEndpoint: settings.containerRuntimeEndpoint,
     volumeStatsAggPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
     localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
-    fromRuntime: config.gate("PodAndContainerStatsFromCRI"),
   };
 }
 

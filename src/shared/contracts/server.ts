@@ -95,8 +95,6 @@ export interface StatsInit {
   /** How often volumes are measured; 0 and less: never. */
   volumeStatsAggPeriodMs: number;
   localStorageCapacityIsolation: boolean;
-  /** Gate PodAndContainerStatsFromCRI. */
-  fromRuntime: boolean;
 }
 
 /** The authenticated port; names are KubeletConfiguration's. */

@@ -29,7 +29,7 @@ import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build
 import type { Summary } from "./summary/types.js";
 
 /** The cadvisor page costs the most: one made so lately answers again. Upstream's figures are up to 10 s old. */
-const PAGE_LIFE_MS = 5000;
+const PAGE_LIFE_MS = 10_000;
 
 export type StatsRuntime = Pick<CriClient, "listContainerStats" | "status">;
 export type StatsImages = Pick<CriClient, "imageFsInfo">;

@@ -1,6 +1,7 @@
 // The routes of what pods and containers use: /stats/summary, /metrics/resource, /metrics/cadvisor. What is behind them is loaded
 // with the first request.
 import type { IncomingMessage } from "node:http";
+import { finished } from "node:stream/promises";
 import { EXPOSITION_CONTENT_TYPE } from "../../../shared/metrics/merge.js";
 import type { Answer, Route } from "../answer.js";
 import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
@@ -17,8 +18,9 @@ export class Stats {
   routes(): Route[] {
     const summary: Answer = async (request, response) => {
       try {
-        const house = await this.open();
+        // First: a body that nobody listens to flows away.
         const core = await wantsCore(request);
+        const house = await this.open();
         const text = JSON.stringify(await (core ? house.coreSummary() : house.wholeSummary()), undefined, 1);
         replyText(response, text, "application/json");
       } catch (error) {
@@ -88,9 +90,9 @@ async function wantsCore(request: IncomingMessage): Promise<boolean> {
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   if (request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") !== true) return undefined;
   let text = "";
-  for await (const chunk of request) {
-    text += String(chunk);
-    if (text.length > FORM_LIMIT) return undefined;
-  }
-  return new URLSearchParams(text);
+  request.on("data", (chunk: Buffer) => {
+    if (text.length <= FORM_LIMIT) text += chunk.toString("latin1");
+  });
+  await finished(request, { writable: false });
+  return text.length <= FORM_LIMIT ? new URLSearchParams(text) : undefined;
 }

@@ -36,7 +36,7 @@ export interface NodeReadings {
 }
 
 /** A look younger than this answers the next request, too. */
-export const LOOK_LIFE_MS = 1000;
+export const LOOK_LIFE_MS = 2000;
 const SAMPLE_PERIOD_MS = 10_000;
 /** Samples end so long after the last request. */
 const INTEREST_MS = 2 * 60_000;
