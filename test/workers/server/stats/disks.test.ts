@@ -136,7 +136,7 @@ test("a pod's volumes are measured when somebody asks, and forgotten with the po
         { name: "data", pvcRef: { name: "c", namespace: "n" }, abnormal: true },
       ],
     );
-    ok((disk.local.bytes ?? 0) >= 5000);
+    ok(disk.local.bytes >= 5000);
     equal(disk.local.inodes, 2);
     pods = [];
     const second = round();
