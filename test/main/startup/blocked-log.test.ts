@@ -36,7 +36,7 @@ async function unreadPipe(t: TestContext): Promise<number> {
 
 function assertUnmoved({ loopDelayP99Ms, slowestStatMs, dropped }: Seen): void {
   assert.ok(dropped > 1000, `${dropped} lines were dropped: the pipe was full`);
-  assert.ok(loopDelayP99Ms < 200, `event loop delay p99 ${loopDelayP99Ms} ms`);
+  assert.ok(loopDelayP99Ms < 1000, `event loop delay p99 ${loopDelayP99Ms} ms`);
   assert.ok(slowestStatMs < 1000, `the slowest stat took ${slowestStatMs} ms`);
 }
 
