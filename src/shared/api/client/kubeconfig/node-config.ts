@@ -11,7 +11,11 @@ export interface NodeConfigFiles {
 }
 
 /** Rejects with KubeconfigError. */
-export async function loadNodeConfig({ kubeconfig, renewedCertificate, ...known }: NodeConfigFiles): Promise<ClientConfig> {
+export async function loadNodeConfig({
+  kubeconfig,
+  renewedCertificate,
+  ...known
+}: NodeConfigFiles): Promise<ClientConfig> {
   const config = known.config ?? (await (await import("./load.js")).loadClientConfig(kubeconfig));
   if (renewedCertificate === "" || config.clientCertificate === undefined) return config;
   const renewed = await access(renewedCertificate).then(
