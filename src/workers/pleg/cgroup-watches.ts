@@ -9,9 +9,9 @@ import type { Logger } from "../../shared/log/logger.js";
 export class CgroupWatches {
   private readonly watchers = new Map<string, FSWatcher[]>();
 
-  /** `onExit` is called with the UID of a pod one of whose container cgroups went away, and that cgroup's name. */
+  /** `onExit` is called with the UID of a pod one of whose container cgroups went away. */
   constructor(
-    private readonly onExit: (uid: string, name: string) => void,
+    private readonly onExit: (uid: string) => void,
     private readonly log: Logger,
   ) {}
 
@@ -52,7 +52,7 @@ export class CgroupWatches {
     try {
       const watcher = watch(directory, { persistent: false }, (event, name) => {
         if (event !== "rename" || name === null) return;
-        void this.reportRemoval(uid, directory, name);
+        void this.reportRemoval(uid, join(directory, name));
       });
       watcher.on("error", (error) => {
         this.log.warn({ uid, directory, err: error }, "cgroup watch ended; relists will see this pod's exits");
@@ -66,11 +66,11 @@ export class CgroupWatches {
   }
 
   /** A directory that is still there was just made: main knows about that already. */
-  private async reportRemoval(uid: string, directory: string, name: string): Promise<void> {
+  private async reportRemoval(uid: string, path: string): Promise<void> {
     try {
-      await access(join(directory, name));
+      await access(path);
     } catch {
-      this.onExit(uid, name);
+      this.onExit(uid);
     }
   }
 }

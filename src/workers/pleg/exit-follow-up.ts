@@ -7,11 +7,6 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
  * (measured), so an earlier look would only cost calls.
  */
 const LOOKS_MS = [14, 20, 28, 45, 80, 150, 300, 1000];
-/**
- * So many pods are looked after without haste for none; each further batch of them stretches the distances once more: when
- * many pods end at once the runtime is slow to write it down, and looks at all of them would slow it further.
- */
-const BATCH = 4;
 
 export class ExitFollowUp {
   private readonly timers = new Map<string, Timer>();
@@ -42,8 +37,7 @@ export class ExitFollowUp {
       this.timers.delete(uid);
       return;
     }
-    const stretch = 1 + Math.floor(this.timers.size / BATCH);
-    const timer = this.clock.after((at - (LOOKS_MS[index - 1] ?? 0)) * stretch, () => {
+    const timer = this.clock.after(at - (LOOKS_MS[index - 1] ?? 0), () => {
       this.step(uid, index + 1);
       this.look(uid);
     });

@@ -39,8 +39,6 @@ interface Published {
   generation: number;
   /** A container or its sandbox is up. */
   runs: boolean;
-  /** Ids of containers and sandboxes that have ended. */
-  ended: string[];
 }
 
 export class Pleg {
@@ -81,7 +79,7 @@ export class Pleg {
     });
     this.relister = new Relister({ cri, clock, deadlineMs: init.listDeadlineMs });
     this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.request(uid, 0, []));
-    this.watches = new CgroupWatches((uid, name) => this.onCgroupGone(uid, name), log);
+    this.watches = new CgroupWatches((uid) => this.followUp.begin(uid), log);
     this.events = init.useEvents
       ? new EventStream({
           cri,
@@ -126,13 +124,6 @@ export class Pleg {
     this.inspector.forget(uid);
   }
 
-  /** An end that main has been told of already, after its own call, is not looked for again. */
-  private onCgroupGone(uid: string, name: string): void {
-    const ended = this.published.get(uid)?.ended ?? [];
-    // With systemd the name has the id within it.
-    if (!ended.some((id) => name.includes(id))) this.followUp.begin(uid);
-  }
-
   private onObserved(pod: ObservedPod): void {
     this.deps.metrics.inspected(this.deps.clock.now() - pod.observedAt);
     const state = encodeObservedState(pod);
@@ -147,14 +138,7 @@ export class Pleg {
     const over = pod.generation === 0 && pod.sandboxes.length + pod.containers.length === 0;
     const signature = signatureOf(pod.sandboxes, pod.containers);
     if (over) this.published.delete(pod.uid);
-    else
-      this.published.set(pod.uid, {
-        state,
-        signature,
-        generation: pod.generation,
-        runs: runsAny(pod),
-        ended: endedIds(pod),
-      });
+    else this.published.set(pod.uid, { state, signature, generation: pod.generation, runs: runsAny(pod) });
     this.publish({ kind: "pod", observed: pod });
   }
 
@@ -252,13 +236,6 @@ export class Pleg {
     this.runtimePublished = true;
     this.publish({ kind: "runtime", state });
   }
-}
-
-function endedIds({ sandboxes, containers }: ObservedPod): string[] {
-  return [
-    ...containers.filter(({ state }) => state === ContainerState.CONTAINER_EXITED),
-    ...sandboxes.filter(({ state }) => state !== PodSandboxState.SANDBOX_READY),
-  ].map(({ id }) => id);
 }
 
 function runsAny({ sandboxes, containers }: ObservedPod): boolean {

@@ -49,18 +49,6 @@ test("a look that ends the following does not start it again", () => {
   assert.equal(looks, 1);
 });
 
-test("when many pods end at once, looks at each become fewer", () => {
-  const clock = new SteppedClock();
-  let looks = 0;
-  const followUp = new ExitFollowUp(clock, () => looks++);
-  for (let pod = 0; pod < 40; pod++) followUp.begin(`u${pod}`);
-  clock.step(100);
-  assert.ok(looks >= 4 && looks <= 80, `${looks} looks in 100 ms: 5 each if each were alone`);
-  clock.step(20_000);
-  assert.equal(looks, 40 * 8, "none is given up");
-  assert.equal(clock.pending, 0);
-});
-
 async function watches(t: Parameters<typeof temporaryFolder>[0]) {
   const folder = await temporaryFolder(t);
   const kept = keptLog();

@@ -418,37 +418,6 @@ test("a cgroup that goes away is followed until the runtime has written down the
   assert.ok(looks() - done <= 1, "what has been seen is not looked for any longer");
 });
 
-test("a cgroup whose container is known to have ended is not looked at again", async (t) => {
-  const world = await plegOn(t);
-  const known = { directory: await temporaryFolder(t), ...(await runPod(world.client, "web")) };
-  const other = { directory: await temporaryFolder(t), ...(await runPod(world.client, "db")) };
-  const name = `cri-containerd-${known.containerId}.scope`;
-  await mkdir(join(known.directory, name));
-  await mkdir(join(other.directory, other.containerId));
-  await world.started();
-  world.pleg.setWatches([
-    { uid: "uid-web", watchDirs: [known.directory] },
-    { uid: "uid-db", watchDirs: [other.directory] },
-  ]);
-  world.fake.exit(known.containerId, 0);
-  await world.relist();
-  await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 0);
-  world.fake.calls.length = 0;
-  await rmdir(join(known.directory, name));
-  await rmdir(join(other.directory, other.containerId));
-  const looked = (): Set<string> =>
-    new Set(
-      world.fake.calls.flatMap((call) => (call.verb === "PodSandboxStatus" ? [JSON.stringify(call.request)] : [])),
-    );
-  await until("the other is looked at", () => {
-    world.clock.step(1);
-    return looked().size > 0;
-  });
-  await world.nothingPending();
-  assert.equal(looked().size, 1);
-  assert.ok([...looked()][0]?.includes(other.sandboxId));
-});
-
 test("stop ends every timer, call and watch", async (t) => {
   const world = await plegOn(t, { events: true }, { useEvents: true });
   const { containerId } = await runPod(world.client, "web");
