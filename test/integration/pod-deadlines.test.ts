@@ -152,7 +152,7 @@ describe("ends", { concurrency: 4 }, () => {
       "running anew",
     );
     assert.equal(again.metadata.uid, uid);
-    assert.equal(statusOf(again, "app")?.restartCount, 0, "a life of its own");
+    assert.equal(statusOf(again, "app")?.restartCount, 1, "as upstream counts them, by the logs of a UID");
     assert.deepEqual(await graces("long"), [600, 2]);
     await node.removeManifest("long");
     await waitGone(node, "long");

@@ -23,6 +23,7 @@ import type { Truth } from "./truth.js";
 
 /** How long the first status waits for the runtime and the first relist. */
 export const HOLD_MS = 5000;
+const STORAGE_LOOK_MS = 20;
 const TRIES = 5;
 const JITTER = 0.04;
 /** Between two rounds, however much happens. */
@@ -61,6 +62,8 @@ export class StatusSync {
   private reportedAt: number | undefined;
   private reportDelayMs = 0;
   private addressProblem = "";
+  /** Until when the first status waits for storage; monotonic. */
+  private storageDeadline: number | undefined;
 
   constructor(private readonly deps: StatusSyncDeps) {
     const { init, clock, log, random } = deps;
@@ -120,6 +123,7 @@ export class StatusSync {
   private async round(signal: AbortSignal): Promise<void> {
     const { view, onRepeatedFailure, metrics } = this.deps;
     if (!this.registered) await this.register(signal);
+    await this.storageKnown(signal);
     let last: unknown;
     for (let tries = 1; tries <= TRIES; tries++) {
       try {
@@ -144,6 +148,15 @@ export class StatusSync {
     }
     this.failing = isApiConnectionError(last);
     this.trouble.tell(`the node's status could not be updated, ${TRIES} tries failed: ${errorText(last)}`);
+  }
+
+  /** CSINode is looked for once there is a Node: a restart of the agent must not show a Ready node without it. */
+  private async storageKnown(signal: AbortSignal): Promise<void> {
+    const { clock } = this.deps;
+    const deadline = (this.storageDeadline ??= clock.monotonic() + HOLD_MS);
+    while ((this.facts?.storageProblem ?? "") !== "" && clock.monotonic() < deadline) {
+      await clock.sleep(STORAGE_LOOK_MS, signal);
+    }
   }
 
   private async register(signal: AbortSignal): Promise<void> {

@@ -54,6 +54,27 @@ test("a node that is there already: no flip to NotReady while the agent has not 
   deepEqual([world.ready(), world.events], [OK, PRESSURE_EVENTS]);
 });
 
+test("a node that is there already: no flip while CSINode is looked for, for 5 s at most", async () => {
+  const looking = { ...FACTS, storageProblem: "CSINode is not yet initialized" };
+  const world = new KeeperWorld();
+  await world.start();
+  await world.keeper.stop();
+  world.make(1);
+  await world.start(looking);
+  await world.step(3000);
+  deepEqual([world.ready(), world.api.count("patch", "nodes")], [OK, 0]);
+  world.keeper.setFacts(FACTS);
+  await world.step(500);
+  deepEqual(world.ready(), OK);
+
+  await world.keeper.stop();
+  world.make(2);
+  await world.start(looking);
+  await world.step(6000);
+  deepEqual(world.ready(), { status: "False", message: looking.storageProblem });
+  await world.keeper.stop();
+});
+
 test("a runtime that does not answer holds the first status for 5 s, no longer", async () => {
   const world = new KeeperWorld();
   await world.start({ ...FACTS, runtime: undefined, relisted: false });
