@@ -66,18 +66,34 @@ export class PodWatch implements Disposable {
   constructor(private readonly api: ApiKit) {}
 
   async start(): Promise<void> {
-    const { metadata } = await this.api.list("pods", NAMESPACE);
-    const query = { resourceVersion: metadata.resourceVersion };
+    let resourceVersion = await this.look();
     const run = async (): Promise<void> => {
-      for await (const { type, object } of this.api.watch("pods", NAMESPACE, query, this.abort.signal)) {
-        const { name } = object.metadata;
-        if (type === "DELETED") this.mark(`${name} gone`);
-        else if (isReady(object)) this.mark(`${name} ready`);
+      while (!this.abort.signal.aborted) {
+        const events = this.api.watch("pods", NAMESPACE, { resourceVersion }, this.abort.signal);
+        for await (const { type, object } of events) {
+          const { name } = object.metadata;
+          if (type === "DELETED") this.mark(`${name} gone`);
+          else if (isReady(object)) this.mark(`${name} ready`);
+        }
+        // A real server ends the watch of a client that was slow for a moment.
+        resourceVersion = await this.look();
       }
     };
     run().catch((error: unknown) => {
       if (!this.abort.signal.aborted) throw error;
     });
+  }
+
+  /** What there is now; events go on from the version returned. */
+  private async look(): Promise<string> {
+    const { items, metadata } = await this.api.list("pods", NAMESPACE);
+    const there = new Set(items.map((pod) => pod.metadata.name));
+    for (const pod of items) if (isReady(pod)) this.mark(`${pod.metadata.name} ready`);
+    for (const key of this.waiting.keys()) {
+      const [name = "", what] = key.split(" ");
+      if (what === "gone" && !there.has(name)) this.mark(key);
+    }
+    return metadata.resourceVersion;
   }
 
   /** When it happened; waits for it, two minutes at most. */
