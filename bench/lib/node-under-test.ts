@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
 import { buildImages, importImages } from "../../packaging/standalone/images.js";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
 import { CriFloor } from "./cri-floor.js";
 import { Manifests } from "./manifests.js";
@@ -84,6 +85,8 @@ export async function startNodeUnderTest(
       marks.close();
       await kubelet.end("SIGTERM", patienceMs);
       await containerd.stop();
+      // Pods of others, of a daemon set say, still have their volumes.
+      await unmountBelow(base);
       await rm(base, { recursive: true, force: true });
     },
   };
