@@ -4,7 +4,6 @@
 import { lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { errorCode } from "../../../shared/fs/atomic-write.js";
-import { isPluginCallError } from "../../../shared/plugins/call-error.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
 import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
@@ -13,12 +12,11 @@ import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
 import * as paths from "./paths.js";
-import { readSecret } from "./secrets.js";
+import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
 import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, writeVolData } from "./vol-data.js";
-import { publishWords } from "./volume-context.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
@@ -99,36 +97,14 @@ export class CsiMaps {
   }
 
   private async publish({ pod, volume, signal }: MapRequest, hand: DeviceInHand, target: string): Promise<void> {
-    const { spec, node, device, publishContext } = hand;
+    const { node, device, publishContext } = hand;
     const capabilities = await inStep(STEPS.device, signal, () => node.capabilities(signal));
     const capability = blockCapability(accessMode(volume.accessModes, capabilities));
     if (device === undefined) throw new CsiStateError("a volume of the pod's own is never a device");
     const request = { volume, node, device, capability, publishContext };
     const staged = await inStep(STEPS.device, signal, () => this.staging.stage(request, signal));
     await inStep(STEPS.device, signal, async () => {
-      const { client, tokens } = this.context.joined();
-      const [secrets, words] = await Promise.all([
-        readSecret(client, volume.publishSecret, signal),
-        publishWords(spec, pod, volume, tokens, signal),
-      ]);
-      try {
-        await node.publish(
-          {
-            volumeId: volume.handle,
-            publishContext,
-            stagingTargetPath: staged,
-            targetPath: target,
-            volumeCapability: capability,
-            readonly: volume.readOnly,
-            secrets: { ...secrets, ...words.secrets },
-            volumeContext: { ...volume.attributes, ...words.context },
-          },
-          signal,
-        );
-      } catch (error) {
-        if (isPluginCallError(error) && !error.uncertain) await removeEmpty(target).catch(() => undefined);
-        throw error;
-      }
+      await publish(this.context, hand, { pod, volume, capability, staged, target, signal, first: true });
       if (!(await isThere(target))) throw new CsiStateError(`driver ${volume.driver} made nothing at ${target}`);
     });
   }

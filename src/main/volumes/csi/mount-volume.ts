@@ -1,9 +1,8 @@
 // CSI volumes as file systems of pods: staged once per node, published once per pod.
 // INVARIANTS: vol_data.json is on disk before the driver is asked, and goes after it has undone everything; what is
 // published stays as it is, whatever becomes of the agent; nothing is deleted while it is mounted.
-import { mkdir, open, rmdir, stat } from "node:fs/promises";
+import { mkdir, open, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
-import { isPluginCallError } from "../../../shared/plugins/call-error.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
@@ -16,13 +15,12 @@ import type { DriverSpec } from "./driver-objects.js";
 import { CsiStateError } from "./errors.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
+import { publish } from "./publish.js";
 import { contextOption, mountContext } from "./se-linux.js";
-import { readSecret } from "./secrets.js";
 import type { Staging } from "./staging.js";
 import { inStep, isCsiStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
-import { publishWords } from "./volume-context.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 
 const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
@@ -144,29 +142,7 @@ export class CsiMounts {
       staged = await inStep(STEPS.device, signal, () => this.staging.stage(request, signal));
     }
     await inStep(SET_UP, signal, async () => {
-      const client = context.joined();
-      const [secrets, words] = await Promise.all([
-        readSecret(client.client, volume.publishSecret, signal),
-        publishWords(spec, pod, volume, client.tokens, signal),
-      ]);
-      try {
-        await node.publish(
-          {
-            volumeId: volume.handle,
-            publishContext,
-            stagingTargetPath: staged,
-            targetPath: target,
-            volumeCapability: capability,
-            readonly: volume.readOnly,
-            secrets: { ...secrets, ...words.secrets },
-            volumeContext: { ...volume.attributes, ...words.context },
-          },
-          signal,
-        );
-      } catch (error) {
-        if (first && isPluginCallError(error) && !error.uncertain) await removeIfEmpty(target);
-        throw error;
-      }
+      await publish(context, hand, { pod, volume, capability, staged, target, signal, first });
       if (!first || driverSetsGroup || !takesFsGroup(spec, volume)) return;
       await setOwnership(context.ownership, { pod, directory: target, signal });
     });
@@ -207,11 +183,6 @@ export function takesFsGroup(spec: DriverSpec | undefined, volume: CsiVolume): b
 
 function isStagingRefused(error: unknown): boolean {
   return isCsiStep(error) && error.step === STEPS.device;
-}
-
-async function removeIfEmpty(directory: string): Promise<void> {
-  // A driver that says no may have left a directory, or something that is somebody's data.
-  await rmdir(directory).catch(() => undefined);
 }
 
 async function exists(path: string): Promise<boolean> {

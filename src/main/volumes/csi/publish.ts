@@ -1,0 +1,52 @@
+// NodePublishVolume, of file systems and of devices alike: the secrets and words that a driver gets with it.
+import type { Pod } from "../../../shared/api/pod.js";
+import { isPluginCallError } from "../../../shared/plugins/call-error.js";
+import { removeEmpty } from "../remove-tree.js";
+import type { CsiContext } from "./context.js";
+import type { CsiVolume } from "./csi-volume.js";
+import { readSecret } from "./secrets.js";
+import { publishWords } from "./volume-context.js";
+import type { DeviceInHand } from "./with-device.js";
+
+export interface PublishRequest {
+  pod: Pod;
+  volume: CsiVolume;
+  capability: Parameters<DeviceInHand["node"]["publish"]>[0]["volumeCapability"];
+  /** "": it is not staged. */
+  staged: string;
+  target: string;
+  signal: AbortSignal;
+  /** Nothing was published there before: what a driver that refuses has left at the target goes, if it is empty. */
+  first: boolean;
+}
+
+/** Rejects as the driver's call does, and with what reading secrets and tokens does. */
+export async function publish(
+  context: CsiContext,
+  { spec, node, publishContext }: Pick<DeviceInHand, "spec" | "node" | "publishContext">,
+  { pod, volume, capability, staged, target, signal, first }: PublishRequest,
+): Promise<void> {
+  const { client, tokens } = context.joined();
+  const [secrets, words] = await Promise.all([
+    readSecret(client, volume.publishSecret, signal),
+    publishWords(spec, pod, volume, tokens, signal),
+  ]);
+  try {
+    await node.publish(
+      {
+        volumeId: volume.handle,
+        publishContext,
+        stagingTargetPath: staged,
+        targetPath: target,
+        volumeCapability: capability,
+        readonly: volume.readOnly,
+        secrets: { ...secrets, ...words.secrets },
+        volumeContext: { ...volume.attributes, ...words.context },
+      },
+      signal,
+    );
+  } catch (error) {
+    if (first && isPluginCallError(error) && !error.uncertain) await removeEmpty(target).catch(() => undefined);
+    throw error;
+  }
+}
