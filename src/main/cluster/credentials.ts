@@ -97,7 +97,6 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
         {
           addresses: () => link.node()?.status?.addresses ?? [],
           allowDNSOnly: settings.config.gate("AllowDNSOnlyNodeCSR"),
-          onRotated: () => undefined,
         },
       );
       link.onNode(() => serving.poke());

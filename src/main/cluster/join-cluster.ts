@@ -2,6 +2,7 @@
 // themselves. Loaded only with a kubeconfig, and waited for by nobody who runs static pods.
 // What must hold: what was started is stopped in reverse; a stop is answered at any moment, bootstrap included.
 import type { Node } from "../../shared/api/node.js";
+import { errorText } from "../../shared/log/error-text.js";
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { PODS } from "../../shared/api/client/kinds.js";
@@ -65,7 +66,7 @@ class Joining implements JoinedCluster {
   constructor(private readonly parts: JoinParts) {
     this.done = this.join().catch((error: unknown) => {
       if (this.abort.signal.aborted) return;
-      const what = error instanceof Error ? error.message : String(error);
+      const what = errorText(error);
       parts.log.error({ err: error }, `the node can't join its cluster: ${what}`);
       parts.giveUp(what);
     });

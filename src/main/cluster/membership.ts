@@ -1,6 +1,7 @@
 // The node's membership of a cluster, from the side of a node that starts before it has joined: what it may ask, and what
 // it tells. The cluster's own parts are loaded behind it, when static pods are on their way.
 import { NODES } from "../../shared/api/client/kinds.js";
+import { errorText } from "../../shared/log/error-text.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -35,7 +36,7 @@ export class Membership {
         if (this.stopped) await joined.stop();
       },
       (error: unknown) => {
-        const what = error instanceof Error ? error.message : String(error);
+        const what = errorText(error);
         this.log.error({ err: error }, `the node can't join its cluster: ${what}`);
       },
     );

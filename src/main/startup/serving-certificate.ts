@@ -1,5 +1,6 @@
 // The serving certificate that the agent makes itself, once its threads run: no pod waits for the key of a port.
 import type { Clock } from "../../shared/clock/clock.js";
+import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { certificateTasks } from "../node/certificates/certificate-tasks.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
@@ -28,7 +29,7 @@ export async function provideServingCertificate(parts: ServingParts): Promise<vo
     await selfSignedCertificate({ files, nodeName, nodeIPs, tasks: certificateTasks(tasks), clock, log });
   } catch (error) {
     if (signal.aborted) return;
-    const what = error instanceof Error ? error.message : String(error);
+    const what = errorText(error);
     log.error({ err: error }, `no serving certificate could be made, and without it no port is opened: ${what}`);
   }
 }

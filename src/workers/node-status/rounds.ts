@@ -1,6 +1,7 @@
 // Work done over and over: now, then a period after each beginning, and sooner when somebody asks.
 // What must hold: one round at a time; a round that fails ends nothing; asked for meanwhile means one more right after.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 
 export interface RoundsOptions {
@@ -58,8 +59,7 @@ export class Rounds {
     const { signal } = this.end;
     this.running = round(signal)
       .catch((error: unknown) => {
-        if (!signal.aborted)
-          log.error({ err: error }, `${failed}: ${error instanceof Error ? error.message : String(error)}`);
+        if (!signal.aborted) log.error({ err: error }, `${failed}: ${errorText(error)}`);
       })
       .then(() => {
         this.running = undefined;

@@ -4,6 +4,7 @@
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClientConfig, Source } from "../../../shared/api/client/config.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import { isKubeconfigError } from "../../../shared/api/client/kubeconfig/errors.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -52,7 +53,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
         signal.throwIfAborted();
         // The verdict on a request is for its key: the next one is of another.
         if (isCertificateRequestError(error)) await unlink(keyFile(deps)).catch(() => undefined);
-        const what = error instanceof Error ? error.message : String(error);
+        const what = errorText(error);
         log.error({ err: error }, `no client certificate for this node: ${what}; trying again`);
         await clock.sleep(waitMs, signal);
       }

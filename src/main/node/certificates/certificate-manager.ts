@@ -4,6 +4,7 @@
 // that is no good as soon as it is made is asked again in a hurry; a jump of the clock is seen within a minute.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
@@ -77,7 +78,8 @@ export class CertificateManager {
         retryMs = (await this.rotate()) ? 0 : Math.min(Math.max(FIRST_RETRY_MS, retryMs * 2), LAST_RETRY_MS);
       }
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error }, `the ${what} certificate is no longer renewed: ${text(error)}`);
+      if (!signal.aborted)
+        log.error({ err: error }, `the ${what} certificate is no longer renewed: ${errorText(error)}`);
     }
   }
 
@@ -135,7 +137,7 @@ export class CertificateManager {
     } catch (error) {
       signal.throwIfAborted();
       this.deps.onFailed?.();
-      log.error({ err: error }, `no new ${what} certificate: ${text(error)}; trying again`);
+      log.error({ err: error }, `no new ${what} certificate: ${errorText(error)}; trying again`);
       return false;
     }
   }
@@ -165,8 +167,4 @@ export function serves(held: DescribedCertificate, subject: CertificateSubject):
 /** OpenSSL prints IPv6 addresses in capitals and without shortening. */
 function canonicalIP(ip: string): string {
   return ip.includes(":") ? new URL(`http://[${ip}]`).hostname : ip;
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

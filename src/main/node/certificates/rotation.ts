@@ -40,7 +40,7 @@ export function clientCertificate(deps: RotationDeps, onRotated: () => void): Ce
 /** Certificate of port 10250, for the addresses that the node has in the API. */
 export function servingCertificate(
   deps: RotationDeps,
-  { addresses, allowDNSOnly, onRotated }: ServingOptions,
+  { addresses, allowDNSOnly }: ServingOptions,
 ): CertificateManager {
   const { metrics, nodeName } = deps;
   const manager: CertificateManager = makeManager(deps, {
@@ -50,7 +50,6 @@ export function servingCertificate(
     subject: () => servingSubject(nodeName, addresses(), allowDNSOnly),
     onRotated: (age) => {
       if (age !== undefined) metrics.servingRotated(age);
-      onRotated();
     },
   });
   metrics.watchServing(() => manager.certificate?.notAfter);
@@ -61,7 +60,6 @@ export interface ServingOptions {
   addresses: () => readonly NodeAddress[];
   /** Gate AllowDNSOnlyNodeCSR: a certificate without addresses is worth asking for. */
   allowDNSOnly: boolean;
-  onRotated: () => void;
 }
 
 function nodeSubject(nodeName: string): CertificateSubject {
