@@ -1,11 +1,11 @@
 // What goes on the cadvisor page: the root, the cgroups above the pods, the node's own parts, pods, their sandboxes and containers.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";
-import type { CgroupReader } from "./cgroup-figures.js";
+import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import { CadvisorPage, type CadvisorCgroup, type DeviceFigures } from "./exposition/cadvisor.js";
-import type { FsFigures, WritableLayer } from "./fs-figures.js";
-import { modifiedAt, type ReadText } from "./kernel-file.js";
-import { meminfo, type MachineFacts } from "./machine.js";
+import type { FsFigures, WritableLayer } from "../../../shared/stats/fs-figures.js";
+import { modifiedAt, type ReadText } from "../../../shared/stats/kernel-file.js";
+import { meminfo, type MachineFacts } from "../../../shared/stats/machine.js";
 import type { Networks } from "./networks.js";
 import { readProcesses } from "./process-figures.js";
 import type { NodeReadings, PodReading, Reading } from "./readings.js";

@@ -1,6 +1,6 @@
 // Interfaces of the node, and of pods that have a network of their own: of a process in the pod's sandbox.
-import type { CgroupReader } from "./cgroup-figures.js";
-import type { ReadText } from "./kernel-file.js";
+import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
+import type { ReadText } from "../../../shared/stats/kernel-file.js";
 import { parseNetDev, type InterfaceFigures } from "./net-dev.js";
 import type { PodReading } from "./readings.js";
 

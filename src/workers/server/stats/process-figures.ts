@@ -1,5 +1,5 @@
 // What /proc tells of the processes of one container: open files, sockets, the limit of open files.
-import { listOpenFiles, type ReadText } from "./kernel-file.js";
+import { listOpenFiles, type ReadText } from "../../../shared/stats/kernel-file.js";
 
 export interface ProcessFigures {
   files: number;

@@ -3,10 +3,10 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";
-import type { CgroupReader, CpuFigures, MemoryFigures } from "./cgroup-figures.js";
+import type { CgroupReader, CpuFigures, MemoryFigures } from "../../../shared/stats/cgroup-figures.js";
 import { CpuRates } from "./cpu-rates.js";
 import { Shared } from "./shared-answer.js";
-import type { ContainerPlace, PodCgroups, PodPlace } from "./node/pod-cgroups.js";
+import type { ContainerPlace, PodCgroups, PodPlace } from "../../../shared/stats/pod-cgroups.js";
 import type { SystemCgroup } from "./node/system-cgroups.js";
 
 /** Of one cgroup, at one moment. */

@@ -6,10 +6,10 @@ import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { claimFigures } from "../../../../src/workers/server/stats/disk/claim-figures.js";
-import { takenBy } from "../../../../src/workers/server/stats/disk/fs-usage.js";
+import { takenBy } from "../../../../src/shared/stats/fs-usage.js";
 import { PodDisks } from "../../../../src/workers/server/stats/disk/pod-disks.js";
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
-import { claimOf, volumePath } from "../../../../src/workers/server/stats/disk/volume-paths.js";
+import { claimOf, volumePath } from "../../../../src/shared/stats/volume-paths.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 // Figures of claims, out of main's own metrics: main measures them for kubelet_volume_stats_*, and only main knows their paths.
 import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
-import type { FsFigures } from "../fs-figures.js";
+import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 
 type Member = "capacityBytes" | "availableBytes" | "usedBytes" | "inodes" | "inodesFree" | "inodesUsed" | "abnormal";
 

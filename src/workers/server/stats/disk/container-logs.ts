@@ -1,6 +1,6 @@
 // What containers' log files take. Looked at for a page, at most every ten seconds for each container.
 import type { Clock } from "../../../../shared/clock/clock.js";
-import { takenBy, type Taken } from "./fs-usage.js";
+import { takenBy, type Taken } from "../../../../shared/stats/fs-usage.js";
 
 const LIFE_MS = 10_000;
 

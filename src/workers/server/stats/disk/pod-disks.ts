@@ -5,10 +5,10 @@ import type { Pod } from "../../../../shared/api/pod.js";
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
-import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../fs-figures.js";
+import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 import { claimFigures, type ClaimFigures } from "./claim-figures.js";
-import { fsFigures, takenBy } from "./fs-usage.js";
-import { claimOf, volumePath } from "./volume-paths.js";
+import { fsFigures, takenBy } from "../../../../shared/stats/fs-usage.js";
+import { claimOf, volumePath } from "../../../../shared/stats/volume-paths.js";
 
 /** Measuring ends so long after the last request. */
 const INTEREST_MS = 5 * 60_000;

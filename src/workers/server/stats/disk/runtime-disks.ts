@@ -4,8 +4,8 @@ import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import type { FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../../shared/log/logger.js";
-import { partOf, type FsFigures, type WritableLayer } from "../fs-figures.js";
-import { fsFigures } from "./fs-usage.js";
+import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/stats/fs-figures.js";
+import { fsFigures } from "../../../../shared/stats/fs-usage.js";
 
 const LIFE_MS = 10_000;
 /** A page does not wait longer for the runtime. */

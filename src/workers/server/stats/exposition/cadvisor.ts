@@ -1,7 +1,7 @@
 // /metrics/cadvisor: rows of every cgroup of the node that is somebody's. Labels stand in the order of their names, as upstream's
 // client writes them. A value without a time is one that does not change with the reading.
-import type { BlockFigures, CgroupPressure, DetailFigures } from "../cgroup-figures.js";
-import type { MachineFacts } from "../machine.js";
+import type { BlockFigures, CgroupPressure, DetailFigures } from "../../../../shared/stats/cgroup-figures.js";
+import type { MachineFacts } from "../../../../shared/stats/machine.js";
 import type { InterfaceFigures } from "../net-dev.js";
 import type { ProcessFigures } from "../process-figures.js";
 import type { Reading } from "../readings.js";

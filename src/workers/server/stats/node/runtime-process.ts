@@ -1,7 +1,7 @@
 // The runtime's process, found by its socket and remembered while it lives.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import { isInvalidEndpoint, parseEndpoint } from "../../../../shared/cri/endpoint.js";
-import type { ReadText } from "../kernel-file.js";
+import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 import { socketOwner } from "./socket-owner.js";
 
 /** One that was not found is looked for again. */

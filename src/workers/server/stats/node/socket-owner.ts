@@ -1,6 +1,6 @@
 // The process that listens on the runtime's socket: its inode from /proc/net/unix, then who holds it, among the processes whose
 // names are runtimes'. All of this machine's processes are too many to look into.
-import { listKernelDirectories, listOpenFiles, type ReadText } from "../kernel-file.js";
+import { listKernelDirectories, listOpenFiles, type ReadText } from "../../../../shared/stats/kernel-file.js";
 
 /** Flag of a listening socket in /proc/net/unix (__SO_ACCEPTCON). */
 const LISTENS = "00010000";

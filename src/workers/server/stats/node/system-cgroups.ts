@@ -1,7 +1,7 @@
 // The cgroups of the node's own parts: the agent's, the runtime's, the pods', and systemCgroups. As configured, else where the
 // process is; the runtime is who listens on its socket.
-import type { CgroupReader } from "../cgroup-figures.js";
-import type { ReadText } from "../kernel-file.js";
+import type { CgroupReader } from "../../../../shared/stats/cgroup-figures.js";
+import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 
 export interface SystemCgroupSettings {
   /** "": wherever the agent is. */

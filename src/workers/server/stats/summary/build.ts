@@ -1,11 +1,11 @@
 // The Summary out of one look at the cgroups and what is known of disks and networks.
-import type { CgroupPressure, Pressure } from "../cgroup-figures.js";
+import type { CgroupPressure, Pressure } from "../../../../shared/stats/cgroup-figures.js";
 import type { InterfaceFigures } from "../net-dev.js";
-import type { ProcessLimit } from "../machine.js";
+import type { ProcessLimit } from "../../../../shared/stats/machine.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
 import { cpuStats, fsStats, ioStats, memoryStats, networkStats, swapStats, timeText } from "./figures.js";
 import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
-import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../fs-figures.js";
+import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 
 /** What a summary of CPU and memory alone needs. */
 export interface CoreInputs {

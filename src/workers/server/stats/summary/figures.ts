@@ -1,8 +1,8 @@
 // From what was read to the Summary's parts.
-import type { CgroupPressure, MemoryFigures, Pressure } from "../cgroup-figures.js";
+import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/stats/cgroup-figures.js";
 import type { InterfaceFigures } from "../net-dev.js";
 import type { Reading } from "../readings.js";
-import type { FsFigures } from "../fs-figures.js";
+import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { CpuStats, FsStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
 
 /** The interface whose figures are a pod's, and the node's; others are only listed. */

@@ -1,5 +1,5 @@
 // The Summary of /stats/summary: upstream's names, in upstream's order. Times are RFC 3339; what is not known is absent.
-import type { Pressure } from "../cgroup-figures.js";
+import type { Pressure } from "../../../../shared/stats/cgroup-figures.js";
 
 export interface Summary {
   node: NodeStats;

@@ -1,16 +1,10 @@
 // Which cgroup is whose: the pod's own by its UID and QoS class, containers by the id in their directory's name, and what is left
 // over is the pod's sandbox. Both drivers' spellings are tried: what the runtime says of its driver is known to main alone.
-import type { ApiContainerStatus, QOSClass } from "../../../../shared/api/pod-status.js";
-import type { Pod } from "../../../../shared/api/pod.js";
-import {
-  parseCgroupRoot,
-  podCgroupName,
-  qosCgroupName,
-  toCgroupfs,
-  toSystemdPath,
-} from "../../../../shared/cgroup/name.js";
-import type { CgroupDriver, CgroupName } from "../../../../shared/cgroup/name.js";
-import type { CgroupReader } from "../cgroup-figures.js";
+import type { ApiContainerStatus, QOSClass } from "../api/pod-status.js";
+import type { Pod } from "../api/pod.js";
+import { parseCgroupRoot, podCgroupName, qosCgroupName, toCgroupfs, toSystemdPath } from "../cgroup/name.js";
+import type { CgroupDriver, CgroupName } from "../cgroup/name.js";
+import type { CgroupReader } from "./cgroup-figures.js";
 
 export interface ContainerPlace {
   name: string;

@@ -1,5 +1,5 @@
 // Where a pod's volumes are below the root directory, as main lays them out; undefined: nothing of the node's own to measure.
-import type { Volume } from "../../../../shared/api/volume.js";
+import type { Volume } from "../api/volume.js";
 
 const PLUGINS: readonly (readonly [source: string, plugin: string])[] = [
   ["emptyDir", "empty-dir"],

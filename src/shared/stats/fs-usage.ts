@@ -1,8 +1,8 @@
 // How full a file system is, and how much a directory takes of it. A directory is walked slowly, by disk blocks and inodes as du
 // counts: hard links once, other file systems not at all.
 import { lstat, opendir, statfs } from "node:fs/promises";
-import type { Clock } from "../../../../shared/clock/clock.js";
-import type { FsFigures } from "../fs-figures.js";
+import type { Clock } from "../clock/clock.js";
+import type { FsFigures } from "./fs-figures.js";
 
 /** A walk may take this part of a core. */
 const SHARE = 0.05;

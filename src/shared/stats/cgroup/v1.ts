@@ -1,6 +1,6 @@
 // cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ hold what is below, too; page faults are
 // the cgroup's own, as upstream shows them.
-import { v1MountPoint, type CgroupMounts } from "../../../../shared/cgroup/mounts.js";
+import { v1MountPoint, type CgroupMounts } from "../../cgroup/mounts.js";
 import type { BlockFigures, CgroupReader, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
 import { NO_PRESSURES } from "./pressure.js";

@@ -1,0 +1,88 @@
+// What hands out a node's CPUs, memory and devices to containers, and what the sync path sees of it. Each manager says where
+// it could serve a container (hints), the topology manager agrees with all of them on one place, and then each allocates.
+// What must hold: what is promised to a container is promised to nobody else until it is released; promises survive a restart
+// of the agent by each manager's own checkpoint; a pod that was refused holds nothing.
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Refusal } from "../../admission/handler.js";
+
+/** A set of NUMA nodes on which a request could be served. Nodes are sorted. */
+export interface TopologyHint {
+  nodes: readonly number[];
+  /** No smaller set could serve it. */
+  preferred: boolean;
+}
+
+/**
+ * Resource name to the places that could serve it. `undefined`: no preference; `[]`: nowhere, as far as this manager goes.
+ * A resource that the container does not ask for is absent.
+ */
+export type ResourceHints = ReadonlyMap<string, readonly TopologyHint[] | undefined>;
+
+/** Why an allocation failed: its reason is the pod's. */
+export class AllocationError extends Error {
+  override readonly name = "AllocationError";
+  readonly code = "ALLOCATION_FAILED";
+  constructor(
+    /** A word of the admission table: "UnexpectedAdmissionError", "SMTAlignmentError". */
+    readonly reason: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+export const isAllocationError = (error: unknown): error is AllocationError => error instanceof AllocationError;
+
+/** What one container gets of one manager, beyond what its definition says. */
+export interface ContainerGrant {
+  /** Linux list, "0-3,7": linux.resources.cpuset_cpus. */
+  cpus?: string;
+  /** Linux list of NUMA nodes: linux.resources.cpuset_mems. */
+  memoryNodes?: string;
+  /** It has CPUs of its own: a quota would only get in its way (DisableCPUQuotaWithExclusiveCPUs). */
+  noCpuQuota?: boolean;
+  env?: readonly { name: string; value: string }[];
+  mounts?: readonly Mount[];
+  devices?: readonly Device[];
+  annotations?: Readonly<Record<string, string>>;
+  /** Fully qualified names: "vendor.com/class=name". */
+  cdiDevices?: readonly string[];
+}
+
+/** One kind of resource: CPUs, memory, devices. */
+export interface ResourceManager {
+  /** "cpu", "memory", "devices": for logs. */
+  readonly kind: string;
+  /** Reads its checkpoint. `pods`: those that are known now; what others had is free again. */
+  start(pods: () => Iterable<Pod>): Promise<void>;
+  hints(pod: Pod, container: Container): ResourceHints;
+  /** Of the pod as a whole, for topologyManagerScope pod. */
+  podHints(pod: Pod): ResourceHints;
+  /**
+   * Takes what the container asks for, within `affinity` where there is one. Idempotent: what it has already stays.
+   * @throws AllocationError; or the signal's reason
+   */
+  allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;
+  /** What the container is to be created with; no calls out, no waiting. */
+  grant(pod: Pod, container: Container): ContainerGrant;
+  /** Just before StartContainer; rejects when the container must not start. */
+  preStart?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
+  /** The container runs: the manager may correct it from now on. */
+  started?(pod: Pod, container: Container, containerId: string): void;
+  /** Nothing of the pod runs: what it had is free. Idempotent. */
+  release(podUid: string): void;
+  stop(): Promise<void>;
+}
+
+/** All of them, as the sync path uses them. */
+export interface ResourceManagers {
+  /** undefined: the pod has what it asked for. Called for a pod once, before it may run; again after a restart of the agent. */
+  admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
+  /** All grants joined. */
+  grant(pod: Pod, container: Container): ContainerGrant;
+  preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
+  started(pod: Pod, container: Container, containerId: string): void;
+  release(podUid: string): void;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,139 @@
+// The eviction thread's contract: what it is told of pods, what it orders, and what it asks for. It judges by samples of its
+// own (cgroup files, statfs, /proc); main carries out, and has the last word.
+// What must hold: every order names the pod's UID and the generation it was judged by, and main drops and counts those that
+// are outdated; one order at a time, the next only when main has said that the pod's end is over, or the wait for it is.
+import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";
+import type { QOSClass } from "../api/pod-status.js";
+import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { Pressure } from "./node-status.js";
+
+/** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
+export interface EvictionInit {
+  /** evictionHard and evictionSoft with their grace and evictionMinimumReclaim, as parseEviction gives them. */
+  thresholds: EvictionThreshold[];
+  evictionPressureTransitionPeriodMs: number;
+  /** Seconds; 0: the pod goes at once; negative: the pod's own. */
+  evictionMaxPodGracePeriod: number;
+  kernelMemcgNotification: boolean;
+  localStorageCapacityIsolation: boolean;
+  /** enforceNodeAllocatable names "pods": then the pods' own cgroup has a limit to watch. */
+  enforcePods: boolean;
+  rootDir: string;
+  podLogsDir: string;
+  cgroupRoot: string;
+  cgroupsPerQOS: boolean;
+  /** For the runtime's figures of writable layers: asked only when disks are short, or pods have limits. */
+  containerRuntimeEndpoint: string;
+  imageServiceEndpoint: string;
+  runtimeRequestTimeoutMs: number;
+  /** Between two looks. */
+  samplePeriodMs: number;
+}
+
+/** Bytes, unless said otherwise. What is absent is not asked for, or not limited. */
+export interface EvictionAmounts {
+  memory?: bigint;
+  ephemeralStorage?: bigint;
+}
+
+export interface EvictionContainer {
+  name: string;
+  requests: EvictionAmounts;
+  limits: EvictionAmounts;
+}
+
+/** What the thread needs to know of a pod that runs: told when it was admitted, and when its definition changes. */
+export interface EvictionPod {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** Main's own count of this pod's definitions. */
+  generation: number;
+  qosClass: QOSClass;
+  priority: number;
+  /** Static, mirror, or of a system priority: never evicted. */
+  critical: boolean;
+  /** terminationGracePeriodSeconds of the pod. */
+  graceSeconds: number;
+  /** Of the pod as a whole, by upstream's rules: overhead included. */
+  requests: EvictionAmounts;
+  /** Sum of the containers' ephemeral-storage limits; absent when one has none. */
+  ephemeralStorageLimit?: bigint;
+  /** App and restartable init containers. */
+  containers: EvictionContainer[];
+  /** Volumes on the node's own disk; memory-backed ones only where they have a limit. */
+  volumes: { name: string; path: string; memory: boolean; sizeLimit?: bigint }[];
+}
+
+export interface EvictionDelta {
+  set: EvictionPod[];
+  /** UIDs of pods of which nothing runs any more. */
+  ended: string[];
+}
+
+export interface EvictionControl {
+  /** Full set after a (re)start of the thread; `orders`: those that main is still carrying out, by pod UID. */
+  setPods(pods: EvictionPod[], orders: string[]): Promise<void>;
+  applyPods(delta: EvictionDelta): Promise<void>;
+  metrics(): Promise<MetricSnapshot>;
+}
+
+/** What one pod has on the node's own disks, as the last walk found it. */
+export interface PodDiskUsage {
+  uid: string;
+  /** Wall time of the measurement, ms. */
+  at: number;
+  /** Local volumes, by name. */
+  volumes: { name: string; bytes: number; inodes: number }[];
+  /** Container logs, by container name. */
+  logs: { container: string; bytes: number; inodes: number }[];
+  /** Files of the pod that are no volume: /etc/hosts. */
+  other: { bytes: number; inodes: number };
+}
+
+export interface EvictionUpcalls {
+  /** Dead containers, and sandboxes of pods that no longer need them, go now. Resolves when that is done. */
+  removeDeadContainers(): Promise<void>;
+  /** Images that nobody uses go now. Rejects when the image-gc thread is away. */
+  removeUnusedImages(): Promise<{ images: number; bytes: number }>;
+  /** The last figures of these pods, no older than `maxAgeMs` where a walk could be made in time. */
+  podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
+}
+
+/** eviction → main. */
+export type EvictionRecord =
+  | {
+      kind: "evict";
+      uid: string;
+      generation: number;
+      /** What starved, for metrics: a signal, or one of the local limits. */
+      signal: EvictionSignal | LocalLimit;
+      /** Of the grace, seconds. */
+      graceSeconds: number;
+      /** Status message and event text. */
+      message: string;
+      /** Of the Evicted event. */
+      annotations: Record<string, string>;
+      /** Age of the sample it was judged by, ms. */
+      sampleAgeMs: number;
+    }
+  /** All that hold now; told when they change and once after each start. */
+  | { kind: "pressures"; pressures: Pressure[] }
+  /** For the node's event EvictionThresholdMet: "memory", "ephemeral-storage", "inodes", "pids". */
+  | { kind: "threshold-met"; resource: string }
+  /** The kernel's OOM killer took a process. */
+  | {
+      kind: "oom";
+      pid: number;
+      process: string;
+      /** The cgroup whose limit was reached; "/": the machine's memory was out. */
+      cgroup: string;
+      /** Whose process it was, where that is known. */
+      podUid?: string;
+      containerId?: string;
+      /** Wall time, ms. */
+      at: number;
+    };
+
+export const LOCAL_LIMITS = ["emptydirfs.limit", "ephemeralpodfs.limit", "ephemeralcontainerfs.limit"] as const;
+export type LocalLimit = (typeof LOCAL_LIMITS)[number];
