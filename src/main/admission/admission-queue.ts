@@ -58,8 +58,8 @@ export class AdmissionQueue {
     return this.next(async () => {
       signal.throwIfAborted();
       const verdict = await this.admission.admit(pod, signal);
-      // Nobody hears the answer: nobody would give back what was given.
-      if (signal.aborted) this.admission.release?.(pod.metadata.uid);
+      // Nobody hears the answer: nobody would give back what was given. The next agent finds the pod with what it has.
+      if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
       return verdict;
     });
   }

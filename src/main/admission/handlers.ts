@@ -1,5 +1,5 @@
-// All handlers in the order in which they are asked; the first refusal wins. Resource managers and declared features
-// take their places here when the node has them.
+// All handlers in the order in which they are asked; the first refusal wins. Between the first two and the rest a new pod asks
+// the resource managers (node-admission.ts). Declared features take their place here when the node has them.
 import { appArmorHandler } from "./app-armor.js";
 import type { AdmissionContext, AdmissionHandler, Refusal } from "./handler.js";
 import { podFeaturesHandler, shutdownHandler } from "./pod-features.js";
@@ -14,9 +14,9 @@ import { sysctlHandler } from "./sysctls.js";
 /** What room on the node does not change. */
 const PLACEMENT: readonly AdmissionHandler[] = [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler];
 
-export const ADMISSION_HANDLERS: readonly AdmissionHandler[] = [
-  pressureHandler,
-  sysctlHandler,
+const BEFORE_RESOURCES: readonly AdmissionHandler[] = [pressureHandler, sysctlHandler];
+
+const AFTER_RESOURCES: readonly AdmissionHandler[] = [
   operatingSystemHandler,
   supplementalGroupsHandler,
   resourcesHandler,
@@ -26,8 +26,18 @@ export const ADMISSION_HANDLERS: readonly AdmissionHandler[] = [
   shutdownHandler,
 ];
 
+/** Of all handlers. */
 export function firstRefusal(context: AdmissionContext): Refusal | undefined {
-  return refusalOf(ADMISSION_HANDLERS, context);
+  return refusalBeforeResources(context) ?? refusalAfterResources(context);
+}
+
+/** Of those that are asked before anything is handed out. */
+export function refusalBeforeResources(context: AdmissionContext): Refusal | undefined {
+  return refusalOf(BEFORE_RESOURCES, context);
+}
+
+export function refusalAfterResources(context: AdmissionContext): Refusal | undefined {
+  return refusalOf(AFTER_RESOURCES, context);
 }
 
 /** Room alone would not help a pod that does not belong on this node. */

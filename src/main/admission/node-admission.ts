@@ -6,10 +6,11 @@ import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { EventRecorder } from "../events/recorder.js";
 import { resourcesOf, withResources } from "../resources/allocation/pod-resources.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
-import { firstRefusal, placementRefusal } from "./handlers.js";
+import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
 import type { AdmissionContext, AdmissionNode, MissingResource, Refusal } from "./handler.js";
 import { choosePreempted } from "./preemption.js";
 import { findShortages } from "./predicates/resources.js";
@@ -31,6 +32,8 @@ export interface NodeAdmissionDeps {
   log: Logger;
   /** Ends a pod for good; resolves when nothing of it runs. */
   fail: (uid: string, failure: PodFailure) => Promise<void>;
+  /** Absent: a node without CPUs, memory or devices to hand out. */
+  managers?: Pick<ResourceManagers, "admit" | "refused" | "release">;
   counters: { rejected(reason: string): void; preempted(resource: string): void };
 }
 
@@ -41,19 +44,21 @@ export class NodeAdmission implements Admission {
   constructor(private readonly deps: NodeAdmissionDeps) {}
 
   async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-    let node = await this.deps.node(pod, signal);
-    let refusal = firstRefusal(this.context(pod, node));
-    if (refusal?.reason === NODE_AFFINITY && this.deps.freshNode !== undefined) {
-      node = await this.deps.freshNode(pod, signal);
-      refusal = firstRefusal(this.context(pod, node));
-    }
-    if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(pod, node)) {
-      const { missing, message } = refusal;
-      refusal =
-        placementRefusal(this.context(pod, node)) ?? (await this.makeRoom(pod, node, { missing, message }, signal));
+    const { uid } = pod.metadata;
+    const { managers } = this.deps;
+    const node = await this.deps.node(pod, signal);
+    let refusal = refusalBeforeResources(this.context(pod, node)) ?? (await managers?.admit(pod, signal));
+    if (refusal === undefined) {
+      let admitted = false;
+      try {
+        refusal = await this.afterResources(pod, node, signal);
+        admitted = refusal === undefined;
+      } finally {
+        if (!admitted) managers?.refused(uid);
+      }
     }
     if (refusal === undefined) {
-      this.admitted.set(pod.metadata.uid, pod);
+      this.admitted.set(uid, pod);
       return { admit: true };
     }
     this.deps.counters.rejected(refusal.reason);
@@ -84,6 +89,22 @@ export class NodeAdmission implements Admission {
   /** The pod ended, or is gone: its room is free. */
   release(uid: string): void {
     this.admitted.delete(uid);
+    this.deps.managers?.release(uid);
+  }
+
+  private async afterResources(pod: Pod, known: AdmissionNode, signal: AbortSignal): Promise<Refusal | undefined> {
+    let node = known;
+    let refusal = refusalAfterResources(this.context(pod, node));
+    if (refusal?.reason === NODE_AFFINITY && this.deps.freshNode !== undefined) {
+      node = await this.deps.freshNode(pod, signal);
+      refusal = firstRefusal(this.context(pod, node));
+    }
+    if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(pod, node)) {
+      const { missing, message } = refusal;
+      refusal =
+        placementRefusal(this.context(pod, node)) ?? (await this.makeRoom(pod, node, { missing, message }, signal));
+    }
+    return refusal;
   }
 
   private context(pod: Pod, node: AdmissionNode): AdmissionContext {

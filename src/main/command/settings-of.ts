@@ -20,6 +20,8 @@ import { KUBERNETES_VERSION } from "./version.js";
 
 /** Before the second restart of a crashing container comes baseMs; each further one waits twice as long, up to maxMs. */
 type CrashLoopBackOff = Pick<BackoffOptions, "baseMs" | "maxMs">;
+const TOPOLOGY_POLICIES = ["none", "best-effort", "restricted", "single-numa-node"] as const;
+type TopologyPolicyName = (typeof TOPOLOGY_POLICIES)[number];
 type StringMap = Readonly<Record<string, string>>;
 
 export interface Settings extends AgentFlags {
@@ -96,6 +98,15 @@ export interface Settings extends AgentFlags {
   readonly kubeReservedCgroup: string;
   readonly reservedSystemCPUs: string;
   readonly reservedMemory: readonly MemoryReservation[];
+  readonly cpuManagerPolicy: "none" | "static";
+  readonly cpuManagerPolicyOptions: StringMap;
+  readonly cpuManagerReconcilePeriodMs: number;
+  /** Gate DisableCPUQuotaWithExclusiveCPUs. */
+  readonly disableCPUQuotaWithExclusiveCPUs: boolean;
+  readonly memoryManagerPolicy: "None" | "Static";
+  readonly topologyManagerPolicy: TopologyPolicyName;
+  readonly topologyManagerScope: "container" | "pod";
+  readonly topologyManagerPolicyOptions: StringMap;
   readonly enforceNodeAllocatable: readonly string[];
   /** Thresholds by signal as given; parsed by rules/parse-eviction.ts. */
   readonly evictionHard: StringMap;
@@ -254,6 +265,14 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     kubeReservedCgroup: text("kubeReservedCgroup"),
     reservedSystemCPUs: text("reservedSystemCPUs"),
     reservedMemory: config.get("reservedMemory") ?? [],
+    cpuManagerPolicy: text("cpuManagerPolicy") === "static" ? "static" : "none",
+    cpuManagerPolicyOptions: map("cpuManagerPolicyOptions"),
+    cpuManagerReconcilePeriodMs: rest("cpuManagerReconcilePeriod", 10 * SECOND),
+    disableCPUQuotaWithExclusiveCPUs: config.gate("DisableCPUQuotaWithExclusiveCPUs"),
+    memoryManagerPolicy: text("memoryManagerPolicy") === "Static" ? "Static" : "None",
+    topologyManagerPolicy: TOPOLOGY_POLICIES.find((name) => name === text("topologyManagerPolicy")) ?? "none",
+    topologyManagerScope: text("topologyManagerScope") === "pod" ? "pod" : "container",
+    topologyManagerPolicyOptions: map("topologyManagerPolicyOptions"),
     enforceNodeAllocatable: texts("enforceNodeAllocatable"),
     evictionHard: map("evictionHard"),
     evictionSoft: map("evictionSoft"),

@@ -64,6 +64,8 @@ export interface CgroupManagerOptions {
   mounts: CgroupMounts;
   /** Bytes; see huge-pages. Without the hugetlb controller pass []. */
   hugePageSizes?: readonly bigint[];
+  /** A container of the pod has CPUs of its own: the pod's quota would get in its way. */
+  noCpuQuota?: (pod: Pod) => boolean;
   /** Values of kubepods itself (node allocatable); none when absent. */
   podsLimits?: CgroupLimits;
   /** For the systemd driver: how to reach it; process 1's own socket when absent. */
@@ -134,7 +136,7 @@ class TreeManager implements CgroupManager {
     const { uid } = pod.metadata;
     const name = names.podCgroupName(this.tier(qosClass(pod)), uid);
     const asked = podCgroupLimits(sized ?? pod, {
-      cpuCFSQuota: options.cpuCFSQuota,
+      cpuCFSQuota: options.cpuCFSQuota && options.noCpuQuota?.(pod) !== true,
       podPidsLimit: options.podPidsLimit,
       hugePageSizes: options.hugePageSizes ?? [],
     });

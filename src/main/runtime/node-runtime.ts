@@ -6,6 +6,7 @@ import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
 import type { PodTrace } from "../timeline/trace.js";
 import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
@@ -57,6 +58,8 @@ export interface NodeRuntime {
   images: ImageProvider;
   cgroups: CgroupManager;
   volumes: VolumeManager;
+  /** CPUs, memory and devices of containers. */
+  managers: Pick<ResourceManagers, "grant" | "preStart" | "started">;
   /** Ids of pods with hostUsers: false. */
   userNamespaces: Pick<UserNamespaces, "forPod" | "release">;
   node: NodeFacts;

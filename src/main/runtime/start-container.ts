@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import { linuxContainerResources } from "../resources/container-resources.js";
+import { errorText } from "../../shared/log/error-text.js";
 import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/step.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
@@ -16,7 +16,7 @@ import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log
 import { containerDevices, containerMounts, volumeSubPath } from "./config/mounts.js";
 import { environmentOf } from "./container-env.js";
 import { makeTerminationLog, writeHostsFile } from "./container-files.js";
-import { containerResourceOptions } from "./container-resource-options.js";
+import { grantedEnv, grantedResources } from "./granted.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volumes.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -57,10 +57,12 @@ const TOLD_IN_FULL: ReadonlySet<string> = new Set([
   "CreateContainerError",
   "RunContainerError",
 ]);
+const PRE_START = "PreStartHookError";
 
 function tellFailure(runtime: NodeRuntime, pod: Pod, container: string, error: StartContainerError): void {
   const text = TOLD_IN_FULL.has(error.reason) ? error.message : error.reason;
-  runtime.events.pod(pod, { type: "Warning", reason: "Failed", message: `Error: ${text}`, container });
+  const message = error.reason === PRE_START ? error.message : `Error: ${text}`;
+  runtime.events.pod(pod, { type: "Warning", reason: "Failed", message, container });
 }
 
 async function start(
@@ -92,9 +94,11 @@ async function start(
   const tell = (reason: string, message: string): void =>
     runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
   tell("Created", "Container created");
+  await preStart(runtime, pod, step, signal);
   try {
     await traced(runtime.trace, subject("start"), () => cri.startContainer({ containerId }, { signal }));
     tell("Started", "Container started");
+    runtime.managers.started(pod, step.container, containerId);
   } catch (error) {
     // The created container stays for the inspection to find; the planner removes what never started.
     throw ownTrouble(error, "RunContainerError", signal);
@@ -120,6 +124,22 @@ async function create(
   } catch (error) {
     metrics.imageVolumes("failed", images);
     throw ownTrouble(error, "CreateContainerError", signal, (details) => explainRefusal(config, details));
+  }
+}
+
+/** What a device needs done before its container runs. */
+async function preStart(
+  runtime: NodeRuntime,
+  pod: Pod,
+  { container }: StartContainerStep,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await runtime.managers.preStart(pod, container, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `Internal PreStartContainer hook failed: ${errorText(error)}`;
+    throw new StartContainerError(PRE_START, message, undefined, { cause: error });
   }
 }
 
@@ -154,10 +174,12 @@ async function configure(
   const { settings } = runtime;
   const { container } = step;
   try {
-    const env = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
+    const grant = runtime.managers.grant(pod, container);
+    const own = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
+    const env = grantedEnv(grant, own);
     const subPaths = new Map<number, string>();
     for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-      const subPath = volumeSubPath(mount, env);
+      const subPath = volumeSubPath(mount, own);
       const root = volumes.get(mount.name);
       if (subPath === undefined || root === undefined) continue;
       if (isImagePlace(root)) {
@@ -199,9 +221,11 @@ async function configure(
       imageRef: image.imageRef,
       imageUser: image.user,
       env,
-      mounts,
-      devices: containerDevices(container, volumes),
-      resources: linuxContainerResources(pod, container, containerResourceOptions(runtime)),
+      mounts: [...(grant.mounts ?? []), ...mounts],
+      devices: [...(grant.devices ?? []), ...containerDevices(container, volumes)],
+      cdiDevices: grant.cdiDevices ?? [],
+      ...(grant.annotations !== undefined && { annotations: grant.annotations }),
+      resources: grantedResources(runtime, pod, container, grant),
       ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
       seccompDefault: settings.seccompDefault,
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),

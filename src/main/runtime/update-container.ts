@@ -12,11 +12,10 @@ import {
   withResources,
   type PodResources,
 } from "../resources/allocation/pod-resources.js";
-import { linuxContainerResources } from "../resources/container-resources.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../sync/step.js";
-import { containerResourceOptions } from "./container-resource-options.js";
+import { grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { ResizeError } from "./resize-error.js";
 
@@ -103,13 +102,13 @@ function newValues(
   container: Container,
   actuated: PodResources | undefined,
 ): LinuxContainerResources {
-  const options = containerResourceOptions(runtime);
-  const wanted = linuxContainerResources(pod, container, options);
+  const grant = runtime.managers.grant(pod, container);
+  const wanted = grantedResources(runtime, pod, container, grant);
   const before = actuated === undefined ? undefined : withResources(pod, actuated);
   const known = [...(before?.spec.containers ?? []), ...(before?.spec.initContainers ?? [])];
   const old = known.find(({ name }) => name === container.name);
-  const had = before === undefined || old === undefined ? undefined : linuxContainerResources(before, old, options);
-  const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes, memorySwapLimitInBytes } = wanted;
+  const had = before === undefined || old === undefined ? undefined : grantedResources(runtime, before, old, grant);
+  const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes, memorySwapLimitInBytes, cpusetCpus, cpusetMems } = wanted;
   return LinuxContainerResources.fromPartial({
     cpuShares,
     cpuPeriod,
@@ -117,6 +116,8 @@ function newValues(
     memoryLimitInBytes:
       memoryLimitInBytes === 0n && (had?.memoryLimitInBytes ?? 0n) > 0n ? UNLIMITED_MEMORY : memoryLimitInBytes,
     memorySwapLimitInBytes,
+    cpusetCpus,
+    cpusetMems,
   });
 }
 

@@ -1,5 +1,6 @@
 // Makes what the runtime verbs work with: the CRI connection, cgroups, images, volumes, and the facts of this node.
 import { createCriClient } from "../../shared/cri/client.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { PodMetrics } from "../../shared/metrics/pods.js";
@@ -15,6 +16,7 @@ import { hasSwapController, readCgroupMounts } from "../../shared/cgroup/mounts.
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../timeline/trace.js";
@@ -40,12 +42,13 @@ export interface NodeRuntimeParts {
   persistent?: PersistentVolumes;
   /** Ends a pod of which a volume can never be here. */
   refuse: (uid: string, failure: { reason: string; message: string }) => void;
+  managers: ResourceManagers;
   /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
   cluster?: LateCluster;
 }
 
 export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
-  const { clock, log, registry, metrics, events, trace, tasks, providers, cluster } = parts;
+  const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = parts;
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,
@@ -58,7 +61,17 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   const driver = nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log });
   const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
   const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota } = settings;
-  const common = { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, mounts, hugePageSizes, log, clock };
+  const common = {
+    cgroupRoot,
+    cgroupsPerQOS,
+    podPidsLimit,
+    cpuCFSQuota,
+    mounts,
+    hugePageSizes,
+    log,
+    clock,
+    noCpuQuota: (pod: Pod) => managers.noCpuQuota(pod),
+  };
   const cgroups = new LateCgroups(
     mounts.version,
     driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
@@ -89,6 +102,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     trace,
     images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers, cluster: cluster?.access }),
     cgroups,
+    managers,
     userNamespaces: new UserNamespaces(settings),
     volumes,
     node: {

@@ -25,6 +25,7 @@ import {
   podCapacity,
   type NodeResources,
 } from "../resources/node-capacity.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import type { NodeSettings } from "./node-settings.js";
 
@@ -34,6 +35,7 @@ export interface NodeAdmissionParts {
   registry: ThreadRegistry;
   log: Logger;
   fail: (uid: string, failure: PodFailure) => Promise<void>;
+  managers: ResourceManagers;
   /** This node as the API server has it; undefined stand-alone, and before it was seen. */
   object?: () => Node | undefined;
   /** The same, asked for now; undefined when it can't be had. */
@@ -69,7 +71,7 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
 }
 
 export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts): NodeAdmission {
-  const { cri, events, registry, fail, freshObject } = parts;
+  const { cri, events, registry, fail, managers, freshObject } = parts;
   const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => ({
     ...withNodeObject(standing, object),
     supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
@@ -83,6 +85,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
     events,
     log: moduleLogger(parts.log, "admission"),
     fail,
+    managers,
     counters: admissionMetrics(registry),
   });
 }

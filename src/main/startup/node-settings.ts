@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
 import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
+import type { ManagerSettings } from "../resources/managers/create-managers.js";
 import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
 import type { RestartGates } from "../sync/restart.js";
@@ -10,10 +11,9 @@ import { readMachine } from "./machine.js";
 import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
 
 /** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
-export interface NodeSettings {
+export interface NodeSettings extends ManagerSettings {
   nodeName: string;
   nodeIPs: string[];
-  rootDir: string;
   podLogsDir: string;
   /** Bytes. */
   containerLogMaxSize: number;
@@ -50,11 +50,6 @@ export interface NodeSettings {
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
   resizeRules: ResizeRules;
-  kubeReserved: Readonly<Record<string, string>>;
-  systemReserved: Readonly<Record<string, string>>;
-  /** A list of CPUs: "0-1". */
-  reservedSystemCPUs: string;
-  evictionHard: Readonly<Record<string, string>>;
   /** userNamespaces.idsPerPod. */
   idsPerPod: number;
   /** Gate ContainerStopSignals. */
@@ -74,7 +69,6 @@ export interface NodeSettings {
   resolvConf: string;
   clusterDNS: string[];
   clusterDomain: string;
-  memoryBytes: bigint;
   cpuCount: number;
   kubernetesVersion: string;
 }

@@ -3,6 +3,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { createManagers } from "../resources/managers/create-managers.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
@@ -87,6 +88,14 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
           cluster: membership.late.access,
         });
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
+  const managers = createManagers(settings, {
+    cri: () => bare.cri,
+    observed: () => sync.cache.all(),
+    events,
+    registry,
+    clock,
+    log,
+  });
   const [bare, facts] = await Promise.all([
     makeRuntime(settings, {
       clock,
@@ -97,6 +106,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       trace: timelines,
       tasks,
       providers,
+      managers,
       ...(membership !== undefined && { cluster: membership.late }),
       ...(persistent !== undefined && { persistent }),
       refuse: (uid, failure) => {
@@ -127,6 +137,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     registry,
     log,
     fail: (uid, failure) => sync.workers.fail(uid, failure),
+    managers,
     object: () => membership?.node(),
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
@@ -149,6 +160,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const endLoopWatch = watchLoopDelay(registry);
 
   await Promise.all([sync.load(), probes.load()]);
+  await managers.start(() => sync.records.unendedPods());
   threads.attach({
     onRecord: (record) => {
       sync.loop.onPlegRecord(record);
@@ -226,6 +238,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await logs.stop();
     await collection.stop();
     await sync.stop();
+    await managers.stop();
     await probes.stop();
     await Promise.all([threads.stop(), tasks.close()]);
     runtime.cri.close();

@@ -70,6 +70,13 @@ export class PodRecords {
       .map(({ pod }) => pod);
   }
 
+  /** Pods that were admitted and of which something may run still, those that are being ended among them. */
+  unendedPods(): Pod[] {
+    return [...this.records.values()]
+      .filter(({ admitted, finalStatus }) => admitted !== undefined && finalStatus === undefined)
+      .map(({ pod }) => pod);
+  }
+
   /** Notes a pod; keeps what an earlier record knows. A pod that completed runs anew with another definition. */
   accept(pod: Pod, now: Date): void {
     const { uid } = pod.metadata;

@@ -125,3 +125,13 @@ test("what is given to a pod that has given up is taken back", async () => {
   await settle();
   assert.deepEqual(released, ["uid-a"]);
 });
+
+test("an agent that stops takes nothing from a pod that is asked for: the next one finds it", async () => {
+  const { queue, answer, names } = build();
+  queue.restore([a]);
+  await settle();
+  const answered = answer("a");
+  queue.stop();
+  await answered;
+  assert.deepEqual(names(), ["a"]);
+});

@@ -9,7 +9,11 @@ import { StartContainerError } from "../../../src/main/runtime/start-container-e
 import type { Step } from "../../../src/main/sync/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
-import type { CreateContainerRequest, RunPodSandboxRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
+import {
+  Mount,
+  type CreateContainerRequest,
+  type RunPodSandboxRequest,
+} from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { until } from "../../support/sources-kit.js";
 import { app, BUSYBOX, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
@@ -207,6 +211,55 @@ test("an image volume's trouble is the container's: a pull that fails, a runtime
     await assert.rejects(world.start(pod, container), waitingReason(reason, message));
     assert.equal(world.counted.includes("image volume failed"), refusal !== undefined);
   }
+});
+
+test("what the resource managers gave reaches the runtime; the pod's own variables win", async (t) => {
+  const world = await build(t);
+  const asked: string[] = [];
+  world.runtime.managers = {
+    grant: () => ({
+      ...{ cpus: "1-2", memoryNodes: "0", noCpuQuota: true },
+      env: [
+        { name: "VISIBLE", value: "gpu0" },
+        { name: "MINE", value: "theirs" },
+      ],
+      devices: [{ containerPath: "/dev/gpu", hostPath: "/dev/gpu0", permissions: "rw" }],
+      mounts: [Mount.fromPartial({ containerPath: "/lib/gpu", hostPath: "/opt/gpu", readonly: true })],
+      annotations: { "gpu.example.com/slot": "0" },
+      cdiDevices: ["example.com/gpu=0"],
+    }),
+    preStart: (_, { name }) =>
+      Promise.resolve(void asked.push(`before ${name} ${world.calls("StartContainer").length}`)),
+    started: (_pod, { name }, id) => void asked.push(`after ${name} ${id}`),
+  };
+  const container = app({ env: [{ name: "MINE", value: "own" }], resources: { limits: { cpu: "2" } } });
+  const { containerId } = await world.start(podOf(container), container);
+  const { config } = world.created();
+  const text = new TextDecoder();
+  const env = Object.fromEntries((config?.envs ?? []).map(({ key, value }) => [key, text.decode(value)]));
+  assert.equal(env["VISIBLE"], "gpu0");
+  assert.equal(env["MINE"], "own");
+  assert.equal(config?.linux?.resources?.cpusetCpus, "1-2");
+  assert.equal(config.linux.resources.cpusetMems, "0");
+  assert.equal(config.linux.resources.cpuQuota, -1n);
+  assert.deepEqual(config.devices, [{ containerPath: "/dev/gpu", hostPath: "/dev/gpu0", permissions: "rw" }]);
+  assert.equal(config.mounts[0]?.containerPath, "/lib/gpu");
+  assert.equal(config.annotations["gpu.example.com/slot"], "0");
+  assert.deepEqual(config.CDIDevices, [{ name: "example.com/gpu=0" }]);
+  assert.deepEqual(asked, ["before app 0", `after app ${containerId}`]);
+});
+
+test("a device that is not ready keeps its container from starting", async (t) => {
+  const world = await build(t);
+  world.runtime.managers = {
+    grant: () => ({}),
+    preStart: () => Promise.reject(new Error("reset failed")),
+    started: () => assert.fail("it never ran"),
+  };
+  const message = /^Internal PreStartContainer hook failed: reset failed$/;
+  await assert.rejects(world.start(podOf(app()), app()), waitingReason("PreStartHookError", message));
+  assert.ok(world.events.includes("web app Warning Failed: Internal PreStartContainer hook failed: reset failed"));
+  assert.equal(world.calls("StartContainer").length, 0);
 });
 
 test("recursive read-only as far as the runtime's default handler can", async (t) => {

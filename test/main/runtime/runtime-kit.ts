@@ -90,6 +90,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       updateQos: () => Promise.resolve(),
       tearDown: () => Promise.resolve(),
     },
+    managers: { grant: () => ({}), preStart: () => Promise.resolve(), started: () => undefined },
     userNamespaces: new UserNamespaces({
       rootDir: root,
       idsPerPod: 65_536,

@@ -19,7 +19,11 @@ export interface TopologyHint {
  */
 export type ResourceHints = ReadonlyMap<string, readonly TopologyHint[] | undefined>;
 
-/** Why an allocation failed: its reason is the pod's. */
+/**
+ * Why an allocation failed: its reason is the pod's. With UnexpectedAdmissionError the message is the cause alone, and the
+ * words around it ("Allocate failed due to …, which is unexpected") are put there once for all managers; other reasons bring
+ * their whole message.
+ */
 export class AllocationError extends Error {
   override readonly name = "AllocationError";
   readonly code = "ALLOCATION_FAILED";
@@ -77,12 +81,21 @@ export interface ResourceManager {
 
 /** All of them, as the sync path uses them. */
 export interface ResourceManagers {
+  /** Managers that this node's settings ask for read what they left. Before the first admit. `pods`: those that may run. */
+  start(pods: () => Iterable<Pod>): Promise<void>;
+  /** Makes those that wait for a pod that wants them. Idempotent. */
+  loadAll(): Promise<void>;
   /** undefined: the pod has what it asked for. Called for a pod once, before it may run; again after a restart of the agent. */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
+  /** Somebody else refused the pod after `admit`: what it got there is free, what it had before stays until its release. */
+  refused(podUid: string): void;
   /** All grants joined. */
   grant(pod: Pod, container: Container): ContainerGrant;
+  /** A container of the pod has CPUs of its own and needs no quota: neither does the pod's cgroup. */
+  noCpuQuota(pod: Pod): boolean;
   preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   started(pod: Pod, container: Container, containerId: string): void;
+  /** Nothing of the pod runs, or it was never admitted. Idempotent. */
   release(podUid: string): void;
   stop(): Promise<void>;
 }

@@ -34,6 +34,8 @@ export interface ContainerInput {
   mounts: readonly Mount[];
   /** From containerDevices(). */
   devices?: readonly Device[];
+  /** Fully qualified names. */
+  cdiDevices?: readonly string[];
   resources: LinuxContainerResources;
   seccompDefault: boolean;
   seccompProfileRoot: string;
@@ -68,7 +70,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     envs: [...env].map(([key, value]) => ({ key, value: encoder.encode(value) })),
     mounts: input.mounts.map((mount) => mapped(mount, input.userNamespace)),
     devices: [...(input.devices ?? [])],
-    CDIDevices: [],
+    CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, restartCount, input.annotations),
     logPath: containerLogPath(container.name, restartCount),

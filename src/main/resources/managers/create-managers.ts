@@ -1,0 +1,49 @@
+// Which resource managers this node has, by its settings. Nothing of a manager is loaded here that the settings do not ask
+// for: a plain node pays one small object.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { CriClient } from "../../../shared/cri/client.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { topologyMetrics } from "../../../shared/metrics/topology.js";
+import type { MemoryReservation } from "../../command/value-types.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
+import type { ResourceManagers } from "./port.js";
+
+/** Of NodeSettings, what managers go by; names are KubeletConfiguration's. */
+export interface ManagerSettings {
+  rootDir: string;
+  cpuManagerPolicy: "none" | "static";
+  cpuManagerPolicyOptions: Readonly<Record<string, string>>;
+  cpuManagerReconcilePeriodMs: number;
+  memoryManagerPolicy: "None" | "Static";
+  topologyManagerPolicy: "none" | "best-effort" | "restricted" | "single-numa-node";
+  topologyManagerScope: "container" | "pod";
+  topologyManagerPolicyOptions: Readonly<Record<string, string>>;
+  reservedMemory: readonly MemoryReservation[];
+  reservedSystemCPUs: string;
+  kubeReserved: Readonly<Record<string, string>>;
+  systemReserved: Readonly<Record<string, string>>;
+  evictionHard: Readonly<Record<string, string>>;
+  memoryBytes: bigint;
+  /** Gate DisableCPUQuotaWithExclusiveCPUs. */
+  disableCPUQuotaWithExclusiveCPUs: boolean;
+}
+
+export interface ManagerDeps {
+  /** Not there yet when the managers are listed, but when one is made. */
+  cri: () => CriClient;
+  /** What the runtime has of each pod, containers of an earlier life of the agent among them. */
+  observed: () => Iterable<ObservedPod>;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+/** In upstream's order: devices, CPUs, memory. */
+export function createManagers(_settings: ManagerSettings, { registry, clock }: ManagerDeps): ResourceManagers {
+  const sources: ManagerSource[] = [];
+  return new JoinedManagers({ sources, metrics: topologyMetrics(registry), clock });
+}

@@ -1,0 +1,182 @@
+// All resource managers of the node as one: what a pod asks for is found for its containers in order, or the pod gets nothing.
+// What must hold: a manager that nobody needs is never made; a pod that is refused keeps nothing of what it got in that call,
+// and what it had before (it may run: it was admitted by an earlier life of the agent) only until it has ended.
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { TopologyMetrics } from "../../../shared/metrics/topology.js";
+import type { Refusal } from "../../admission/handler.js";
+import type { TopologyPolicy } from "../topology/policy.js";
+import { joinGrants } from "./join-grants.js";
+import {
+  isAllocationError,
+  type ContainerGrant,
+  type ResourceManager,
+  type ResourceManagers,
+  type TopologyHint,
+} from "./port.js";
+
+/** How one manager comes to be. */
+export interface ManagerSource {
+  readonly kind: string;
+  /** Made when this is true of a pod that is admitted, or when all are loaded; absent: made when the agent starts. */
+  wanted?(pod: Pod): boolean;
+  make(): Promise<ResourceManager>;
+}
+
+export interface JoinedManagersDeps {
+  /** In the order in which they are asked. */
+  sources: readonly ManagerSource[];
+  /** Absent: policy none. @throws what keeps the agent from starting */
+  topology?: () => Promise<TopologyPolicy>;
+  metrics: TopologyMetrics;
+  clock: Pick<Clock, "monotonic">;
+}
+
+export class JoinedManagers implements ResourceManagers {
+  /** Those that are there, in the order of their sources. */
+  private managers: readonly ResourceManager[] = [];
+  private readonly made = new Map<ManagerSource, ResourceManager>();
+  private readonly making = new Map<ManagerSource, Promise<void>>();
+  /** Pods of an earlier life of the agent that have not ended. */
+  private readonly earlier = new Set<string>();
+  private pods: () => Iterable<Pod> = () => [];
+  private topology: TopologyPolicy | undefined;
+
+  constructor(private readonly deps: JoinedManagersDeps) {}
+
+  async start(pods: () => Iterable<Pod>): Promise<void> {
+    const { sources, topology } = this.deps;
+    this.pods = pods;
+    for (const { metadata } of pods()) this.earlier.add(metadata.uid);
+    if (topology !== undefined) this.topology = await topology();
+    await this.load(sources.filter((source) => source.wanted === undefined));
+  }
+
+  async loadAll(): Promise<void> {
+    await this.load(this.deps.sources);
+  }
+
+  async admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined> {
+    const { clock, metrics, sources } = this.deps;
+    metrics.requested();
+    const begun = clock.monotonic();
+    try {
+      await this.load(sources.filter((source) => source.wanted?.(pod) === true));
+      const refusal = this.managers.length === 0 ? undefined : await this.allocate(pod, signal);
+      if (refusal !== undefined) this.refused(pod.metadata.uid);
+      return refusal;
+    } catch (error) {
+      // Called off: whoever asks again starts anew.
+      this.refused(pod.metadata.uid);
+      throw error;
+    } finally {
+      metrics.took(clock.monotonic() - begun);
+    }
+  }
+
+  refused(podUid: string): void {
+    if (!this.earlier.has(podUid)) this.release(podUid);
+  }
+
+  grant(pod: Pod, container: Container): ContainerGrant {
+    return joinGrants(this.managers.map((manager) => manager.grant(pod, container)));
+  }
+
+  noCpuQuota(pod: Pod): boolean {
+    return containersOf(pod).some((container) =>
+      this.managers.some((manager) => manager.grant(pod, container).noCpuQuota === true),
+    );
+  }
+
+  async preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void> {
+    for (const manager of this.managers) await manager.preStart?.(pod, container, signal);
+  }
+
+  started(pod: Pod, container: Container, containerId: string): void {
+    for (const manager of this.managers) manager.started?.(pod, container, containerId);
+  }
+
+  release(podUid: string): void {
+    this.earlier.delete(podUid);
+    for (const manager of this.managers) manager.release(podUid);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.making.values());
+    await Promise.all(this.managers.map((manager) => manager.stop()));
+  }
+
+  private async load(sources: readonly ManagerSource[]): Promise<void> {
+    await Promise.all(
+      sources.map((source) => {
+        const making = this.making.get(source) ?? this.make(source);
+        this.making.set(source, making);
+        return making;
+      }),
+    );
+  }
+
+  private async make(source: ManagerSource): Promise<void> {
+    try {
+      const manager = await source.make();
+      await manager.start(this.pods);
+      this.made.set(source, manager);
+      this.managers = this.deps.sources.flatMap((one) => this.made.get(one) ?? []);
+    } catch (error) {
+      // The next one who needs it tries again.
+      this.making.delete(source);
+      throw error;
+    }
+  }
+
+  private async allocate(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined> {
+    const { metrics } = this.deps;
+    const { managers, topology } = this;
+    const scope = topology?.scope;
+    const ofPod = topology !== undefined && scope === "pod" ? this.place(topology, pod) : undefined;
+    for (const container of containersOf(pod)) {
+      let affinity: TopologyHint | undefined;
+      if (topology !== undefined) {
+        const place = ofPod ?? this.place(topology, pod, container);
+        if (!place.admit) {
+          metrics.failed();
+          if (topology.aligns) metrics.notAligned(topology.scope);
+          return { reason: "TopologyAffinityError", message: NO_PLACE };
+        }
+        affinity = place.affinity;
+      }
+      try {
+        for (const manager of managers) await manager.allocate(pod, container, affinity, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (topology !== undefined) metrics.failed();
+        return refusalOf(error);
+      }
+      if (topology?.aligns === true && ofPod === undefined) metrics.aligned(topology.scope);
+    }
+    if (topology?.aligns === true && ofPod !== undefined) metrics.aligned(topology.scope);
+    return undefined;
+  }
+
+  private place(topology: TopologyPolicy, pod: Pod, container?: Container): ReturnType<TopologyPolicy["choose"]> {
+    return topology.choose(
+      this.managers.map((manager) => (container === undefined ? manager.podHints(pod) : manager.hints(pod, container))),
+    );
+  }
+}
+
+const NO_PLACE = "Resources cannot be allocated with Topology locality";
+const UNEXPECTED = "UnexpectedAdmissionError";
+
+function refusalOf(error: unknown): Refusal {
+  if (isAllocationError(error) && error.reason !== UNEXPECTED) {
+    return { reason: error.reason, message: error.message };
+  }
+  const cause = isAllocationError(error) ? error.message : errorText(error);
+  return { reason: UNEXPECTED, message: `Allocate failed due to ${cause}, which is unexpected` };
+}
+
+function containersOf({ spec }: Pod): Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}

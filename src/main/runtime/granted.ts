@@ -1,0 +1,30 @@
+// What the resource managers gave to a container, put where the runtime is told of it.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
+import { linuxContainerResources } from "../resources/container-resources.js";
+import { UNLIMITED_QUOTA } from "../resources/cpu.js";
+import type { ContainerGrant } from "../resources/managers/port.js";
+import { containerResourceOptions } from "./container-resource-options.js";
+import type { NodeRuntime } from "./node-runtime.js";
+
+/** The container's resources as the runtime gets them, at creation and at every resize. @throws InvalidQuantityError */
+export function grantedResources(
+  runtime: NodeRuntime,
+  pod: Pod,
+  container: Container,
+  { cpus, memoryNodes, noCpuQuota }: ContainerGrant,
+): LinuxContainerResources {
+  const resources = linuxContainerResources(pod, container, containerResourceOptions(runtime));
+  return {
+    ...resources,
+    ...(cpus !== undefined && { cpusetCpus: cpus }),
+    ...(memoryNodes !== undefined && { cpusetMems: memoryNodes }),
+    // Without CFS quotas there is none to lift.
+    ...(noCpuQuota === true && runtime.settings.cpuCFSQuota && { cpuQuota: UNLIMITED_QUOTA }),
+  };
+}
+
+/** The pod's own variables come last and win. */
+export function grantedEnv({ env = [] }: ContainerGrant, own: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...env.map(({ name, value }) => [name, value] as const), ...own]);
+}

@@ -1,0 +1,58 @@
+// Where the resource managers stand among the handlers, and what becomes of a pod's resources when another refuses it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
+import type { Refusal } from "../../../src/main/admission/handler.js";
+import { noEvents } from "../../../src/main/events/recorder.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { keptLog } from "../../support/sources-kit.js";
+import { admissionNode, apiPod, requesting } from "./kit.js";
+
+function build(answer?: Refusal | Error) {
+  const told: string[] = [];
+  const admission = new NodeAdmission({
+    node: () => Promise.resolve(admissionNode()),
+    events: noEvents,
+    log: keptLog().log,
+    fail: () => Promise.resolve(),
+    counters: { rejected: (reason) => void told.push(`rejected ${reason}`), preempted: () => undefined },
+    managers: {
+      admit: ({ metadata }) => {
+        told.push(`admit ${metadata.name}`);
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      },
+      refused: (uid) => void told.push(`refused ${uid}`),
+      release: (uid) => void told.push(`release ${uid}`),
+    },
+  });
+  const admit = (pod: Pod) => admission.admit(pod, new AbortController().signal);
+  return { admission, admit, told };
+}
+
+test("before the managers come pressure and sysctls, after them the fit", async () => {
+  const { admit, told } = build();
+  const unsafe = { securityContext: { sysctls: [{ name: "kernel.sem", value: "1" }] } };
+  assert.equal((await admit(apiPod(unsafe))).admit, false);
+  assert.deepEqual(told, ["rejected SysctlForbidden"]);
+  told.length = 0;
+  assert.equal((await admit(requesting({ cpu: "9" }))).admit, false);
+  assert.deepEqual(told, ["admit web", "refused uid-web", "rejected OutOfcpu"]);
+});
+
+test("their refusal is the pod's, and nobody else is asked", async () => {
+  const { admit, told } = build({ reason: "TopologyAffinityError", message: "no place" });
+  assert.deepEqual(await admit(requesting({ cpu: "9" })), {
+    admit: false,
+    reason: "TopologyAffinityError",
+    message: "no place",
+  });
+  assert.deepEqual(told, ["admit web", "rejected TopologyAffinityError"]);
+});
+
+test("what is admitted stays until the pod has ended; an error is nobody's refusal", async () => {
+  const { admission, admit, told } = build();
+  assert.deepEqual(await admit(apiPod()), { admit: true });
+  admission.release("uid-web");
+  assert.deepEqual(told, ["admit web", "release uid-web"]);
+  await assert.rejects(build(new Error("called off")).admit(apiPod()), /called off/);
+});

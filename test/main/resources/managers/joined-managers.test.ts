@@ -1,0 +1,188 @@
+// The joined managers on managers made up of a table: what a pod gets, keeps and gives back.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { JoinedManagers, type ManagerSource } from "../../../../src/main/resources/managers/joined-managers.js";
+import { AllocationError, type ResourceManager } from "../../../../src/main/resources/managers/port.js";
+import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { topologyMetrics } from "../../../../src/shared/metrics/topology.js";
+import { container, pod } from "../../../support/pods.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const never = new AbortController().signal;
+const web = pod({
+  initContainers: [container("first"), container("side", { restartPolicy: "Always" })],
+  containers: [container("main")],
+});
+
+/** `fails`: container to what its allocation ends with. */
+function made(kind: string, told: string[], fails: Record<string, Error> = {}): ResourceManager {
+  return {
+    kind,
+    start: (pods) => Promise.resolve(void told.push(`${kind} start ${[...pods()].length}`)),
+    hints: (_, { name }) => new Map([[kind, [{ nodes: [name.length], preferred: true }]]]),
+    podHints: () => new Map([[kind, [{ nodes: [0], preferred: true }]]]),
+    allocate: (_, { name }, affinity) => {
+      const error = fails[name];
+      told.push(`${kind} ${name}${affinity === undefined ? "" : ` on ${affinity.nodes.join()}`}`);
+      return error === undefined ? Promise.resolve() : Promise.reject(error);
+    },
+    grant: (_, { name }) => (name === "main" && kind === "cpu" ? { cpus: "1", noCpuQuota: true } : {}),
+    release: (uid) => void told.push(`${kind} release ${uid}`),
+    stop: () => Promise.resolve(void told.push(`${kind} stop`)),
+  };
+}
+
+function join(sources: readonly ManagerSource[], topology?: TopologyPolicy) {
+  const registry = new ThreadRegistry("main");
+  const managers = new JoinedManagers({
+    sources,
+    metrics: topologyMetrics(registry),
+    clock: new SteppedClock(),
+    ...(topology !== undefined && { topology: () => Promise.resolve(topology) }),
+  });
+  const counted = async (name: string): Promise<number | undefined> => {
+    const { families } = await registry.exportSnapshot();
+    return families.find((family) => family.name === name)?.samples[0]?.value;
+  };
+  return { managers, counted };
+}
+const source = (manager: ResourceManager): ManagerSource => ({
+  kind: manager.kind,
+  make: () => Promise.resolve(manager),
+});
+
+test("a node without managers lets every pod in, and gives nothing", async () => {
+  const { managers, counted } = join([]);
+  await managers.start(() => []);
+  assert.equal(await managers.admit(web, never), undefined);
+  assert.deepEqual(managers.grant(web, container("main")), {});
+  assert.equal(managers.noCpuQuota(web), false);
+  assert.equal(await counted("kubelet_topology_manager_admission_requests_total"), 1);
+  assert.equal(await counted("kubelet_topology_manager_admission_errors_total"), 0);
+});
+
+test("init containers come first, each asked of all managers in their order", async () => {
+  const told: string[] = [];
+  const { managers } = join([source(made("cpu", told)), source(made("memory", told))]);
+  await managers.start(() => [web]);
+  assert.equal(await managers.admit(web, never), undefined);
+  assert.deepEqual(told, [
+    ...["cpu start 1", "memory start 1", "cpu first", "memory first"],
+    ...["cpu side", "memory side", "cpu main", "memory main"],
+  ]);
+  assert.equal(managers.noCpuQuota(web), true);
+});
+
+const refusals: [string, Error, { reason: string; message: string }][] = [
+  [
+    "an unexpected error",
+    new AllocationError("UnexpectedAdmissionError", "not enough cpus"),
+    { reason: "UnexpectedAdmissionError", message: "Allocate failed due to not enough cpus, which is unexpected" },
+  ],
+  [
+    "an error of no known class",
+    new Error("broken"),
+    { reason: "UnexpectedAdmissionError", message: "Allocate failed due to broken, which is unexpected" },
+  ],
+  [
+    "a reason of its own",
+    new AllocationError("SMTAlignmentError", "SMT Alignment Error: x"),
+    { reason: "SMTAlignmentError", message: "SMT Alignment Error: x" },
+  ],
+];
+for (const [name, error, refusal] of refusals) {
+  test(`${name} refuses the pod, and what it got before is free`, async () => {
+    const told: string[] = [];
+    const { managers } = join([source(made("cpu", told)), source(made("memory", told, { side: error }))]);
+    await managers.start(() => []);
+    assert.deepEqual(await managers.admit(web, never), refusal);
+    assert.deepEqual(told.slice(-3), ["memory side", "cpu release uid-web", "memory release uid-web"]);
+  });
+}
+
+test("a pod of an earlier life that is refused keeps what it had until it has ended", async () => {
+  const told: string[] = [];
+  const { managers } = join([source(made("cpu", told, { main: new Error("no") }))]);
+  await managers.start(() => [web]);
+  assert.notEqual(await managers.admit(web, never), undefined);
+  managers.refused("uid-web");
+  assert.ok(!told.includes("cpu release uid-web"), "it may run");
+  managers.release("uid-web");
+  assert.equal(told.filter((line) => line === "cpu release uid-web").length, 1);
+  // Its UID may come back as another pod.
+  await managers.admit(web, never);
+  assert.equal(told.filter((line) => line === "cpu release uid-web").length, 2);
+});
+
+test("an admission that is called off gives back what it took, and rejects", async () => {
+  const told: string[] = [];
+  const calling = new AbortController();
+  const slow = made("cpu", told);
+  slow.allocate = (_, { name }) => {
+    if (name === "side") calling.abort(new Error("gone"));
+    return name === "side" ? Promise.reject(new Error("gone")) : Promise.resolve();
+  };
+  const { managers } = join([source(slow)]);
+  await managers.start(() => []);
+  await assert.rejects(managers.admit(web, calling.signal), /gone/);
+  assert.equal(told.at(-1), "cpu release uid-web");
+});
+
+test("a manager that waits for a pod is made with the first that wants it, or with all", async () => {
+  const told: string[] = [];
+  let tries = 0;
+  const late: ManagerSource = {
+    kind: "devices",
+    wanted: ({ metadata }) => metadata.name === "gpu",
+    make: () => (++tries === 1 ? Promise.reject(new Error("no directory")) : Promise.resolve(made("devices", told))),
+  };
+  const { managers } = join([late, source(made("cpu", told))]);
+  await managers.start(() => []);
+  await managers.admit(web, never);
+  assert.equal(tries, 0);
+  const gpu = pod({}, "gpu");
+  await assert.rejects(managers.admit(gpu, never), /no directory/);
+  told.length = 0;
+  assert.equal(await managers.admit(gpu, never), undefined);
+  assert.deepEqual(told.slice(0, 3), ["devices start 0", "devices app", "cpu app"], "devices come before CPUs");
+  await managers.loadAll();
+  assert.equal(tries, 2);
+  await managers.stop();
+  assert.deepEqual(told.slice(-2), ["devices stop", "cpu stop"]);
+});
+
+for (const scope of ["container", "pod"] as const) {
+  test(`scope ${scope}: the policy sees its hints, and its refusal is the pod's`, async () => {
+    const told: string[] = [];
+    let admit = true;
+    const seen: unknown[] = [];
+    const policy: TopologyPolicy = {
+      scope,
+      aligns: true,
+      choose: (hints) => {
+        const affinity = hints[0]?.get("cpu")?.[0];
+        seen.push(affinity?.nodes[0]);
+        return { affinity, admit };
+      },
+    };
+    const { managers, counted } = join([source(made("cpu", told))], policy);
+    await managers.start(() => []);
+    assert.equal(await managers.admit(web, never), undefined);
+    assert.deepEqual(seen, scope === "pod" ? [0] : [5, 4, 4]);
+    assert.deepEqual(
+      told.slice(1),
+      scope === "pod"
+        ? ["cpu first on 0", "cpu side on 0", "cpu main on 0"]
+        : ["cpu first on 5", "cpu side on 4", "cpu main on 4"],
+    );
+    assert.equal(await counted("kubelet_container_aligned_compute_resources_count"), scope === "pod" ? 1 : 3);
+    admit = false;
+    assert.deepEqual(await managers.admit(web, never), {
+      reason: "TopologyAffinityError",
+      message: "Resources cannot be allocated with Topology locality",
+    });
+    assert.equal(await counted("kubelet_topology_manager_admission_errors_total"), 1);
+    assert.equal(await counted("kubelet_container_aligned_compute_resources_failure_count"), 1);
+  });
+}
