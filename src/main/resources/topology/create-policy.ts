@@ -1,0 +1,57 @@
+// The topology manager's policies: what is made of the managers' hints, and whether that is good enough to run the pod.
+import type { ResourceHints } from "../managers/port.js";
+import type { MachineTopology } from "./machine-topology.js";
+import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";
+import { byWidth, MOST_NUMA_NODES, NumaSets, sizeOf } from "./numa-sets.js";
+import type { TopologyPlace, TopologyPolicy, TopologyScope } from "./policy.js";
+
+/** Each further node doubles the number of places to look at. */
+const DEFAULT_MOST_NODES = 8;
+
+export interface TopologySettings {
+  topologyManagerPolicy: "best-effort" | "restricted" | "single-numa-node";
+  topologyManagerScope: TopologyScope;
+  /** Checked with the configuration. */
+  topologyManagerPolicyOptions: Readonly<Record<string, string>>;
+}
+
+/** The machine has more NUMA nodes than the policy may look at. */
+export class TooManyNumaNodesError extends Error {
+  override readonly name = "TooManyNumaNodesError";
+  readonly code = "TOO_MANY_NUMA_NODES";
+  constructor(policy: string, has: number, most: number) {
+    super(
+      `topologyManagerPolicy ${policy} is unsupported on machines with more than ${most} NUMA Nodes, and this one has ${has}: ` +
+        "raise topologyManagerPolicyOptions max-allowable-numa-nodes, or set the policy to none",
+    );
+  }
+}
+export const isTooManyNumaNodesError = (error: unknown): error is TooManyNumaNodesError =>
+  error instanceof TooManyNumaNodesError;
+
+/** @throws TooManyNumaNodesError */
+export function createTopologyPolicy(settings: TopologySettings, machine: MachineTopology): TopologyPolicy {
+  const { topologyManagerPolicy: policy, topologyManagerScope: scope, topologyManagerPolicyOptions: given } = settings;
+  const most = Math.min(Number(given["max-allowable-numa-nodes"] ?? DEFAULT_MOST_NODES), MOST_NUMA_NODES);
+  const { numaNodes } = machine;
+  if (numaNodes.length > most) throw new TooManyNumaNodesError(policy, numaNodes.length, most);
+  const sets = new NumaSets(numaNodes);
+  const single = policy === "single-numa-node";
+  const closest = !single && /^(1|t|true)$/i.test(given["prefer-closest-numa-nodes"] ?? "");
+  const fitness = closest ? byDistance(sets) : byWidth;
+  return {
+    scope,
+    aligns: single,
+    choose(hints: readonly ResourceHints[]): TopologyPlace {
+      const options = optionsOf(hints, sets);
+      const merged = mergeHints(single ? options.map(onOneNode) : options, sets, fitness);
+      // All nodes are no narrowing, and a single node was not found.
+      const affinity = single && merged.set === sets.all ? undefined : hintOf(merged, sets);
+      return { affinity, admit: policy === "best-effort" || merged.preferred };
+    },
+  };
+}
+
+function onOneNode(options: readonly Option[]): Option[] {
+  return options.filter(({ set, preferred }) => preferred && (set === undefined || sizeOf(set) === 1));
+}

@@ -1,0 +1,99 @@
+// One place for all that a container asks for, from what each resource manager could serve. Every choice of one hint per
+// resource stands for the nodes that all of them share; the best of these is wanted. What must hold: with 8 NUMA nodes and a
+// dozen resources this takes no more than milliseconds: choices that come to the same are followed once, not each by itself.
+import type { ResourceHints, TopologyHint } from "../managers/port.js";
+import { byWidth, sizeOf, type NumaSet, type NumaSets } from "./numa-sets.js";
+
+/** `set` undefined: any nodes would do, or, where it is not preferred, none would. */
+export interface Option {
+  set: NumaSet | undefined;
+  preferred: boolean;
+}
+
+export interface Merged {
+  set: NumaSet;
+  preferred: boolean;
+}
+
+/** One list per resource; a manager that has nothing to say adds a resource that does not mind. */
+export function optionsOf(hints: readonly ResourceHints[], sets: NumaSets): Option[][] {
+  return hints.flatMap((ofManager) => {
+    if (ofManager.size === 0) return [[INDIFFERENT]];
+    return [...ofManager.values()].map((list): Option[] => {
+      if (list === undefined) return [INDIFFERENT];
+      if (list.length === 0) return [IMPOSSIBLE];
+      return list.map(({ nodes, preferred }) => ({ set: sets.of(nodes), preferred }));
+    });
+  });
+}
+
+const INDIFFERENT: Option = { set: undefined, preferred: true };
+const IMPOSSIBLE: Option = { set: undefined, preferred: false };
+
+/** Orders sets, the better first. */
+export type Fitness = (a: NumaSet, b: NumaSet) => number;
+
+/** Nearer nodes first; without a difference fewer. */
+export function byDistance(sets: NumaSets): Fitness {
+  return (a, b) => sets.spread(a) - sets.spread(b) || byWidth(a, b);
+}
+
+/** The best choice; all nodes, not preferred, when no choice shares a node. */
+export function mergeHints(options: readonly (readonly Option[])[], sets: NumaSets, fitness: Fitness): Merged {
+  const wide = widest(options);
+  let best: Merged | undefined;
+  for (const { set, preferred } of outcomes(options, sets.all)) {
+    if (set === 0) continue;
+    const candidate = { set, preferred };
+    if (best === undefined || compare(candidate, best, wide, fitness) < 0) best = candidate;
+  }
+  return best ?? { set: sets.all, preferred: false };
+}
+
+/**
+ * What all choices come to. A choice is preferred if each of its hints is, and all name the same nodes: then these are what is
+ * shared, so that the shared set alone tells whether the next hint keeps it so.
+ */
+function outcomes(options: readonly (readonly Option[])[], all: NumaSet): Merged[] {
+  let reached = new Map<string, Merged & { named: boolean }>([["", { set: all, preferred: true, named: false }]]);
+  for (const list of options) {
+    const next = new Map<string, Merged & { named: boolean }>();
+    for (const from of reached.values()) {
+      for (const { set, preferred } of list) {
+        const same = set === undefined || !from.named || set === from.set;
+        const to = {
+          set: set === undefined ? from.set : from.set & set,
+          preferred: from.preferred && preferred && same,
+          named: from.named || set !== undefined,
+        };
+        next.set(`${to.set} ${to.preferred} ${to.named}`, to);
+      }
+    }
+    reached = next;
+  }
+  return [...reached.values()];
+}
+
+/** Nodes that the neediest resource takes at least: a place that is nobody's favourite had better have as many. */
+function widest(options: readonly (readonly Option[])[]): number {
+  const least = options.map((list) => list.flatMap(({ set }) => (set === undefined ? [] : [sizeOf(set)])));
+  return Math.max(0, ...least.filter((sizes) => sizes.length > 0).map((sizes) => Math.min(...sizes)));
+}
+
+/** Below 0: `a` is better. */
+function compare(a: Merged, b: Merged, wide: number, fitness: Fitness): number {
+  if (a.preferred !== b.preferred) return a.preferred ? -1 : 1;
+  if (a.preferred) return fitness(a.set, b.set);
+  return rank(a.set, wide) - rank(b.set, wide) || fitness(a.set, b.set);
+}
+
+/** As wide as the neediest wants; else narrower, by as little as can be; else wider. */
+function rank(set: NumaSet, wide: number): number {
+  const size = sizeOf(set);
+  return size <= wide ? wide - size : Number.MAX_SAFE_INTEGER;
+}
+
+/** The hint that managers are told. */
+export function hintOf({ set, preferred }: Merged, sets: NumaSets): TopologyHint {
+  return { nodes: sets.ids(set), preferred };
+}
