@@ -88,6 +88,9 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       removePod: (uid) => Promise.resolve(void cgroups.delete(uid)),
       listPods: () => Promise.resolve([...cgroups]),
       updateQos: () => Promise.resolve(),
+      isLost: (pod) => Promise.resolve(!cgroups.has(pod.metadata.uid)),
+      limitPods: () => Promise.resolve(),
+      limitExisting: () => Promise.resolve(),
       tearDown: () => Promise.resolve(),
     },
     userNamespaces: new UserNamespaces({
