@@ -80,10 +80,9 @@ async function cgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void>
 
 /** A runtime that keeps a machine for the pod sizes it by this; others know nothing of the call, and nothing depends on it. */
 async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string, signal: AbortSignal): Promise<void> {
-  const { cpuCFSQuota } = runtime.settings;
   try {
     await runtime.cri.updatePodSandboxResources(
-      { podSandboxId, ...sandboxResources(pod, { cpuCFSQuota }) },
+      { podSandboxId, ...sandboxResources(pod, containerResourceOptions(runtime)) },
       { signal },
     );
   } catch (error) {
@@ -96,7 +95,7 @@ async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string,
   }
 }
 
-/** What the runtime is told: CPU and memory only. A limit that is taken away is lifted; one that never was is left alone. */
+/** What the runtime is told: CPU and memory only, with what follows from them on v2. A limit that is taken away is lifted; one that never was is left alone. */
 function newValues(
   runtime: NodeRuntime,
   pod: Pod,
@@ -109,7 +108,7 @@ function newValues(
   const known = [...(before?.spec.containers ?? []), ...(before?.spec.initContainers ?? [])];
   const old = known.find(({ name }) => name === container.name);
   const had = before === undefined || old === undefined ? undefined : linuxContainerResources(before, old, options);
-  const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes, memorySwapLimitInBytes } = wanted;
+  const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes, memorySwapLimitInBytes, unified } = wanted;
   return LinuxContainerResources.fromPartial({
     cpuShares,
     cpuPeriod,
@@ -117,6 +116,7 @@ function newValues(
     memoryLimitInBytes:
       memoryLimitInBytes === 0n && (had?.memoryLimitInBytes ?? 0n) > 0n ? UNLIMITED_MEMORY : memoryLimitInBytes,
     memorySwapLimitInBytes,
+    unified,
   });
 }
 
