@@ -45,13 +45,14 @@ export class OrphanCgroups {
     const { cgroups, isKnown, log } = this.deps;
     let removed = 0;
     for (const uid of this.waiting) {
-      this.waiting.delete(uid);
-      if (isKnown(uid)) continue;
       try {
+        if (isKnown(uid)) continue;
         await cgroups.removePod(uid);
         removed++;
       } catch (error) {
         log.warn({ uid, err: error }, `the cgroup of pod ${uid}, which nobody knows, stays: ${errorText(error)}`);
+      } finally {
+        this.waiting.delete(uid);
       }
     }
     if (removed > 0) log.info({ removed }, `removed the cgroups of ${removed} pods that nobody knows`);

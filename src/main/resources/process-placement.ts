@@ -23,6 +23,8 @@ export interface ProcessPlacementOptions {
   pid?: number;
   /** Whose processes belong to nobody; the root of all by default. */
   from?: CgroupName;
+  /** Does the process see the machine as process 1 does? */
+  inHost?: (pid: number) => Promise<boolean>;
 }
 
 /** systemCgroups names the root of all cgroups, where the processes are already. */
@@ -55,7 +57,7 @@ export class ProcessPlacement {
 
   /** Moves what is not where it belongs. To be repeated; never rejects. */
   async ensure(): Promise<void> {
-    const { systemCgroups, kubeletCgroups, pid = process.pid, log } = this.options;
+    const { systemCgroups, kubeletCgroups, pid = process.pid, inHost = isInHost, log } = this.options;
     if (systemCgroups !== "") {
       await this.attempt("systemCgroups", systemCgroups, () => this.moveStrays(parseCgroupPath(systemCgroups)));
     }
@@ -63,7 +65,7 @@ export class ProcessPlacement {
     await this.attempt("kubeletCgroups", kubeletCgroups, async () => {
       const name = parseCgroupPath(kubeletCgroups);
       if ((await this.placeOf(pid)) === toCgroupfs(name)) return;
-      if (!(await isInHost(pid))) {
+      if (!(await inHost(pid))) {
         log.debug("the agent runs in a container: it stays in that container's cgroup");
         return;
       }
