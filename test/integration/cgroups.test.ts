@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
+import { isCgroupMissingError, isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
 import {
   createCgroupManager,
   type CgroupManager,
@@ -15,6 +15,8 @@ import {
 } from "../../src/main/resources/cgroup-manager.js";
 import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
 import { cgroupV2 } from "../../src/main/resources/cgroup-v2.js";
+import { OrphanCgroups } from "../../src/main/resources/orphan-cgroups.js";
+import { isSystemCgroupsRootError, ProcessPlacement } from "../../src/main/resources/process-placement.js";
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/systemd-units.js";
 import { isUnsafePodUidError } from "../../src/shared/api/pod-uid.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
@@ -22,6 +24,7 @@ import { createLogger } from "../../src/shared/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
 import { FakeSystemd } from "../support/fake-systemd.js";
 
+const MIB = 1024n ** 2n;
 const ROOT = `nodelet-test-${process.pid}`;
 const mounts = await readCgroupMounts();
 const writable = process.getuid?.() === 0;
@@ -192,6 +195,174 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     assert.equal(made.criParent, `/${ROOT}`);
     await flat.removePod("flat-1");
     assert.ok(existsSync(at("cpu", "kubepods")));
+  });
+});
+
+describe("limits, tiers and orphans on this machine's cgroups", { skip: writable ? false : "needs root" }, () => {
+  const root = `/${ROOT}-2`;
+  const operations: string[] = [];
+  const reserved = { percent: 100, allocatableBytes: 1024n * MIB };
+  const make = (change: Partial<CgroupManagerOptions> = {}): CgroupManager =>
+    manager({ cgroupRoot: root, reserved, onOperation: (operation) => operations.push(operation), ...change });
+  const cgroups = make();
+  const folder = (controller: string, path: string): string => `${mountPoint(controller)}${root}/${path}`;
+  const text = (controller: string, path: string, v1: string, v2: string): string =>
+    read(`${folder(controller, path)}/${mounts.version === 2 ? v2 : v1}`);
+  const memoryOf = (path: string): string => text("memory", path, "memory.limit_in_bytes", "memory.max");
+  before(() => cgroups.setUp());
+  after(() => cgroups.tearDown());
+
+  test("kubepods is held to what is not set aside", async () => {
+    await cgroups.limitPods({ cpuShares: 512n, memoryBytes: 2048n * MIB, pids: 500n });
+    assert.equal(text("cpu", "kubepods", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "20" : "512");
+    assert.equal(memoryOf("kubepods"), String(2048n * MIB));
+    assert.equal(text("pids", "kubepods", "pids.max", "pids.max"), "500");
+    assert.equal(operations.at(-1), "update");
+  });
+
+  test("a cgroup that somebody else made gets values, one that is not there is named, and none is made", async () => {
+    const theirs = `${root}/theirs`;
+    await assert.rejects(cgroups.limitExisting(theirs, { cpuShares: 100n }), (error) => {
+      assert.ok(isCgroupMissingError(error));
+      assert.ok(error.message.includes(`${mountPoint("memory")}${theirs}`), error.message);
+      return true;
+    });
+    assert.ok(!existsSync(folder("cpu", "theirs")));
+    const core = new Set(["cpu", "cpuset", "memory", "pids"].map((controller) => folder(controller, "theirs")));
+    for (const each of core) await mkdir(each);
+    try {
+      await cgroups.limitExisting(theirs, { cpuShares: 512n, pids: 33n });
+      assert.equal(text("cpu", "theirs", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "20" : "512");
+      assert.equal(text("pids", "theirs", "pids.max", "pids.max"), "33");
+      if (mounts.version === 1) assert.ok(!existsSync(folder("freezer", "theirs")), "only values are written");
+    } finally {
+      for (const each of core) await rmdir(each);
+    }
+  });
+
+  test("qosReserved holds the tiers; without it, an agent later, they are free again", async () => {
+    const guaranteed = { cpu: 1, memory: "100Mi" };
+    await cgroups.updateQos([
+      pod([container("a", guaranteed, guaranteed)]),
+      pod([container("b", { memory: "24Mi", cpu: 1 })]),
+    ]);
+    assert.equal(memoryOf("kubepods/burstable"), String(924n * MIB));
+    assert.equal(memoryOf("kubepods/besteffort"), String(900n * MIB));
+    const later = manager({ cgroupRoot: root });
+    await later.setUp();
+    for (const tier of ["burstable", "besteffort"]) {
+      const limit = memoryOf(`kubepods/${tier}`);
+      assert.ok(limit === "max" || Number(limit) > 2 ** 60, limit);
+    }
+    // What somebody changed is set right by the next update.
+    if (mounts.version === 1) await writeFile(`${folder("cpu", "kubepods/burstable")}/cpu.shares`, "77");
+    await later.updateQos([pod([container("b", { cpu: 1 })])]);
+    assert.equal(text("cpu", "kubepods/burstable", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "39" : "1024");
+  });
+
+  test("a pod that is not in its tier is lost; one spelt by the other driver is not", async () => {
+    const subject = pod([container("a")], {}, "lost-1");
+    assert.ok(await cgroups.isLost(subject));
+    await cgroups.ensurePod(subject);
+    assert.ok(!(await cgroups.isLost(subject)));
+    assert.ok(!(await make({ driver: "systemd" }).isLost(subject)), "cgroupfs spelling counts");
+    await rmdir(folder("memory", "kubepods/besteffort/podlost-1"));
+    assert.ok(await cgroups.isLost(subject), "nothing holds its memory");
+    assert.ok(!(await make({ cgroupsPerQOS: false }).isLost(subject)));
+    await cgroups.removePod("lost-1");
+  });
+
+  test("the end of a pod looks only where it was; an adopted one's place is found", async () => {
+    await cgroups.ensurePod(pod([container("a")], {}, "tier-1"));
+    const elsewhere = folder("cpu", "kubepods/podtier-1");
+    await mkdir(elsewhere);
+    await cgroups.removePod("tier-1");
+    assert.ok(!existsSync(folder("cpu", "kubepods/besteffort/podtier-1")) && existsSync(elsewhere));
+    assert.deepEqual(await cgroups.listPods(), ["tier-1"], "what lies elsewhere is found");
+    await cgroups.removePod("tier-1");
+    assert.ok(!existsSync(elsewhere));
+    assert.equal(operations.at(-1), "destroy");
+  });
+
+  test("a pod that comes back while its cgroup goes has one", async () => {
+    const subject = pod([container("a")], {}, "again-2");
+    await cgroups.ensurePod(subject);
+    const removal = cgroups.removePod("again-2");
+    await cgroups.ensurePod(subject);
+    await removal;
+    assert.ok(await cgroups.podExists("again-2"));
+    await cgroups.removePod("again-2");
+  });
+
+  test("a thousand orphans go, and a pod that comes meanwhile does not wait for them", async () => {
+    const uids = Array.from({ length: 1000 }, (_, n) => `orphan-${n}`);
+    const everywhere =
+      mounts.version === 2 ? [mounts.mountPoint] : mounts.hierarchies.map(({ mountPoint: point }) => point);
+    for (const uid of uids) {
+      await Promise.all(everywhere.map((point) => mkdir(`${point}${root}/kubepods/besteffort/pod${uid}`)));
+    }
+    const next = make();
+    const orphans = new OrphanCgroups({
+      cgroups: next,
+      isKnown: () => false,
+      log: createLogger({ thread: "test", level: "silent" }),
+    });
+    orphans.add(await next.listPods());
+    await next.ensurePod(pod([container("a")], {}, "fresh-1"));
+    const left = (await next.listPods()).length;
+    assert.ok(left > 500, `the pod's cgroup was made while most orphans were there: ${left}`);
+    await orphans.idle();
+    assert.deepEqual(await next.listPods(), ["fresh-1"]);
+    await next.removePod("fresh-1");
+  });
+
+  test("processes are placed where the configuration says, and only those", async () => {
+    const strays = `${ROOT}-2/strays`;
+    const core = mounts.version === 2 ? [mounts.mountPoint] : mounts.hierarchies.map(({ mountPoint: point }) => point);
+    const [agent, other] = [
+      spawn("sleep", ["1000"], { stdio: "ignore" }),
+      spawn("sleep", ["1000"], { stdio: "ignore" }),
+    ];
+    await Promise.all([once(agent, "spawn"), once(other, "spawn")]);
+    const placeOf = (child: ChildProcess): string | undefined =>
+      /^\d+:(?:[^:]*\bmemory\b[^:]*|):(.*)$/m.exec(read(`/proc/${child.pid}/cgroup`))?.[1];
+    const before = placeOf(agent);
+    const fields = { kubeletCgroups: `${root}/agent`, systemCgroups: `${root}/system`, mounts, pid: agent.pid ?? 0 };
+    const log = createLogger({ thread: "test", level: "silent" });
+    try {
+      const inContainer = new ProcessPlacement({
+        ...fields,
+        systemCgroups: "",
+        inHost: () => Promise.resolve(false),
+        log,
+      });
+      await inContainer.ensure();
+      assert.equal(placeOf(agent), before, "an agent in a container stays there");
+      for (const point of core) {
+        await mkdir(`${point}/${strays}`);
+        if (point.endsWith("cpuset")) {
+          for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+            await writeFile(`${point}/${strays}/${file}`, read(`${point}/${file}`));
+          }
+        }
+        await writeFile(`${point}/${strays}/cgroup.procs`, String(other.pid));
+      }
+      const from = strays.split("/");
+      const placement = new ProcessPlacement({ ...fields, from, inHost: () => Promise.resolve(true), log });
+      for (let round = 0; round < 2; round++) {
+        await placement.ensure();
+        assert.equal(placeOf(agent), `${root}/agent`);
+        assert.equal(placeOf(other), `${root}/system`);
+      }
+      assert.throws(() => new ProcessPlacement({ ...fields, systemCgroups: "/", log }), isSystemCgroupsRootError);
+    } finally {
+      const gone = [agent, other].map((child) => once(child, "exit"));
+      for (const child of [agent, other]) child.kill("SIGKILL");
+      await Promise.all(gone);
+      for (const point of core) {
+        for (const name of ["strays", "agent", "system"]) await rmdir(`${point}${root}/${name}`).catch(() => undefined);
+      }
+    }
   });
 });
 

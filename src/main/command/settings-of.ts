@@ -1,6 +1,7 @@
 // What the start-up needs of a valid configuration, as plain members: names are KubeletConfiguration's, durations are
 // milliseconds (their names end in Ms).
 import { isIP } from "node:net";
+import { parsePercentage } from "../../shared/api/percentage.js";
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS, type TlsVersion } from "../../shared/api/tls-names.js";
 import type { AuthenticationInit, AuthorizationInit, SecureInit } from "../../shared/contracts/server.js";
 import { VERIFICATION_POLICIES, type VerificationPolicy } from "../images/pull-records/verification-policy.js";
@@ -130,6 +131,17 @@ export interface Settings extends AgentFlags {
   readonly resizeRules: ResizeRules;
   readonly podPidsLimit: number;
   readonly cpuCFSQuota: boolean;
+  readonly cpuCFSQuotaPeriodMs: number;
+  /** undefined: as the cgroup version has it. */
+  readonly singleProcessOOMKill: boolean | undefined;
+  /** memorySwap.swapBehavior */
+  readonly swapBehavior: "NoSwap" | "LimitedSwap";
+  /** Gate MemoryQoS with its settings; undefined: off. */
+  readonly memoryQos: { readonly throttlingFactor: number; readonly reserve: boolean } | undefined;
+  /** qosReserved of memory, in percent, with its gate; undefined: nothing is kept. */
+  readonly qosReservedMemory: number | undefined;
+  /** The gate of this name. */
+  readonly kubeletInUserNamespace: boolean;
   /** userNamespaces.idsPerPod. */
   readonly idsPerPod: number;
   /** Gate ContainerStopSignals. */
@@ -299,6 +311,12 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     },
     podPidsLimit: number("podPidsLimit"),
     cpuCFSQuota: bool("cpuCFSQuota"),
+    cpuCFSQuotaPeriodMs: rest("cpuCFSQuotaPeriod", 100),
+    singleProcessOOMKill: config.get("singleProcessOOMKill"),
+    swapBehavior: text("memorySwap.swapBehavior") === "LimitedSwap" ? "LimitedSwap" : "NoSwap",
+    memoryQos: memoryQosOf(config),
+    qosReservedMemory: config.gate("QOSReserved") ? parsePercentage(map("qosReserved")["memory"] ?? "") : undefined,
+    kubeletInUserNamespace: config.gate("KubeletInUserNamespace"),
     idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
     containerStopSignals: config.gate("ContainerStopSignals"),
     envFiles: config.gate("EnvFiles"),
@@ -346,6 +364,16 @@ function crashLoopBackOff(config: EffectiveConfig): CrashLoopBackOff {
   const given = config.gate("KubeletCrashLoopBackOffMax") && config.isSet(path) ? config.get(path) : undefined;
   const maxMs = given ?? (quick ? 60 : 300) * SECOND;
   return { baseMs: Math.min((quick ? 1 : 10) * SECOND, maxMs), maxMs };
+}
+
+const THROTTLING_FACTOR = 0.9;
+
+function memoryQosOf(config: EffectiveConfig): Settings["memoryQos"] {
+  if (!config.gate("MemoryQoS")) return undefined;
+  return {
+    throttlingFactor: config.get("memoryThrottlingFactor") ?? THROTTLING_FACTOR,
+    reserve: config.get("memoryReservationPolicy") === "TieredReservation",
+  };
 }
 
 /** The rules have refused what is none of them; without its gate the field has no value and nothing is verified. */

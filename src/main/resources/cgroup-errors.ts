@@ -35,6 +35,19 @@ export function isCgroupBusyError(error: unknown): error is CgroupBusyError {
   return error instanceof CgroupBusyError;
 }
 
+/** A cgroup that the configuration names is not there. */
+export class CgroupMissingError extends Error {
+  override readonly name = "CgroupMissingError";
+  constructor(cgroup: string, missing: readonly string[]) {
+    super(
+      `cgroup ${JSON.stringify(cgroup)} has some missing paths: ${missing.join(", ")}; make it before the agent starts`,
+    );
+  }
+}
+export function isCgroupMissingError(error: unknown): error is CgroupMissingError {
+  return error instanceof CgroupMissingError;
+}
+
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -1,6 +1,6 @@
 // File operations on cgroup directories that both kernel interfaces share. A cgroup directory is made with mkdir, gone
 // with rmdir (never rm -r: its files are the kernel's), and its values are one-line files.
-import { mkdir, open, readdir, readFile, rmdir } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rmdir, stat } from "node:fs/promises";
 import { CgroupWriteError, errnoOf } from "./cgroup-errors.js";
 
 /** Told of writes that the kernel does not permit here; see `writeValue`. */
@@ -59,6 +59,14 @@ export async function childCgroups(directory: string): Promise<string[]> {
   }
 }
 
+/** Is the cgroup there? */
+export async function isDirectory(directory: string): Promise<boolean> {
+  return stat(directory).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** This cgroup and all below it, deepest first. */
 export async function subtree(directory: string): Promise<string[]> {
   const below = await Promise.all((await childCgroups(directory)).map((name) => subtree(`${directory}/${name}`)));
@@ -72,6 +80,16 @@ export async function processesIn(directory: string): Promise<number[]> {
     .split("\n")
     .map(Number)
     .filter((pid) => pid > 0);
+}
+
+/** Moves a process with all its threads. Rejects with the kernel's error. */
+export async function moveProcess(directory: string, pid: number): Promise<void> {
+  const file = await open(`${directory}/cgroup.procs`, "r+");
+  try {
+    await file.write(String(pid));
+  } finally {
+    await file.close();
+  }
 }
 
 /** True when the cgroup is gone afterwards, false when it has processes or children. */

@@ -7,9 +7,12 @@ export interface CgroupLimits {
   cpuQuotaUs?: bigint;
   cpuPeriodUs?: bigint;
   memoryBytes?: bigint;
+  /** Protected from reclaim, always or as far as can be; v2 only. */
+  memoryMinBytes?: bigint;
+  memoryLowBytes?: bigint;
   /** Processes and threads; -1 lifts the limit. */
   pids?: bigint;
-  /** Page size name ("2MB") to bytes. */
+  /** Page size name ("2MB") to bytes; -1 lifts the limit. */
   hugePages?: ReadonlyMap<string, bigint>;
 }
 

@@ -11,10 +11,16 @@ export interface CgroupTree {
    * above is not there. @throws CgroupWriteError, CgroupsNotWritableError; with systemd also its errors (systemd-errors)
    */
   create(name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent">;
+  /** Sets values of a cgroup that exists, and makes nothing. @throws CgroupWriteError; with systemd also its errors */
+  update(name: CgroupName, limits: CgroupLimits): Promise<void>;
   /** Makes a cgroup whose children get limits: hands controllers down to them. */
   createParent(name: CgroupName, limits: CgroupLimits): Promise<void>;
   /** Exists in every hierarchy. */
   exists(name: CgroupName): Promise<boolean>;
+  /** Directories that lack of those with the controllers pods are held by; [] when the cgroup is whole. */
+  missing(name: CgroupName): Promise<string[]>;
+  /** Bytes charged to it; undefined when it is not there. */
+  memoryUsage(name: CgroupName): Promise<bigint | undefined>;
   /** Would `create` with these values write nothing? Values the kernel has no file for do not count. */
   holds(name: CgroupName, limits: CgroupLimits): Promise<boolean>;
   /** Names of children, in any hierarchy. */

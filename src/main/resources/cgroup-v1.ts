@@ -1,13 +1,15 @@
 // cgroup v1: one directory per hierarchy for each cgroup. Hierarchies are handled in parallel; within one, in order.
-import { stat } from "node:fs/promises";
 import { CgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
-import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupLimits, CgroupWrite } from "./cgroup-limits.js";
 import type { V1Hierarchy } from "../../shared/cgroup/mounts.js";
 import { toCgroupfs, type CgroupName } from "../../shared/cgroup/name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { killAll } from "./kill.js";
 import { v1Writes, isKernelDefault, sameValue } from "./v1-values.js";
+
+/** Without a cgroup in these a pod is held by nothing. */
+const CORE: ReadonlySet<string> = new Set(["cpu", "cpuset", "memory", "pids"]);
 
 /**
  * `unified` is the v2 mount point of a hybrid machine: runc makes the container's path there too and removes only the
@@ -24,6 +26,21 @@ export function cgroupV1(
   const everywhere = (name: CgroupName): string[] =>
     unified === undefined ? directories(name) : [...directories(name), unified + toCgroupfs(name)];
 
+  const apply = async (
+    hierarchy: V1Hierarchy,
+    directory: string,
+    writes: readonly CgroupWrite[],
+    outcome: "made" | "existed",
+  ): Promise<void> => {
+    for (const write of writes) {
+      if (!hierarchy.controllers.includes(write.controller)) continue;
+      const path = `${directory}/${write.file}`;
+      if (outcome === "made" && isKernelDefault(write)) continue;
+      if (outcome === "existed" && sameValue(write, await files.readValue(path))) continue;
+      await files.writeValue(path, write.value, onRefused);
+    }
+  };
+
   const create = async (name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> => {
     const writes = v1Writes(limits);
     const outcomes = await Promise.all(
@@ -31,13 +48,7 @@ export function cgroupV1(
         const directory = at(hierarchy, name);
         const outcome = await make(directory);
         if (outcome === "missing") return false;
-        for (const write of writes) {
-          if (!hierarchy.controllers.includes(write.controller)) continue;
-          const path = `${directory}/${write.file}`;
-          if (outcome === "made" && isKernelDefault(write)) continue;
-          if (outcome === "existed" && sameValue(write, await files.readValue(path))) continue;
-          await files.writeValue(path, write.value, onRefused);
-        }
+        await apply(hierarchy, directory, writes, outcome);
         return true;
       }),
     );
@@ -48,6 +59,10 @@ export function cgroupV1(
     version: 1,
     directories,
     create,
+    async update(name, limits) {
+      const writes = v1Writes(limits);
+      await Promise.all(hierarchies.map((hierarchy) => apply(hierarchy, at(hierarchy, name), writes, "existed")));
+    },
     async createParent(name, limits) {
       const cpuset = hierarchies.find(({ controllers }) => controllers.includes("cpuset"));
       // Before any child is made: a cpuset without CPUs and memory nodes takes no process.
@@ -57,8 +72,22 @@ export function cgroupV1(
       }
     },
     async exists(name) {
-      const found = await Promise.all(directories(name).map((directory) => isThere(directory)));
+      const found = await Promise.all(directories(name).map((directory) => files.isDirectory(directory)));
       return found.every(Boolean);
+    },
+    async missing(name) {
+      const core = hierarchies.filter(({ controllers }) => controllers.some((one) => CORE.has(one)));
+      const looks = core.map(async (hierarchy) => {
+        const directory = at(hierarchy, name);
+        return (await files.isDirectory(directory)) ? [] : [directory];
+      });
+      return (await Promise.all(looks)).flat();
+    },
+    async memoryUsage(name) {
+      const memory = hierarchies.find(({ controllers }) => controllers.includes("memory"));
+      if (memory === undefined) return undefined;
+      const text = await files.readValue(`${at(memory, name)}/memory.usage_in_bytes`);
+      return text === undefined ? undefined : BigInt(text);
     },
     async holds(name, limits) {
       const checks = hierarchies.flatMap((hierarchy) =>
@@ -108,13 +137,6 @@ async function removeSubtree(directory: string): Promise<boolean> {
   if (await files.removeDirectory(directory)) return true;
   for (const each of await files.subtree(directory)) if (!(await files.removeDirectory(each))) return false;
   return true;
-}
-
-async function isThere(directory: string): Promise<boolean> {
-  return stat(directory).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function prepareCpuset(cpuset: V1Hierarchy, name: CgroupName, onRefused: files.OnRefused): Promise<void> {

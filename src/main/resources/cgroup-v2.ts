@@ -1,6 +1,5 @@
 // cgroup v2: one directory per cgroup; a parent must hand each controller down (cgroup.subtree_control) before children
 // can have values of it.
-import { stat } from "node:fs/promises";
 import { CgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupLimits } from "./cgroup-limits.js";
@@ -15,10 +14,7 @@ const WANTED = ["cpuset", "cpu", "io", "memory", "hugetlb", "pids"];
 export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): CgroupTree {
   const at = (name: CgroupName): string => mountPoint + toCgroupfs(name);
 
-  const create = async (name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> => {
-    const directory = at(name);
-    const outcome = await make(directory);
-    if (outcome === "missing") return "missing-parent";
+  const apply = async (directory: string, limits: CgroupLimits, outcome: "made" | "existed"): Promise<void> => {
     await Promise.all(
       v2Writes(limits).map(async (write) => {
         const path = `${directory}/${write.file}`;
@@ -27,6 +23,13 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): Cgroup
         await files.writeValue(path, write.value, onRefused);
       }),
     );
+  };
+
+  const create = async (name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> => {
+    const directory = at(name);
+    const outcome = await make(directory);
+    if (outcome === "missing") return "missing-parent";
+    await apply(directory, limits, outcome);
     return "done";
   };
 
@@ -34,6 +37,7 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): Cgroup
     version: 2,
     directories: (name) => [at(name)],
     create,
+    update: (name, limits) => apply(at(name), limits, "existed"),
     async createParent(name, limits) {
       if (name.length > 0) await handDown(at(name.slice(0, -1)), onRefused);
       if ((await create(name, limits)) === "missing-parent") {
@@ -41,11 +45,11 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): Cgroup
       }
       await handDown(at(name), onRefused);
     },
-    async exists(name) {
-      return stat(at(name)).then(
-        () => true,
-        () => false,
-      );
+    exists: (name) => files.isDirectory(at(name)),
+    missing: async (name) => ((await files.isDirectory(at(name))) ? [] : [at(name)]),
+    async memoryUsage(name) {
+      const text = await files.readValue(`${at(name)}/memory.current`);
+      return text === undefined ? undefined : BigInt(text);
     },
     async holds(name, limits) {
       const checks = v2Writes(limits).map(async (write) => {

@@ -4,8 +4,10 @@ import { milliValue, type QuantityLike } from "../../shared/api/quantity.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
 import { hugePageLimits } from "./huge-pages.js";
+import { memoryHigh, reservedMemory, swapLimit, type MemoryQos, type Swap } from "./memory-values.js";
 import { oomScoreAdj } from "./oom-score.js";
 import { bytesOf, isPositive } from "./pod-requests.js";
+import { qosClass } from "./qos.js";
 
 export interface ContainerResourceOptions {
   /** Memory capacity of the node, bytes. */
@@ -19,9 +21,15 @@ export interface ContainerResourceOptions {
   hugePageSizes: readonly bigint[];
   /** Config field singleProcessOOMKill: the kernel kills one process rather than the whole container. */
   singleProcessOOMKill: boolean;
+  /** CFS period, microseconds; the kernel's own, 100 ms, when absent. */
+  cpuPeriodUs?: bigint;
+  /** NoSwap when absent. */
+  swap?: Swap;
+  /** Absent: the gate MemoryQoS is off. */
+  memoryQos?: MemoryQos;
 }
 
-/** Swap behaviour is NoSwap; where a container has no limit the pod's own counts. Unset limits are 0. @throws InvalidQuantityError */
+/** Where a container has no limit the pod's own counts. Unset limits are 0. @throws InvalidQuantityError */
 export function linuxContainerResources(
   pod: Pod,
   container: Container,
@@ -30,12 +38,8 @@ export function linuxContainerResources(
   const { requests, limits } = container.resources ?? {};
   const memoryLimit = bytesOf(limits, "memory") || bytesOf(pod.spec.resources?.limits, "memory");
   const cpuLimit = isPositive(limits, "cpu") ? limits?.["cpu"] : pod.spec.resources?.limits?.["cpu"];
-  const base = cpuAndMemory(requests?.["cpu"], cpuLimit, memoryLimit, options.cpuCFSQuota);
-  const unified: Record<string, string> = {};
-  if (options.cgroupVersion === 2) {
-    if (!options.singleProcessOOMKill) unified["memory.oom.group"] = "1";
-    if (options.swapController) unified["memory.swap.max"] = "0";
-  }
+  const base = cpuAndMemory(requests?.["cpu"], cpuLimit, memoryLimit, options.cpuCFSQuota, options.cpuPeriodUs);
+  const unified = options.cgroupVersion === 2 ? unifiedValues(pod, container, memoryLimit, options) : {};
   return LinuxContainerResources.fromPartial({
     ...base,
     oomScoreAdj: BigInt(oomScoreAdj(pod, container, options.nodeMemoryBytes)),
@@ -44,6 +48,29 @@ export function linuxContainerResources(
     // v1 counts memory and swap together: the same figure leaves no swap.
     memorySwapLimitInBytes: options.cgroupVersion === 1 && options.swapController ? memoryLimit : 0n,
   });
+}
+
+/** Values that only cgroup v2 has, by file. */
+function unifiedValues(
+  pod: Pod,
+  { resources }: Container,
+  memoryLimit: bigint,
+  options: ContainerResourceOptions,
+): Record<string, string> {
+  const unified: Record<string, string> = {};
+  const request = bytesOf(resources?.requests, "memory");
+  const { swap = { behavior: "NoSwap", nodeBytes: 0n }, memoryQos } = options;
+  if (!options.singleProcessOOMKill) unified["memory.oom.group"] = "1";
+  if (options.swapController) {
+    unified["memory.swap.max"] = swapLimit(pod, request, memoryLimit, swap, options.nodeMemoryBytes).toString();
+  }
+  if (memoryQos === undefined) return unified;
+  const { min, low } = reservedMemory(qosClass(pod), memoryQos.reserve ? request : 0n);
+  unified["memory.min"] = min.toString();
+  unified["memory.low"] = low.toString();
+  const high = memoryHigh(request, memoryLimit, memoryQos);
+  if (high !== undefined) unified["memory.high"] = high.toString();
+  return unified;
 }
 
 export interface CpuAndMemory {
@@ -59,11 +86,12 @@ export function cpuAndMemory(
   cpuLimit: QuantityLike | undefined,
   memoryLimitBytes: bigint,
   cpuCFSQuota: boolean,
+  cpuPeriodUs = QUOTA_PERIOD_US,
 ): CpuAndMemory {
   return {
     cpuShares: milliCpuToShares(milliValue(cpuRequest ?? cpuLimit ?? 0)),
-    cpuQuota: cpuCFSQuota ? milliCpuToQuota(milliValue(cpuLimit ?? 0)) : 0n,
-    cpuPeriod: cpuCFSQuota ? QUOTA_PERIOD_US : 0n,
+    cpuQuota: cpuCFSQuota ? milliCpuToQuota(milliValue(cpuLimit ?? 0), cpuPeriodUs) : 0n,
+    cpuPeriod: cpuCFSQuota ? cpuPeriodUs : 0n,
     memoryLimitInBytes: memoryLimitBytes,
   };
 }

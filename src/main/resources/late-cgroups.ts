@@ -1,6 +1,7 @@
 // A cgroup manager that is still being made: which driver it uses is for the runtime to say, and a node need not wait for
 // that answer to look at what runs. Every call waits until the manager is there and its tree is set up.
 import type { Pod } from "../../shared/api/pod.js";
+import type { CgroupLimits } from "./cgroup-limits.js";
 import type { CgroupManager, PodCgroup } from "./cgroup-manager.js";
 
 export class LateCgroups implements CgroupManager {
@@ -31,6 +32,10 @@ export class LateCgroups implements CgroupManager {
     return await (await this.ready).podExists(uid);
   }
 
+  async isLost(pod: Pod): Promise<boolean> {
+    return await (await this.ready).isLost(pod);
+  }
+
   async removePod(uid: string): Promise<void> {
     await (await this.ready).removePod(uid);
   }
@@ -41,6 +46,14 @@ export class LateCgroups implements CgroupManager {
 
   async updateQos(pods: readonly Pod[]): Promise<void> {
     await (await this.ready).updateQos(pods);
+  }
+
+  async limitPods(limits: CgroupLimits): Promise<void> {
+    await (await this.ready).limitPods(limits);
+  }
+
+  async limitExisting(cgroup: string, limits: CgroupLimits): Promise<void> {
+    await (await this.ready).limitExisting(cgroup, limits);
   }
 
   async tearDown(): Promise<void> {

@@ -72,7 +72,8 @@ const SIGNAL_OF: Readonly<Partial<Record<string, EvictionSignal>>> = {
   "ephemeral-storage": "nodefs.available",
 };
 
-function evictionReserve(name: string, capacity: bigint, thresholds: readonly EvictionThreshold[]): bigint {
+/** What a hard threshold keeps free of the resource, nanos as capacity. */
+export function evictionReserve(name: string, capacity: bigint, thresholds: readonly EvictionThreshold[]): bigint {
   const threshold = thresholds.find(({ hard, signal }) => hard && signal === SIGNAL_OF[name]);
   if (threshold === undefined) return 0n;
   const { value } = threshold;

@@ -4,6 +4,7 @@ import { milliValue, value } from "../../shared/api/quantity.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "./cpu.js";
 import type { CgroupLimits } from "./cgroup-limits.js";
 import { hugePagesAsked, hugePageSizeName } from "./huge-pages.js";
+import { reservedMemory } from "./memory-values.js";
 import { isPositive, podLimits, podRequests, sumOf } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
 
@@ -12,6 +13,10 @@ export interface PodCgroupOptions {
   /** Processes per pod; 0 or below leaves the pod without a limit. */
   podPidsLimit: bigint;
   hugePageSizes: readonly bigint[];
+  /** CFS period, microseconds; 100 ms when absent. */
+  cpuPeriodUs?: bigint;
+  /** Requests are kept from reclaim (MemoryQoS with TieredReservation). */
+  reserveMemory?: boolean;
 }
 
 /** @throws InvalidQuantityError */
@@ -23,11 +28,19 @@ export function podCgroupLimits(pod: Pod, options: PodCgroupOptions): CgroupLimi
     cpuShares: qos === "BestEffort" ? MIN_SHARES : milliCpuToShares(milliValue(sumOf(requests, "cpu"))),
   };
   if (qos === "Guaranteed" || (qos === "Burstable" && everyoneLimits(pod, "cpu"))) {
-    result.cpuPeriodUs = QUOTA_PERIOD_US;
-    result.cpuQuotaUs = options.cpuCFSQuota ? milliCpuToQuota(milliValue(sumOf(limits, "cpu"))) : UNLIMITED_QUOTA;
+    const { cpuPeriodUs = QUOTA_PERIOD_US } = options;
+    result.cpuPeriodUs = cpuPeriodUs;
+    result.cpuQuotaUs = options.cpuCFSQuota
+      ? milliCpuToQuota(milliValue(sumOf(limits, "cpu")), cpuPeriodUs)
+      : UNLIMITED_QUOTA;
   }
   if (qos === "Guaranteed" || (qos === "Burstable" && everyoneLimits(pod, "memory"))) {
     result.memoryBytes = value(sumOf(limits, "memory"));
+  }
+  if (options.reserveMemory === true) {
+    const { min, low } = reservedMemory(qos, value(sumOf(requests, "memory")));
+    result.memoryMinBytes = min;
+    result.memoryLowBytes = low;
   }
   if (options.podPidsLimit > 0n) result.pids = options.podPidsLimit;
   const asked = hugePagesAsked(requests);

@@ -12,18 +12,19 @@ export interface SandboxResources {
 }
 
 /** @throws InvalidQuantityError */
-export function sandboxResources(pod: Pod, options: { cpuCFSQuota: boolean }): SandboxResources {
+export function sandboxResources(pod: Pod, options: { cpuCFSQuota: boolean; cpuPeriodUs?: bigint }): SandboxResources {
   const requests = podRequests(pod, { excludeOverhead: true });
   const limits = podLimits(pod, { excludeOverhead: true });
   const memory = value(sumOf(limits, "memory"));
-  const resources = cpuAndMemory(requests.get("cpu"), limits.get("cpu"), memory, options.cpuCFSQuota);
+  const { cpuCFSQuota, cpuPeriodUs } = options;
+  const resources = cpuAndMemory(requests.get("cpu"), limits.get("cpu"), memory, cpuCFSQuota, cpuPeriodUs);
   const { overhead } = pod.spec;
   return {
     resources: LinuxContainerResources.fromPartial(resources),
     overhead: LinuxContainerResources.fromPartial(
       overhead === undefined
         ? {}
-        : cpuAndMemory(overhead["cpu"] ?? 0, overhead["cpu"], bytesOf(overhead, "memory"), options.cpuCFSQuota),
+        : cpuAndMemory(overhead["cpu"] ?? 0, overhead["cpu"], bytesOf(overhead, "memory"), cpuCFSQuota, cpuPeriodUs),
     ),
   };
 }

@@ -34,10 +34,12 @@ export function accountingProperties(version: 1 | 2): UnitProperty[] {
 /** An absent limit gives no property: what the unit has is left alone. */
 export function limitProperties(limits: CgroupLimits, version: 1 | 2): UnitProperty[] {
   const properties: UnitProperty[] = [];
-  const { memoryBytes, cpuShares, cpuQuotaUs, pids } = limits;
+  const { memoryBytes, memoryMinBytes, memoryLowBytes, cpuShares, cpuQuotaUs, pids } = limits;
   if (memoryBytes !== undefined) {
     properties.push([version === 2 ? "MemoryMax" : "MemoryLimit", "t", orNoLimit(memoryBytes)]);
   }
+  if (version === 2 && memoryMinBytes !== undefined) properties.push(["MemoryMin", "t", memoryMinBytes]);
+  if (version === 2 && memoryLowBytes !== undefined) properties.push(["MemoryLow", "t", memoryLowBytes]);
   if (cpuShares !== undefined) {
     properties.push(version === 2 ? ["CPUWeight", "t", sharesToWeight(cpuShares)] : ["CPUShares", "t", cpuShares]);
   }

@@ -42,10 +42,18 @@ export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree 
       if (name.length > 0) await ensureUnit(name, limits);
       return plain.create(slicePath(name), limits);
     },
+    async update(name, limits) {
+      const path = slicePath(name);
+      const properties = limitProperties(limits, version);
+      if (properties.length > 0 && !(await plain.holds(path, limits))) await units.set(sliceName(name), properties);
+      await plain.update(path, limits);
+    },
     async createParent(name, limits) {
       if (name.length > 0) await ensureUnit(name, limits);
       await plain.createParent(slicePath(name), limits);
     },
+    missing: (name) => plain.missing(slicePath(name)),
+    memoryUsage: (name) => plain.memoryUsage(slicePath(name)),
     exists: (name) => plain.exists(slicePath(name)),
     holds: (name, limits) => plain.holds(slicePath(name), limits),
     children: (name) => plain.children(slicePath(name)),

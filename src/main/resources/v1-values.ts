@@ -3,6 +3,8 @@ import type { CgroupLimits, CgroupWrite } from "./cgroup-limits.js";
 
 const PAGE = 4096n;
 const NO_LIMIT = "-1";
+/** The kernel shows no limit as its largest number of pages, small or huge. */
+const SHOWN_AS_NO_LIMIT = 1n << 62n;
 
 /** In the order to write them: the period before the quota it bounds. */
 export function v1Writes(limits: CgroupLimits): CgroupWrite[] {
@@ -32,12 +34,18 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 
 /** Would a cgroup made this moment already have the value? */
 export function isKernelDefault(write: CgroupWrite): boolean {
-  return DEFAULTS[write.file] === write.value;
+  return DEFAULTS[write.file] === write.value || (isBytes(write.file) && write.value === NO_LIMIT);
+}
+
+function isBytes(file: string): boolean {
+  return file.endsWith("limit_in_bytes");
 }
 
 /** Byte values are kept in whole pages. */
 export function sameValue(write: CgroupWrite, current: string | undefined): boolean {
   if (current === undefined || current === write.value) return current !== undefined;
-  if (!write.file.endsWith("limit_in_bytes") || !/^\d+$/.test(current) || !/^\d+$/.test(write.value)) return false;
+  if (!isBytes(write.file) || !/^\d+$/.test(current)) return false;
+  if (write.value === NO_LIMIT) return BigInt(current) >= SHOWN_AS_NO_LIMIT;
+  if (!/^\d+$/.test(write.value)) return false;
   return BigInt(write.value) / PAGE === BigInt(current) / PAGE;
 }

@@ -15,6 +15,8 @@ export function v2Writes(limits: CgroupLimits): CgroupWrite[] {
     add("cpu", "cpu.max", `${orMax(quota)} ${limits.cpuPeriodUs ?? QUOTA_PERIOD_US}`);
   }
   if (limits.memoryBytes !== undefined) add("memory", "memory.max", orMax(limits.memoryBytes));
+  if (limits.memoryMinBytes !== undefined) add("memory", "memory.min", limits.memoryMinBytes.toString());
+  if (limits.memoryLowBytes !== undefined) add("memory", "memory.low", limits.memoryLowBytes.toString());
   if (limits.pids !== undefined) add("pids", "pids.max", orMax(limits.pids));
   for (const [size, bytes] of limits.hugePages ?? []) add("hugetlb", `hugetlb.${size}.max`, orMax(bytes));
   return writes;
@@ -24,16 +26,18 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   "cpu.weight": "100",
   "cpu.max": "max 100000",
   "memory.max": "max",
+  "memory.min": "0",
+  "memory.low": "0",
   "pids.max": "max",
 };
 
 export function isKernelDefaultV2(write: CgroupWrite): boolean {
-  return DEFAULTS[write.file] === write.value;
+  return DEFAULTS[write.file] === write.value || (write.file.startsWith("hugetlb.") && write.value === "max");
 }
 
 export function sameValueV2(write: CgroupWrite, current: string | undefined): boolean {
   if (current === undefined || current === write.value) return current !== undefined;
-  const bytes = write.file === "memory.max" || write.file.startsWith("hugetlb.");
+  const bytes = write.file.startsWith("memory.") || write.file.startsWith("hugetlb.");
   if (!bytes || !/^\d+$/.test(current) || !/^\d+$/.test(write.value)) return false;
   return BigInt(write.value) / PAGE === BigInt(current) / PAGE;
 }

@@ -9,6 +9,7 @@ export function containerResourceOptions({ node, settings }: NodeRuntime): Conta
     cpuCFSQuota: settings.cpuCFSQuota,
     swapController: node.swapController,
     hugePageSizes: node.hugePageSizes,
-    singleProcessOOMKill: false,
+    singleProcessOOMKill: node.cgroupVersion === 1,
+    ...node.containerLimits,
   };
 }

@@ -6,6 +6,7 @@ import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroup-manager.js";
+import type { ContainerResourceOptions } from "../resources/container-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { PodTrace } from "../timeline/trace.js";
 import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
@@ -23,7 +24,14 @@ export interface NodeFacts {
   swapController: boolean;
   /** Bytes. */
   hugePageSizes: bigint[];
+  /** How containers are limited beyond their own figures; the defaults of cgroup v1 when absent. */
+  containerLimits?: ContainerLimits;
 }
+
+export type ContainerLimits = Pick<
+  ContainerResourceOptions,
+  "singleProcessOOMKill" | "cpuPeriodUs" | "swap" | "memoryQos"
+>;
 
 /** Settings (KubeletConfiguration) that the runtime verbs follow. */
 export interface RuntimeSettings {

@@ -5,6 +5,7 @@ import { sandboxHostname } from "../network/hostname.js";
 import { podDns } from "../network/pod-dns.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";
+import { containerResourceOptions } from "./container-resource-options.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 
@@ -25,6 +26,6 @@ export async function sandboxSettings(
     logDirectory: environment.logDirectory,
     cgroupParent: environment.cgroup.criParent,
     ...(userNamespace !== undefined && { userNamespace }),
-    ...sandboxResources(pod, { cpuCFSQuota: runtime.settings.cpuCFSQuota }),
+    ...sandboxResources(pod, containerResourceOptions(runtime)),
   });
 }

@@ -15,6 +15,7 @@ import {
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../sync/step.js";
+import { containerResourceOptions } from "./container-resource-options.js";
 import { grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { ResizeError } from "./resize-error.js";
@@ -79,10 +80,9 @@ async function cgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void>
 
 /** A runtime that keeps a machine for the pod sizes it by this; others know nothing of the call, and nothing depends on it. */
 async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string, signal: AbortSignal): Promise<void> {
-  const { cpuCFSQuota } = runtime.settings;
   try {
     await runtime.cri.updatePodSandboxResources(
-      { podSandboxId, ...sandboxResources(pod, { cpuCFSQuota }) },
+      { podSandboxId, ...sandboxResources(pod, containerResourceOptions(runtime)) },
       { signal },
     );
   } catch (error) {
@@ -95,7 +95,7 @@ async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string,
   }
 }
 
-/** What the runtime is told: CPU and memory only. A limit that is taken away is lifted; one that never was is left alone. */
+/** What the runtime is told: CPU and memory only, with what follows from them on v2. A limit that is taken away is lifted; one that never was is left alone. */
 function newValues(
   runtime: NodeRuntime,
   pod: Pod,
@@ -108,7 +108,16 @@ function newValues(
   const known = [...(before?.spec.containers ?? []), ...(before?.spec.initContainers ?? [])];
   const old = known.find(({ name }) => name === container.name);
   const had = before === undefined || old === undefined ? undefined : grantedResources(runtime, before, old, grant);
-  const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes, memorySwapLimitInBytes, cpusetCpus, cpusetMems } = wanted;
+  const {
+    cpuShares,
+    cpuPeriod,
+    cpuQuota,
+    memoryLimitInBytes,
+    memorySwapLimitInBytes,
+    cpusetCpus,
+    cpusetMems,
+    unified,
+  } = wanted;
   return LinuxContainerResources.fromPartial({
     cpuShares,
     cpuPeriod,
@@ -118,6 +127,7 @@ function newValues(
     memorySwapLimitInBytes,
     cpusetCpus,
     cpusetMems,
+    unified,
   });
 }
 

@@ -1,8 +1,10 @@
 // Makes what the runtime verbs work with: the CRI connection, cgroups, images, volumes, and the facts of this node.
 import { createCriClient } from "../../shared/cri/client.js";
 import type { Pod } from "../../shared/api/pod.js";
+import { value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { cgroupMetrics } from "../../shared/metrics/cgroups.js";
 import type { PodMetrics } from "../../shared/metrics/pods.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -11,10 +13,12 @@ import type { LateCluster } from "../cluster/late-cluster.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
+import { readTotalSwap } from "./machine.js";
 import { createCgroupManager } from "../resources/cgroup-manager.js";
-import { hasSwapController, readCgroupMounts } from "../../shared/cgroup/mounts.js";
+import { hasSwapController, readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { LateCgroups } from "../resources/late-cgroups.js";
+import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
@@ -43,11 +47,18 @@ export interface NodeRuntimeParts {
   /** Ends a pod of which a volume can never be here. */
   refuse: (uid: string, failure: { reason: string; message: string }) => void;
   managers: ResourceManagers;
+  /** What pods may use of the node. */
+  allocatable: Promise<NodeResources>;
   /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
   cluster?: LateCluster;
 }
 
-export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<NodeRuntime> {
+/** The runtime with what it is made on. */
+export interface MadeRuntime extends NodeRuntime {
+  mounts: CgroupMounts;
+}
+
+export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<MadeRuntime> {
   const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = parts;
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
@@ -60,21 +71,21 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   });
   const driver = nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log });
   const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
-  const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota } = settings;
+  const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, qosReservedMemory: percent } = settings;
+  const allocatableBytes = parts.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
+  const cpuPeriodUs = BigInt(Math.round(settings.cpuCFSQuotaPeriodMs * 1000));
   const common = {
-    cgroupRoot,
-    cgroupsPerQOS,
-    podPidsLimit,
-    cpuCFSQuota,
-    mounts,
-    hugePageSizes,
-    log,
-    clock,
+    ...{ cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, cpuPeriodUs, mounts, hugePageSizes, log, clock },
+    reserveMemory: mounts.version === 2 && settings.memoryQos?.reserve === true,
+    onOperation: cgroupMetrics(registry),
     noCpuQuota: (pod: Pod) => managers.noCpuQuota(pod),
   };
   const cgroups = new LateCgroups(
     mounts.version,
-    driver.then((chosen) => createCgroupManager({ ...common, driver: chosen })),
+    Promise.all([driver, allocatableBytes]).then(([chosen, bytes]) => {
+      const reserved = percent === undefined ? {} : { reserved: { percent, allocatableBytes: bytes } };
+      return createCgroupManager({ ...common, ...reserved, driver: chosen });
+    }),
   );
   const volumes = createVolumeManager(
     {
@@ -95,6 +106,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   cluster?.onJoined((objects) => objects.onChange((uid) => volumes.refreshPod(uid)));
   return {
     ...(cluster !== undefined && { cluster: cluster.access }),
+    mounts,
     cri,
     clock,
     log: moduleLogger(log, "doer"),
@@ -113,6 +125,14 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       cgroupVersion: mounts.version,
       swapController: await hasSwapController(mounts),
       hugePageSizes,
+      containerLimits: {
+        singleProcessOOMKill: settings.singleProcessOOMKill ?? mounts.version === 1,
+        cpuPeriodUs,
+        swap: { behavior: settings.swapBehavior, nodeBytes: await readTotalSwap() },
+        ...(settings.memoryQos !== undefined && {
+          memoryQos: { ...settings.memoryQos, allocatableBytes: await allocatableBytes },
+        }),
+      },
     },
     settings,
     dns: nodeDns(settings),

@@ -1,10 +1,8 @@
 // Admission as this node runs it: what the machine, the settings and the runtime say of the node, for the handlers.
 import { statfs } from "node:fs/promises";
 import { release } from "node:os";
-import { parseCpuList } from "../../shared/api/cpu-list.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
-import { ZERO } from "../../shared/api/quantity.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { withNodeObject } from "../admission/node-object.js";
@@ -15,10 +13,10 @@ import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
 import { NodeAdmission } from "../admission/node-admission.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
-import { parseReserved, type ReservedResources } from "../command/rules/parse-reserved.js";
 import type { EventRecorder } from "../events/recorder.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import {
+  evictionReserve,
   hugePagePools,
   nodeAllocatable,
   nodeCapacity,
@@ -26,6 +24,7 @@ import {
   type NodeResources,
 } from "../resources/node-capacity.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
+import { checkReserved, reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import type { NodeSettings } from "./node-settings.js";
 
@@ -45,7 +44,7 @@ export interface NodeAdmissionParts {
 /** What does not change while the agent runs. */
 export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy"> & { capacity: NodeResources };
 
-/** Looks at the machine; independent of everything else at the start. */
+/** Looks at the machine; independent of everything else at the start. @throws NodeReservationError */
 export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
   const [{ capacity, allocatable }, armorProblem] = await Promise.all([resourcesOf(settings), appArmorProblem()]);
   const [major = 0, minor = 0] = release().split(".").map(Number);
@@ -110,19 +109,9 @@ async function resourcesOf(settings: NodeSettings): Promise<{ capacity: NodeReso
     maxPods: podCapacity(settings.maxPods, settings.podsPerCore, settings.cpuCount),
     hugePages: await hugePagePools(sizes),
   });
-  const { kubeReserved, systemReserved, evictionHard, reservedSystemCPUs } = settings;
   // Validation has refused what can't be read.
-  const { thresholds } = parseEviction({ evictionHard });
-  const kube = parseReserved("kubeReserved", kubeReserved).resources;
-  const system = parseReserved("systemReserved", systemReserved).resources;
-  const cpus = parseCpuList(reservedSystemCPUs) ?? [];
-  if (cpus.length === 0) return { capacity, allocatable: nodeAllocatable(capacity, [kube, system], thresholds) };
-  // A list of CPUs takes the place of both amounts.
-  const listed = { nanos: BigInt(cpus.length) * 1_000_000_000n, format: "DecimalSI" as const };
-  const reserved = [withoutCpu(kube), withoutCpu(system), { cpu: listed }];
-  return { capacity, allocatable: nodeAllocatable(capacity, reserved, thresholds) };
-}
-
-function withoutCpu(reserved: ReservedResources): ReservedResources {
-  return { ...reserved, cpu: ZERO };
+  const { thresholds } = parseEviction({ evictionHard: settings.evictionHard });
+  const reserved = reservedOf(settings);
+  checkReserved(capacity, reserved, (name, nanos) => evictionReserve(name, nanos, thresholds));
+  return { capacity, allocatable: nodeAllocatable(capacity, [reserved.kube, reserved.system], thresholds) };
 }

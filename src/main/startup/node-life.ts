@@ -55,6 +55,7 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
     const inCluster = await checkCluster(settings, log);
     checkServerAuth(settings);
     await checkSwap(settings.failSwapOn);
+    if (settings.protectKernelDefaults) await (await import("./kernel-defaults.js")).checkKernelDefaults();
     return await withNode(settings, parts, { lock, feedEveryMs, inCluster });
   } finally {
     await lock.release();

@@ -42,6 +42,22 @@ export interface NodeSettings extends ManagerSettings {
   cgroupsPerQOS: boolean;
   podPidsLimit: bigint;
   cpuCFSQuota: boolean;
+  cpuCFSQuotaPeriodMs: number;
+  /** undefined: as the cgroup version has it. */
+  singleProcessOOMKill: boolean | undefined;
+  swapBehavior: "NoSwap" | "LimitedSwap";
+  /** Gate MemoryQoS; undefined: off. */
+  memoryQos: { readonly throttlingFactor: number; readonly reserve: boolean } | undefined;
+  /** Percent; undefined: nothing is kept. */
+  qosReservedMemory: number | undefined;
+  /** Gate KubeletInUserNamespace. */
+  kubeletInUserNamespace: boolean;
+  protectKernelDefaults: boolean;
+  kubeletCgroups: string;
+  systemCgroups: string;
+  enforceNodeAllocatable: readonly string[];
+  systemReservedCgroup: string;
+  kubeReservedCgroup: string;
   maxPods: number;
   podsPerCore: number;
   nodeLabels: Readonly<Record<string, string>>;

@@ -28,6 +28,7 @@ import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
+import type { CgroupCare } from "./node-cgroups.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { NodeThreads } from "./node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
@@ -87,6 +88,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
           nodeName: settings.nodeName,
           cluster: membership.late.access,
         });
+  const standing = admissionFacts(settings);
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const managers = createManagers(settings, {
     cri: () => bare.cri,
@@ -109,13 +111,14 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       managers,
       ...(membership !== undefined && { cluster: membership.late }),
       ...(persistent !== undefined && { persistent }),
+      allocatable: standing.then(({ allocatable }) => allocatable),
       refuse: (uid, failure) => {
         sync.workers.fail(uid, failure).catch((error: unknown) => {
           log.error({ err: error, uid }, "a pod that can't have its volumes could not be ended");
         });
       },
     }),
-    admissionFacts(settings),
+    standing,
   ]);
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
   const { runtime } = collection;
@@ -141,6 +144,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     object: () => membership?.node(),
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
+  let care: CgroupCare | undefined;
   const sync: NodeSync = new NodeSync({
     runtime,
     pleg,
@@ -150,6 +154,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     gates: settings.restartGates,
     backoff: settings.crashLoopBackOff,
+    podsChanged: () => care?.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => server.publish(delta),
     watch: new NodePodWatch(timelines, metrics, clock),
@@ -237,6 +242,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await sources.stop();
     await logs.stop();
     await collection.stop();
+    await care?.stop();
     await sync.stop();
     await managers.stop();
     await probes.stop();
@@ -245,6 +251,12 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   };
   try {
     await runtime.cgroups.setUp();
+    const { startCgroupCare } = await import("./node-cgroups.js");
+    care = await startCgroupCare(settings, {
+      ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
+      pods: () => sync.activePods(),
+    });
+    care.podsChanged();
   } catch (error) {
     await stop();
     throw error;

@@ -12,6 +12,7 @@ import type { PodWatch } from "./pod-watch.js";
 import type { ProbePort } from "../probes/port.js";
 import { Allocations } from "../resources/allocation/allocations.js";
 import { Resizes, type ResizesDeps } from "../resources/allocation/resizes.js";
+import { OrphanCgroups } from "../resources/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
@@ -48,6 +49,8 @@ export interface NodeSyncDeps {
   gates: RestartGates;
   backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
+  /** Which pods run, or what they were granted, has changed. */
+  podsChanged?(): void;
   watch: PodWatch;
   resize?: Pick<ResizesDeps, "counters" | "rules">;
   /** The loop is alive. */
@@ -67,6 +70,7 @@ export class NodeSync {
   /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
   private readonly watched = new Map<string, string[]>();
   private readonly planEvents: PlanEvents;
+  private readonly orphans: OrphanCgroups;
   private cluster: ClusterPods | undefined;
   private staticsKnown = false;
 
@@ -86,6 +90,7 @@ export class NodeSync {
       onAllocated: (pod) => {
         this.workers.get(pod.metadata.uid)?.setPod(pod);
         runtime.volumes.podChanged(pod);
+        deps.podsChanged?.();
       },
       onShown: (uid) => this.statuses.refresh(uid),
     });
@@ -137,6 +142,7 @@ export class NodeSync {
         recorder: runtime.events,
         admit: (pod, signal) => this.admit(pod, signal),
         resizes: this.resizes,
+        isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
         startTime: (pod) => this.records.get(pod)?.startTime,
         runtime: () => this.cache.runtime,
         clock,
@@ -152,6 +158,11 @@ export class NodeSync {
       onGone: (uid) => this.onGone(uid),
       onAgain: (pod) => deps.watch.again(pod),
     });
+    this.orphans = new OrphanCgroups({
+      cgroups: runtime.cgroups,
+      isKnown: (uid) => this.workers.has(uid) || this.records.get(uid) !== undefined || this.isInRuntime(uid),
+      log: moduleLogger(log, "cgroups"),
+    });
     this.loop = new SyncLoop({
       cache: this.cache,
       workers: this.workers,
@@ -161,12 +172,14 @@ export class NodeSync {
       onFirst: () => this.admission.restore(this.records.admittedPods().map((pod) => this.resizes.asAllocated(pod))),
       leftovers: async () => {
         const { podLogsDir } = runtime.settings;
-        const found = await Promise.all([
+        const [volumes, logs, cgroups] = await Promise.all([
           runtime.volumes.listPods(),
-          runtime.cgroups.listPods(),
           podsWithLogs(podLogsDir),
+          runtime.cgroups.listPods(),
         ]);
-        return [...new Set(found.flat())];
+        const found = new Set([...volumes, ...logs]);
+        this.orphans.add(cgroups.filter((uid) => !found.has(uid)));
+        return [...found];
       },
       onStatics: () => {
         this.staticsKnown = true;
@@ -215,6 +228,13 @@ export class NodeSync {
     this.workers.get(uid)?.poke();
   }
 
+  /** Pods that were admitted and of which something runs or may start, as allocated. */
+  activePods(): Pod[] {
+    return [...this.workers.all()].flatMap(({ desired, state }) =>
+      desired !== undefined && (state === "syncing" || state === "ending") ? [desired] : [],
+    );
+  }
+
   /** Every watch, for a pleg thread that has just started. */
   watches(): WatchedPod[] {
     return [...this.watched].map(([uid, watchDirs]) => ({ uid, watchDirs }));
@@ -225,6 +245,7 @@ export class NodeSync {
     this.loop.stop();
     this.admission.stop();
     await this.workers.stop();
+    await this.orphans.stop();
     await this.resizes.stop();
     await this.deps.runtime.volumes.stop();
     this.statuses.stop();
@@ -252,6 +273,8 @@ export class NodeSync {
     const verdict = await this.admission.admit(pod, signal);
     if (verdict.admit) {
       this.records.admitted(pod.metadata.uid);
+      // Its worker takes it on from here.
+      this.deps.podsChanged?.();
       this.resizes.onAdmitted(pod);
     }
     return verdict;
@@ -262,6 +285,7 @@ export class NodeSync {
     if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
     this.deps.watch.seen(pod, observed);
     if (ended) {
+      this.deps.podsChanged?.();
       this.admission.forget(pod.metadata.uid);
       this.resizes.onOver(pod.metadata.uid);
     } else if (state === "syncing") this.resizes.onSynced(pod, plan.resizing === true);
@@ -316,11 +340,23 @@ export class NodeSync {
     // Adopted pods have their cgroup already: their exits are to be seen from the first moment.
     if (this.cache.get(uid).sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)) {
       const sized = outgrown(allocated, this.allocations.actuated(uid));
-      this.deps.runtime.cgroups.ensurePod(allocated, sized === allocated ? undefined : sized).then(
-        (cgroup) => this.onCgroup(uid, cgroup.watchDirs),
-        (error: unknown) => this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked"),
-      );
+      this.checkCgroup(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
+        this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked");
+      });
     }
+  }
+
+  /** A cgroup that is lost is not made anew beneath a running pod: its worker starts the pod anew. */
+  private async checkCgroup(pod: Pod, sized: Pod | undefined): Promise<void> {
+    const { cgroups } = this.deps.runtime;
+    if (await cgroups.isLost(pod)) return;
+    const { watchDirs } = await cgroups.ensurePod(pod, sized);
+    this.onCgroup(pod.metadata.uid, watchDirs);
+  }
+
+  private isInRuntime(uid: string): boolean {
+    const { sandboxes, containers } = this.cache.get(uid);
+    return sandboxes.length + containers.length > 0;
   }
 
   private earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined {
@@ -344,6 +380,7 @@ export class NodeSync {
   }
 
   private onGone(uid: string): void {
+    this.deps.podsChanged?.();
     this.watched.delete(uid);
     this.deps.pleg.unwatch(uid);
     this.deps.runtime.cluster?.()?.podGone(uid);

@@ -35,6 +35,8 @@ export interface PlanInput {
   probes: ProbeResults;
   gates: RestartGates;
   memory: Pick<RestartMemory, "restarts" | "removed">;
+  /** What runs is in no cgroup of the pod's, so that nothing holds it to its limits. */
+  cgroupLost?: boolean;
   /** Absent: running containers are never resized. */
   resize?: ResizeView;
   /** Of the plan before: when the grace ends of a pod that ran to its end, milliseconds since the epoch. */

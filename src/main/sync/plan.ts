@@ -18,7 +18,7 @@ import type { Plan } from "./step.js";
 
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
-  const need = needsNewSandbox(input.pod, input.observed);
+  const need = needsNewSandbox(input.pod, input.observed, input.cgroupLost);
   const current = input.observed.sandboxes[0];
   const usable = need.create ? undefined : current;
   const trigger = usable && restartAllTrigger(builder, usable);

@@ -89,6 +89,8 @@ export interface PodWorkerDeps {
   recorder: EventRecorder;
   /** Settles in the order in which it was asked; rejects with the signal's reason. */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
+  /** Something runs of the pod, and its cgroup is not where it belongs. Absent: never. */
+  isCgroupLost?: (pod: Pod) => Promise<boolean>;
   /** RFC 3339, when this node accepted the pod: status.startTime. */
   startTime(uid: string): string | undefined;
   /** Absent: running containers are never resized. */

@@ -26,6 +26,7 @@ import { requireNetwork } from "./network-not-ready.js";
 import { planPod } from "./plan.js";
 import { isAlive } from "./plan-context.js";
 import { effectiveGraceSeconds, isUp, planEnd, planTermination } from "./plan-termination.js";
+import { CgroupWatch } from "./cgroup-watch.js";
 import { InspectionError } from "./pod-cache.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
 import { defaultRestartGates } from "./restart.js";
@@ -59,6 +60,7 @@ export class PodWorker {
   private notBefore = 0;
   private stopped = false;
   private readonly steps: StepRunner;
+  private readonly cgroupWatch: CgroupWatch;
   private readonly activeAlarm: Alarm;
   private readonly stopWatch: StopWatch;
   private readonly waiters = new Waiters();
@@ -70,6 +72,7 @@ export class PodWorker {
     private readonly deps: PodWorkerDeps,
   ) {
     this.steps = new StepRunner(uid, deps);
+    this.cgroupWatch = new CgroupWatch(deps.clock, deps.isCgroupLost);
     this.activeAlarm = new Alarm(deps.clock, () => this.interrupt("the pod's active deadline has come"));
     this.stopWatch = new StopWatch(deps.clock, () => this.onStopOverdue());
     this.watchActiveDeadline();
@@ -225,6 +228,8 @@ export class PodWorker {
     const { backoff, failures: startFailures, memory } = this.steps;
     memory.see(observed);
     const { gates = defaultRestartGates, deadContainersKept = 1 } = this.deps;
+    const cgroupLost = await this.cgroupWatch.check(pod, observed);
+    this.passAbort.signal.throwIfAborted();
     const now = clock.now();
     const resize = this.deps.resizes?.view(this.uid);
     const plan = planPod({
@@ -238,6 +243,7 @@ export class PodWorker {
       memory,
       endDeadline: this.endDeadline,
       deadContainersKept,
+      cgroupLost,
       ...(resize !== undefined && { resize }),
     });
     this.endDeadline = plan.endDeadline;

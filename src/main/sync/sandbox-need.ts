@@ -5,7 +5,7 @@ import { NamespaceMode, PodSandboxState } from "../../shared/cri/gen/runtime.v1.
 
 export type SandboxNeedReason =
   /** The newest sandbox can be used. */
-  "Current" | "NoSandbox" | "SeveralReady" | "NewestNotReady" | "NetworkNamespaceChanged" | "NoAddress";
+  "Current" | "NoSandbox" | "SeveralReady" | "NewestNotReady" | "NetworkNamespaceChanged" | "NoAddress" | "CgroupLost";
 
 export interface SandboxNeed {
   create: boolean;
@@ -16,7 +16,8 @@ export interface SandboxNeed {
   reason: SandboxNeedReason;
 }
 
-export function needsNewSandbox(pod: Pod, observed: Pick<ObservedPod, "sandboxes">): SandboxNeed {
+/** @param cgroupLost what runs is not in the pod's cgroup: a new sandbox has one (section 15) */
+export function needsNewSandbox(pod: Pod, observed: Pick<ObservedPod, "sandboxes">, cgroupLost = false): SandboxNeed {
   const newest = observed.sandboxes[0];
   if (newest === undefined) return { create: true, attempt: 0, reason: "NoSandbox" };
   const attempt = newest.metadata?.attempt ?? 0;
@@ -35,5 +36,6 @@ export function needsNewSandbox(pod: Pod, observed: Pick<ObservedPod, "sandboxes
     return renew("NetworkNamespaceChanged");
   }
   if (!hostNetwork && newest.network?.ip === "") return renew("NoAddress");
+  if (cgroupLost) return renew("CgroupLost");
   return { create: false, attempt, sandboxId: newest.id, reason: "Current" };
 }

@@ -15,8 +15,12 @@ export function isUnsafePodUidError(error: unknown): error is UnsafePodUidError 
   return error instanceof UnsafePodUidError;
 }
 
+export function isSafePodUid(uid: string): boolean {
+  return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(uid);
+}
+
 /** Returns the UID if it is safe as one path element. @throws UnsafePodUidError */
 export function safePodUid(uid: string): string {
-  if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(uid)) throw new UnsafePodUidError(uid);
+  if (!isSafePodUid(uid)) throw new UnsafePodUidError(uid);
   return uid;
 }

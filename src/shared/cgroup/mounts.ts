@@ -59,11 +59,17 @@ export async function readCgroupMounts(): Promise<CgroupMounts> {
   return detectCgroupMounts(mountinfo, procCgroups);
 }
 
+/** This process's path on v2. */
+async function ownPathV2(): Promise<string> {
+  const text = await readFile("/proc/self/cgroup", "utf8").catch(() => "");
+  return /^0::(.*)$/m.exec(text)?.[1] ?? "/";
+}
+
 /** Does the kernel account swap per cgroup? `ownPath` is this process's path on v2, whose root has no swap files. */
-export async function hasSwapController(mounts: CgroupMounts, ownPath = "/"): Promise<boolean> {
+export async function hasSwapController(mounts: CgroupMounts, ownPath?: string): Promise<boolean> {
   const file =
     mounts.version === 2
-      ? `${mounts.mountPoint}${ownPath}/memory.swap.max`
+      ? `${mounts.mountPoint}${ownPath ?? (await ownPathV2())}/memory.swap.max`
       : `${v1MountPoint(mounts, "memory") ?? ""}/memory.memsw.limit_in_bytes`;
   return stat(file).then(
     () => true,

@@ -52,3 +52,25 @@ test("what need not be written", () => {
   assert.ok(!sameValueV2({ controller: "memory", file: "memory.max", value: "10000000" }, "max"));
   assert.ok(isKernelDefaultV2({ controller: "cpu", file: "cpu.weight", value: "100" }));
 });
+
+test("lifting a limit: what a fresh cgroup has, and what the kernel shows of it", () => {
+  const lifted = v1Writes({ memoryBytes: -1n, hugePages: new Map([["2MB", -1n]]) });
+  assert.deepEqual(shown(lifted), ["memory memory.limit_in_bytes -1", "hugetlb hugetlb.2MB.limit_in_bytes -1"]);
+  for (const write of lifted) {
+    assert.ok(isKernelDefault(write));
+    assert.ok(sameValue(write, "9223372036854771712") && sameValue(write, "9223372036852678656"), "no limit, in pages");
+    assert.ok(!sameValue(write, "4096"));
+  }
+  const [huge] = v2Writes({ hugePages: new Map([["1GB", -1n]]) });
+  assert.ok(huge !== undefined && isKernelDefaultV2(huge) && sameValueV2(huge, "max") && !sameValueV2(huge, "0"));
+});
+
+test("what is kept from reclaim is for v2 alone", () => {
+  const kept = { memoryMinBytes: 10_000_000n, memoryLowBytes: 0n };
+  assert.deepEqual(v1Writes(kept), []);
+  const writes = v2Writes(kept);
+  assert.deepEqual(shown(writes), ["memory memory.min 10000000", "memory memory.low 0"]);
+  assert.deepEqual(writes.map(isKernelDefaultV2), [false, true]);
+  const [min] = writes;
+  assert.ok(min !== undefined && sameValueV2(min, "9998336"));
+});

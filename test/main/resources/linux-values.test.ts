@@ -183,3 +183,16 @@ test("pod cgroup values by class", () => {
     ],
   );
 });
+
+test("another CFS period: container, pod and sandbox", () => {
+  const cpuPeriodUs = 20_000n;
+  const limited = container("a", { cpu: "100m" }, { cpu: "500m", memory: "8Mi" });
+  const values = of(limited, { cpuPeriodUs });
+  assert.deepEqual([values.cpuQuota, values.cpuPeriod], [10_000n, 20_000n]);
+  const subject = pod([limited]);
+  const limits = podCgroupLimits(subject, { cpuCFSQuota: true, podPidsLimit: 0n, hugePageSizes: [], cpuPeriodUs });
+  assert.deepEqual([limits.cpuQuotaUs, limits.cpuPeriodUs], [10_000n, 20_000n]);
+  const { resources } = sandboxResources(subject, { cpuCFSQuota: true, cpuPeriodUs });
+  assert.deepEqual([resources.cpuQuota, resources.cpuPeriod], [10_000n, 20_000n]);
+  assert.equal(of(container("a", {}, { cpu: "1m" }), { cpuPeriodUs: 1000n }).cpuQuota, 1000n, "the kernel's least");
+});

@@ -111,4 +111,6 @@ test("new sandbox: every row of the table, in order", () => {
   assert.equal(need(pod, { sandboxes: [unknown] }).create, false);
   const old = [criSandbox({ id: "s1", ...at(1) }), criSandbox({ state: NOT_READY })];
   assert.deepEqual(need(pod, { sandboxes: old }), { create: false, attempt: 1, sandboxId: "s1", reason: "Current" });
+  const lost = { create: true, attempt: 2, sandboxId: "s1", reason: "CgroupLost" };
+  assert.deepEqual(need(pod, { sandboxes: old }, true), lost);
 });

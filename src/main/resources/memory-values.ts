@@ -1,0 +1,53 @@
+// What MemoryQoS and swap behaviours make of a container's memory: pure arithmetic over requests and limits.
+// Source: status-rules.md 15, https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/#memory-qos-with-cgroup-v2
+import type { Pod } from "../../shared/api/pod.js";
+import type { QOSClass } from "../../shared/api/pod-status.js";
+import { isCriticalPod } from "./oom-score.js";
+import { qosClass } from "./qos.js";
+
+/** Gate MemoryQoS is on. */
+export interface MemoryQos {
+  /** memoryThrottlingFactor, above 0 and up to 1. */
+  throttlingFactor: number;
+  /** memoryReservationPolicy is TieredReservation: requests are kept from reclaim. */
+  reserve: boolean;
+  /** Of the node; stands in for a limit that a container does not have. */
+  allocatableBytes: bigint;
+}
+
+/** memorySwap.swapBehavior; "" of the configuration is NoSwap. */
+export interface Swap {
+  behavior: "NoSwap" | "LimitedSwap";
+  /** Swap of the node. */
+  nodeBytes: bigint;
+}
+
+const PAGE = 4096;
+
+/** What is kept from reclaim, by class: always, as far as can be, or not at all. */
+export function reservedMemory(qos: QOSClass, requestBytes: bigint): { min: bigint; low: bigint } {
+  return { min: qos === "Guaranteed" ? requestBytes : 0n, low: qos === "Burstable" ? requestBytes : 0n };
+}
+
+/** memory.high of a container, where the kernel begins to slow it down; undefined: nowhere before its limit. */
+export function memoryHigh(requestBytes: bigint, limitBytes: bigint, options: MemoryQos): bigint | undefined {
+  if (requestBytes === limitBytes) return undefined;
+  const top = limitBytes > 0n ? limitBytes : options.allocatableBytes;
+  if (top <= 0n) return undefined;
+  const request = Number(requestBytes);
+  const high = Math.floor((request + (Number(top) - request) * options.throttlingFactor) / PAGE) * PAGE;
+  return high > request ? BigInt(high) : undefined;
+}
+
+/** memory.swap.max on v2, bytes: a part of the node's swap as large as the request's part of its memory. */
+export function swapLimit(
+  pod: Pod,
+  requestBytes: bigint,
+  limitBytes: bigint,
+  { behavior, nodeBytes }: Swap,
+  nodeMemoryBytes: bigint,
+): bigint {
+  if (behavior !== "LimitedSwap" || requestBytes === 0n || requestBytes === limitBytes) return 0n;
+  if (qosClass(pod) !== "Burstable" || isCriticalPod(pod)) return 0n;
+  return (requestBytes * nodeBytes) / nodeMemoryBytes;
+}

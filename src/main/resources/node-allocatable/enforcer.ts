@@ -1,0 +1,87 @@
+// Writes the limits of node allocatable and tells how that went.
+// What must hold: a reserved cgroup that can't be held to its share ends the start, as whoever configured it counts on it; the
+// pods' limit is tried again every minute, as pods that use more than it must be evicted before the kernel takes it.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { CgroupManager } from "../cgroup-manager.js";
+import type { Enforcement, ReservedCgroup } from "./enforcement.js";
+
+const AGAIN_MS = 60_000;
+
+/** A cgroup of enforceNodeAllocatable can't be held to its share. */
+export class ReservedCgroupError extends Error {
+  override readonly name = "ReservedCgroupError";
+  readonly code = "RESERVED_CGROUP";
+}
+export const isReservedCgroupError = (error: unknown): error is ReservedCgroupError =>
+  error instanceof ReservedCgroupError;
+
+export interface EnforcerDeps {
+  cgroups: Pick<CgroupManager, "limitPods" | "limitExisting">;
+  events: Pick<EventRecorder, "node">;
+  clock: Clock;
+  log: Logger;
+  enforcement: Enforcement;
+  /** Elements of the pods' cgroup: ["kubepods"]; [] when it is the root of all, which has no limits. */
+  podsCgroup: readonly string[];
+}
+
+export class AllocatableEnforcer {
+  private readonly ending = new AbortController();
+  private retrying: Promise<void> = Promise.resolve();
+
+  constructor(private readonly deps: EnforcerDeps) {}
+
+  /** @throws ReservedCgroupError */
+  async enforceReserved(): Promise<void> {
+    const { cgroups, events, enforcement } = this.deps;
+    for (const reserved of enforcement.reserved) {
+      const { part, cgroup, limits } = reserved;
+      try {
+        await cgroups.limitExisting(cgroup, limits);
+      } catch (error) {
+        const message = `Failed to enforce ${nameOf(reserved)} Cgroup Limits on ${JSON.stringify(cgroup)}: ${errorText(error)}`;
+        events.node({ type: "Warning", reason: "FailedNodeAllocatableEnforcement", message });
+        throw new ReservedCgroupError(message, { cause: error });
+      }
+      const message = `Updated limits on ${part.toLowerCase()} reserved cgroup ${cgroup}`;
+      events.node({ type: "Normal", reason: "NodeAllocatableEnforced", message });
+    }
+  }
+
+  /** The first try begins at once. */
+  startPods(): void {
+    if (this.deps.podsCgroup.length === 0) return;
+    this.retrying = this.enforcePods();
+  }
+
+  async stop(): Promise<void> {
+    this.ending.abort(new Error("the agent stops"));
+    await this.retrying;
+  }
+
+  private async enforcePods(): Promise<void> {
+    const { cgroups, events, clock, log, enforcement, podsCgroup } = this.deps;
+    const { signal } = this.ending;
+    while (!signal.aborted) {
+      try {
+        await cgroups.limitPods(enforcement.pods);
+        const message = "Updated Node Allocatable limit across pods";
+        events.node({ type: "Normal", reason: "NodeAllocatableEnforced", message });
+        return;
+      } catch (error) {
+        const name = `[${podsCgroup.map((element) => JSON.stringify(element)).join(" ")}]`;
+        const message = `Failed to update Node Allocatable Limits ${name}: ${errorText(error)}`;
+        events.node({ type: "Warning", reason: "FailedNodeAllocatableEnforcement", message });
+        log.debug({ err: error }, "the limits of node allocatable are tried again in a minute");
+      }
+      await clock.sleep(AGAIN_MS, signal).catch(() => undefined);
+    }
+  }
+}
+
+function nameOf({ part, compressible }: ReservedCgroup): string {
+  return `${part} Reserved${compressible ? " Compressible" : ""}`;
+}

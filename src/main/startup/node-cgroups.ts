@@ -1,0 +1,95 @@
+// What keeps the node's cgroups as they should be while the agent runs: limits of node allocatable, QoS tiers, the agent's and
+// the system's own processes, kernel flags. Loaded once the tree is there: no pod waits for it.
+import type { Pod } from "../../shared/api/pod.js";
+import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
+import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { CgroupManager } from "../resources/cgroup-manager.js";
+import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
+import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";
+import { pidCapacity } from "../resources/node-allocatable/pid-capacity.js";
+import { reservedOf } from "../resources/node-allocatable/reserved.js";
+import type { NodeResources } from "../resources/node-capacity.js";
+import { ProcessPlacement } from "../resources/process-placement.js";
+import { QosUpdates } from "../resources/qos-updates.js";
+import { setKernelDefaults } from "./kernel-defaults.js";
+import type { NodeSettings } from "./node-settings.js";
+
+/** Upstream's period for both. */
+const ENSURE_MS = 60_000;
+
+export interface CgroupCareParts {
+  cgroups: CgroupManager;
+  mounts: CgroupMounts;
+  capacity: NodeResources;
+  /** Pods that were admitted and are not over. */
+  pods: () => readonly Pod[];
+  events: EventRecorder;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface CgroupCare {
+  /** Which pods there are, or what they were granted, has changed. */
+  podsChanged(): void;
+  stop(): Promise<void>;
+}
+
+/** @throws ReservedCgroupError, SystemCgroupsRootError */
+export async function startCgroupCare(settings: NodeSettings, parts: CgroupCareParts): Promise<CgroupCare> {
+  const { cgroups, mounts, capacity, pods, events, clock } = parts;
+  const log = moduleLogger(parts.log, "cgroups");
+  if (mounts.version === 1) tellCgroupV1(events);
+  const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS } = settings;
+  const root = parseCgroupRoot(cgroupRoot, cgroupDriver);
+  const enforcer = new AllocatableEnforcer({
+    ...{ cgroups, events, clock, log },
+    enforcement: enforcementOf(capacity, await pidCapacity(), reservedOf(settings), {
+      ...settings,
+      memoryQos: memoryQos !== undefined && mounts.version === 2,
+    }),
+    podsCgroup: qosCgroupName(root, "Guaranteed", cgroupsPerQOS),
+  });
+  const { kubeletCgroups, systemCgroups } = settings;
+  const placement =
+    kubeletCgroups === "" && systemCgroups === ""
+      ? undefined
+      : new ProcessPlacement({ kubeletCgroups, systemCgroups, mounts, log });
+  enforcer.startPods();
+  try {
+    await enforcer.enforceReserved();
+  } catch (error) {
+    await enforcer.stop();
+    throw error;
+  }
+  const qos = new QosUpdates({ cgroups, pods, clock, log });
+  if (cgroupsPerQOS) qos.start();
+  let placing = placement?.ensure();
+  const timer: Timer | undefined =
+    placement &&
+    clock.every(ENSURE_MS, () => {
+      placing = placing?.then(() => placement.ensure());
+    });
+  if (!settings.protectKernelDefaults) {
+    await setKernelDefaults(log, { inUserNamespace: settings.kubeletInUserNamespace });
+  }
+  return {
+    podsChanged: () => qos.changed(),
+    async stop() {
+      timer?.cancel();
+      await Promise.all([enforcer.stop(), qos.stop(), placing]);
+    },
+  };
+}
+
+function tellCgroupV1(events: Pick<EventRecorder, "node">): void {
+  events.node({
+    type: "Warning",
+    reason: "CgroupV1",
+    message:
+      "cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to " +
+      "cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1",
+  });
+}

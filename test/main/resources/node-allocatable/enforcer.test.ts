@@ -1,0 +1,116 @@
+// How node allocatable is enforced and told: under virtual time.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CgroupLimits } from "../../../../src/main/resources/cgroup-limits.js";
+import { CgroupMissingError } from "../../../../src/main/resources/cgroup-errors.js";
+import type { Enforcement } from "../../../../src/main/resources/node-allocatable/enforcement.js";
+import {
+  AllocatableEnforcer,
+  isReservedCgroupError,
+} from "../../../../src/main/resources/node-allocatable/enforcer.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+import { settle } from "../../../support/sync-kit.js";
+
+const limits = { cpuShares: 1024n };
+const enforcement: Enforcement = {
+  pods: limits,
+  reserved: [
+    { part: "System", compressible: false, cgroup: "/system", limits },
+    { part: "Kube", compressible: true, cgroup: "/kube", limits },
+  ],
+};
+
+function build(podsCgroup = ["x", "kubepods"]) {
+  const clock = new SteppedClock();
+  const events: string[] = [];
+  const written: string[] = [];
+  const trouble: { pods?: Error; existing?: Error } = {};
+  const enforcer = new AllocatableEnforcer({
+    cgroups: {
+      limitPods: (given: CgroupLimits) => {
+        if (trouble.pods !== undefined) return Promise.reject(trouble.pods);
+        written.push(`pods ${given.cpuShares}`);
+        return Promise.resolve();
+      },
+      limitExisting: (cgroup: string) => {
+        if (trouble.existing !== undefined && cgroup === "/kube") return Promise.reject(trouble.existing);
+        written.push(cgroup);
+        return Promise.resolve();
+      },
+    },
+    events: { node: ({ type, reason, message }) => events.push(`${type} ${reason}: ${message}`) },
+    clock,
+    log: keptLog().log,
+    enforcement,
+    podsCgroup,
+  });
+  return { clock, events, written, trouble, enforcer };
+}
+
+test("limits are written and told once", async () => {
+  const { clock, events, written, enforcer } = build();
+  enforcer.startPods();
+  await enforcer.enforceReserved();
+  await settle();
+  assert.deepEqual(written.toSorted(), ["/kube", "/system", "pods 1024"]);
+  assert.deepEqual(events.toSorted(), [
+    "Normal NodeAllocatableEnforced: Updated Node Allocatable limit across pods",
+    "Normal NodeAllocatableEnforced: Updated limits on kube reserved cgroup /kube",
+    "Normal NodeAllocatableEnforced: Updated limits on system reserved cgroup /system",
+  ]);
+  assert.equal(clock.pending, 0);
+  await enforcer.stop();
+});
+
+test("pods that use more than the limit: told, and tried again every minute until they do not", async () => {
+  const { clock, events, written, trouble, enforcer } = build();
+  trouble.pods = new Error("EBUSY: resource busy");
+  enforcer.startPods();
+  await settle();
+  const failed =
+    'Warning FailedNodeAllocatableEnforcement: Failed to update Node Allocatable Limits ["x" "kubepods"]: EBUSY: resource busy';
+  assert.deepEqual(events, [failed]);
+  clock.step(60_000);
+  await settle();
+  assert.deepEqual(events, [failed, failed]);
+  delete trouble.pods;
+  clock.step(60_000);
+  await settle();
+  assert.deepEqual(written, ["pods 1024"]);
+  clock.step(120_000);
+  await settle();
+  assert.equal(events.length, 3);
+  await enforcer.stop();
+});
+
+test("a stop ends the wait for the next try", async () => {
+  const { clock, trouble, enforcer } = build();
+  trouble.pods = new Error("EBUSY");
+  enforcer.startPods();
+  await settle();
+  await enforcer.stop();
+  assert.equal(clock.pending, 0);
+});
+
+test("a reserved cgroup that is not there is an event, and an error that names what is missing", async () => {
+  const { events, trouble, enforcer } = build();
+  trouble.existing = new CgroupMissingError("/kube", ["/sys/fs/cgroup/memory/kube"]);
+  await assert.rejects(enforcer.enforceReserved(), (error) => {
+    assert.ok(isReservedCgroupError(error));
+    assert.match(
+      error.message,
+      /Failed to enforce Kube Reserved Compressible Cgroup Limits on "\/kube": .*memory\/kube/,
+    );
+    return true;
+  });
+  assert.match(events.at(-1) ?? "", /^Warning FailedNodeAllocatableEnforcement: Failed to enforce Kube Reserved Compr/);
+});
+
+test("the root of all cgroups has no limits to write", async () => {
+  const { events, written, enforcer } = build([]);
+  enforcer.startPods();
+  await settle();
+  assert.deepEqual([events, written], [[], []]);
+  await enforcer.stop();
+});
