@@ -1,6 +1,9 @@
 // Pods and a manager for the tests of the CPU manager.
 import type { TestContext } from "node:test";
-import { createCpuManager, type CpuManagerSettings } from "../../../../src/main/resources/cpu-manager/create-cpu-manager.js";
+import {
+  createCpuManager,
+  type CpuManagerSettings,
+} from "../../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import type { StaticCpuManager } from "../../../../src/main/resources/cpu-manager/static-cpu-manager.js";
 import type { MachineTopology } from "../../../../src/main/resources/topology/machine-topology.js";
 import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
@@ -50,7 +53,7 @@ export async function cpuManagerKit(
   const runtime = {
     pods: [] as ObservedPod[],
     /** Throws where the runtime is to fail. */
-    onUpdate: (_id: string): void | Promise<void> => undefined,
+    onUpdate: undefined as ((id: string) => void | Promise<void>) | undefined,
   };
   const open = async (): Promise<StaticCpuManager> =>
     await createCpuManager(
@@ -70,7 +73,7 @@ export async function cpuManagerKit(
             containerId = "",
             linux,
           }: DeepPartial<UpdateContainerResourcesRequest>) => {
-            await runtime.onUpdate(containerId);
+            await runtime.onUpdate?.(containerId);
             told.push(`${containerId}: ${linux?.cpusetCpus ?? ""}`);
             return {};
           },
