@@ -10,7 +10,7 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";
-import { checkOptions, staticOptions } from "./options.js";
+import { checkOptions, staticOptions, type StaticOptions } from "./options.js";
 import { reservedCpus } from "./reserved.js";
 import { CpuStateFile } from "./state-file.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
@@ -27,6 +27,10 @@ export interface CpuManagerSettings {
   systemReserved: Readonly<Record<string, string>>;
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   disableCPUQuotaWithExclusiveCPUs: boolean;
+  /** Gate PodLevelResourceManagers. */
+  podLevelResourceManagers: boolean;
+  topologyManagerPolicy: string;
+  topologyManagerScope: "container" | "pod";
 }
 
 export interface CpuManagerDeps {
@@ -45,7 +49,7 @@ export async function createCpuManager(
   machine?: MachineTopology,
 ): Promise<StaticCpuManager> {
   const topology = new CpuTopology(machine ?? (await readMachineTopology()));
-  const options = staticOptions(settings.cpuManagerPolicyOptions);
+  const options = staticOptions(settings.cpuManagerPolicyOptions, podLevelOf(settings));
   checkOptions(options, topology);
   const reserved = reservedCpus(topology, {
     // Validation has refused what can't be read.
@@ -60,6 +64,12 @@ export async function createCpuManager(
     periodMs: settings.cpuManagerReconcilePeriodMs,
     noQuotaForExclusive: settings.disableCPUQuotaWithExclusiveCPUs,
   });
+}
+
+/** Only a topology manager that looks at pods hands out CPUs to them. */
+function podLevelOf(settings: CpuManagerSettings): StaticOptions["podLevel"] {
+  if (!settings.podLevelResourceManagers) return "shared";
+  return settings.topologyManagerPolicy !== "none" && settings.topologyManagerScope === "pod" ? "whole" : "containers";
 }
 
 function milliCpuOf(reserved: Readonly<Record<string, string>>): bigint {

@@ -4,6 +4,11 @@ import type { CpuTopology } from "./cpu-topology.js";
 import { CpuPolicyError } from "./errors.js";
 
 export interface StaticOptions {
+  /**
+   * Pods with resources as a whole: they share (gate PodLevelResourceManagers off), their containers ask as any others
+   * (scope container), or they have CPUs as a whole (scope pod).
+   */
+  podLevel: "shared" | "containers" | "whole";
   /** full-pcpus-only: whole cores or nothing. */
   fullCores: boolean;
   /** distribute-cpus-across-numa */
@@ -18,10 +23,14 @@ export interface StaticOptions {
   alignUncoreCache: boolean;
 }
 
-export function staticOptions(given: Readonly<Record<string, string>>): StaticOptions {
+export function staticOptions(
+  given: Readonly<Record<string, string>>,
+  podLevel: StaticOptions["podLevel"] = "shared",
+): StaticOptions {
   // The texts Go takes for true.
   const isOn = (name: string): boolean => /^(1|t|T|TRUE|true|True)$/.test(given[name] ?? "");
   return {
+    podLevel,
     fullCores: isOn("full-pcpus-only"),
     acrossNumaNodes: isOn("distribute-cpus-across-numa"),
     alignBySocket: isOn("align-by-socket"),

@@ -12,15 +12,31 @@ export function exclusiveCpus(pod: Pod, container: Container): number {
 }
 
 /** How many the pod needs at a time: init containers run before the others, sidecars stay. */
-export function exclusivePodCpus(pod: Pod): number {
+export function exclusivePodCpus(pod: Pod, wanted: (container: Container) => number): number {
   let [sidecars, peak] = [0, 0];
   for (const container of pod.spec.initContainers ?? []) {
-    const cpus = exclusiveCpus(pod, container);
+    const cpus = wanted(container);
     if (isSidecar(container)) sidecars += cpus;
     else peak = Math.max(peak, sidecars + cpus);
   }
-  const apps = pod.spec.containers.reduce((sum, container) => sum + exclusiveCpus(pod, container), 0);
+  const apps = pod.spec.containers.reduce((sum, container) => sum + wanted(container), 0);
   return Math.max(peak, sidecars + apps);
+}
+
+/** As `exclusiveCpus` in a pod with resources as a whole: only for a container that would be Guaranteed by itself. */
+export function exclusiveShare(pod: Pod, container: Container): number {
+  const { requests, limits } = container.resources ?? {};
+  const fixed = (["cpu", "memory"] as const).every((name) => {
+    const request = parseQuantity(requests?.[name] ?? 0).nanos;
+    return request > 0n && request === parseQuantity(limits?.[name] ?? 0).nanos;
+  });
+  return fixed ? exclusiveCpus(pod, container) : 0;
+}
+
+/** How many CPUs a Guaranteed pod with resources as a whole asks for; 0: none, or no whole number. */
+export function wholePodCpus(pod: Pod): number {
+  const { requests, limits } = pod.spec.resources ?? {};
+  return qosClass(pod) === "Guaranteed" ? wholeCpus(requests?.["cpu"] ?? limits?.["cpu"]) : 0;
 }
 
 /** 0 for what is no whole number. */

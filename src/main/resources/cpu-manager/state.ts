@@ -6,44 +6,64 @@ import type { CpuAssignments } from "./checkpoint.js";
 import { common, NO_CPUS, sameCpus, union, without, type CpuSet } from "./cpu-set.js";
 
 export class CpuState {
-  private readonly pods = new Map<string, Map<string, CpuSet>>();
+  private readonly containers = new Map<string, Map<string, CpuSet>>();
+  private readonly wholePods = new Map<string, CpuSet>();
 
   constructor(public shared: CpuSet) {}
 
-  static of({ shared, exclusive }: Pick<CpuAssignments, "shared" | "exclusive">): CpuState {
+  static of({ shared, exclusive, pods }: Omit<CpuAssignments, "policyName">): CpuState {
     const state = new CpuState(shared);
-    for (const [uid, containers] of exclusive) state.pods.set(uid, new Map(containers));
+    for (const [uid, containers] of exclusive) state.containers.set(uid, new Map(containers));
+    for (const [uid, cpus] of pods ?? []) state.wholePods.set(uid, cpus);
     return state;
   }
 
   get exclusive(): ReadonlyMap<string, ReadonlyMap<string, CpuSet>> {
-    return this.pods;
+    return this.containers;
+  }
+
+  /** Pods that have CPUs as a whole. */
+  get pods(): ReadonlyMap<string, CpuSet> {
+    return this.wholePods;
+  }
+
+  /** Pods that have any. */
+  get uids(): string[] {
+    return [...new Set([...this.containers.keys(), ...this.wholePods.keys()])];
   }
 
   /** All that is somebody's own. */
   get taken(): CpuSet {
-    return union(...[...this.pods.keys()].map((uid) => this.ofPod(uid)));
+    return union(...this.uids.map((uid) => this.ofPod(uid)));
   }
 
   of(uid: string, container: string): CpuSet | undefined {
-    return this.pods.get(uid)?.get(container);
+    return this.containers.get(uid)?.get(container);
   }
 
   ofPod(uid: string): CpuSet {
-    return union(...(this.pods.get(uid)?.values() ?? []));
+    return union(this.wholePods.get(uid) ?? [], ...(this.containers.get(uid)?.values() ?? []));
   }
 
   assign(uid: string, container: string, cpus: CpuSet): void {
-    const containers = this.pods.get(uid) ?? new Map<string, CpuSet>();
+    const containers = this.containers.get(uid) ?? new Map<string, CpuSet>();
     containers.set(container, cpus);
-    this.pods.set(uid, containers);
+    this.containers.set(uid, containers);
+    this.shared = without(this.shared, cpus);
+  }
+
+  /** The pod has `cpus` as a whole, its containers parts of it. */
+  assignPod(uid: string, cpus: CpuSet, containers: ReadonlyMap<string, CpuSet>): void {
+    this.wholePods.set(uid, cpus);
+    this.containers.set(uid, new Map(containers));
     this.shared = without(this.shared, cpus);
   }
 
   /** False: it had none. */
   release(uid: string): boolean {
     const cpus = this.ofPod(uid);
-    if (!this.pods.delete(uid)) return false;
+    const had = this.containers.delete(uid);
+    if (!this.wholePods.delete(uid) && !had) return false;
     this.shared = union(this.shared, cpus);
     return true;
   }
@@ -71,8 +91,8 @@ export function stateProblem(state: CpuState, { usable, reserved, strict }: Stat
     return `not all reserved cpus: ${print(reserved)} are present in defaultCpuSet: ${print(shared)}`;
   }
   let others = NO_CPUS;
-  for (const [uid, containers] of state.exclusive) {
-    for (const [name, cpus] of containers) {
+  for (const uid of state.uids) {
+    for (const [name, cpus] of state.exclusive.get(uid) ?? []) {
       if (common(cpus, shared).size > 0) {
         return `pod: ${uid}, container: ${name} cpuset: ${print(cpus)} overlaps with default cpuset ${print(shared)}`;
       }

@@ -57,12 +57,14 @@ export class StaticCpuManager implements ResourceManager {
     // As written by who had no CPU of its own to give yet.
     if (kept !== undefined && (kept.shared.size > 0 || kept.exclusive.size > 0)) {
       const state = CpuState.of(kept);
+      // Nobody has CPUs as a pod any more.
+      if (options.podLevel === "shared") for (const uid of [...state.pods.keys()]) state.release(uid);
       const problem = stateProblem(state, { usable: this.usable, reserved, strict: options.strictReservation });
       if (problem !== undefined) throw new CpuStateMismatchError(file.path, problem);
       this.policy = this.policyOn(state);
     }
     const alive = new Set([...pods()].map(({ metadata }) => metadata.uid));
-    for (const uid of [...this.policy.state.exclusive.keys()]) if (!alive.has(uid)) this.policy.state.release(uid);
+    for (const uid of this.policy.state.uids) if (!alive.has(uid)) this.policy.state.release(uid);
     await this.save();
     this.count();
     this.reconciler.start();
@@ -83,10 +85,11 @@ export class StaticCpuManager implements ResourceManager {
     signal: AbortSignal,
   ): Promise<void> {
     signal.throwIfAborted();
-    if (this.policy.wanted(pod, container) === 0) return;
+    if (!this.policy.asks(pod, container)) return;
     const { metrics, options } = this.deps;
     const before = this.policy.state.shared;
-    metrics.requested();
+    // One that shares its pod's CPUs has asked for none.
+    if (this.policy.wanted(pod, container) > 0) metrics.requested();
     try {
       const cpus = this.policy.allocate(pod, container, affinity);
       if (options.alignUncoreCache && cpus !== undefined && this.policy.isInOneCache(cpus)) metrics.oneCache();
@@ -102,9 +105,9 @@ export class StaticCpuManager implements ResourceManager {
 
   grant(pod: Pod, container: Container): ContainerGrant {
     const { uid } = pod.metadata;
-    const own = this.policy.state.of(uid, container.name);
+    const own = this.policy.state.of(uid, container.name) !== undefined && this.policy.wanted(pod, container) > 0;
     const cpus = printCpuList(this.cpusOf(uid, container.name));
-    return { cpus, ...(own !== undefined && this.deps.noQuotaForExclusive && { noCpuQuota: true }) };
+    return { cpus, ...(own && this.deps.noQuotaForExclusive && { noCpuQuota: true }) };
   }
 
   started(pod: Pod, container: Container, containerId: string): void {
@@ -147,7 +150,13 @@ export class StaticCpuManager implements ResourceManager {
 
   private async save(): Promise<void> {
     const { state } = this.policy;
-    await this.deps.file.write(() => ({ policyName: POLICY, shared: state.shared, exclusive: state.exclusive }));
+    const withPods = this.deps.options.podLevel !== "shared";
+    await this.deps.file.write(() => ({
+      policyName: POLICY,
+      shared: state.shared,
+      exclusive: state.exclusive,
+      pods: withPods ? state.pods : undefined,
+    }));
   }
 
   private count(): void {
@@ -160,7 +169,7 @@ export class StaticCpuManager implements ResourceManager {
   private releaseEnded(): void {
     const now = new Set([...this.pods()].map(({ metadata }) => metadata.uid));
     for (const uid of [...this.known]) if (!now.has(uid)) this.release(uid);
-    for (const uid of this.policy.state.exclusive.keys()) if (now.has(uid)) this.known.add(uid);
+    for (const uid of this.policy.state.uids) if (now.has(uid)) this.known.add(uid);
   }
 
   private policyOn(state: CpuState): StaticPolicy {

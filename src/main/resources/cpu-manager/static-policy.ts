@@ -7,10 +7,18 @@ import type { TopologyHint } from "../managers/port.js";
 import { hasPodLevelResources } from "../pod-requests.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
-import { notWholeCores, tooFewCores, tooFewCpus } from "./errors.js";
+import { emptyPodPool, notWholeCores, tooFewCores, tooFewCpus } from "./errors.js";
 import { cpuHints } from "./hints.js";
 import type { StaticOptions } from "./options.js";
-import { allContainers, exclusiveCpus, exclusivePodCpus, runsBefore } from "./requests.js";
+import { podPoolProblem, shareOut } from "./pod-level.js";
+import {
+  allContainers,
+  exclusiveCpus,
+  exclusivePodCpus,
+  exclusiveShare,
+  runsBefore,
+  wholePodCpus,
+} from "./requests.js";
 import type { CpuState } from "./state.js";
 import { takeDistributed } from "./take-distributed.js";
 import { takePacked } from "./take-packed.js";
@@ -35,30 +43,33 @@ export class StaticPolicy {
 
   /** How many CPUs of its own the container is to have; 0: none. */
   wanted(pod: Pod, container: Container): number {
-    return isManaged(pod) ? exclusiveCpus(pod, container) : 0;
+    if (!hasPodLevelResources(pod)) return exclusiveCpus(pod, container);
+    const { podLevel } = this.options;
+    if (podLevel === "shared" || (podLevel === "whole" && wholePodCpus(pod) === 0)) return 0;
+    return exclusiveShare(pod, container);
+  }
+
+  /** Has anybody to look for CPUs for it? */
+  asks(pod: Pod, container: Container): boolean {
+    return this.wholePod(pod) > 0 || this.wanted(pod, container) > 0;
   }
 
   /** Undefined: it asks for none. Idempotent. @throws AllocationError */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined): CpuSet | undefined {
-    const count = this.wanted(pod, container);
-    if (count === 0) return undefined;
-    const known = this.state.of(pod.metadata.uid, container.name);
+    const { uid } = pod.metadata;
+    const [count, whole] = [this.wanted(pod, container), this.wholePod(pod)];
+    if (count === 0 && whole === 0) return undefined;
+    const known = this.state.of(uid, container.name);
     if (known !== undefined) return known;
-    const reusable = this.reusable(pod);
-    const free = union(this.free, reusable);
-    if (this.options.fullCores) {
-      const perCore = this.topology.cpusPerCore;
-      if (count % perCore !== 0) throw notWholeCores(count, perCore);
-      if (count > free.size) throw tooFewCores(free.size, count, perCore);
-    }
-    const cpus = this.take(count, free, reusable, affinity);
-    if (cpus === undefined) throw tooFewCpus(free.size, count);
-    this.state.assign(pod.metadata.uid, container.name, cpus);
+    if (whole > 0) return this.allocatePod(pod, whole, affinity).get(container.name);
+    const cpus = this.find(count, this.reusable(pod), affinity);
+    this.state.assign(uid, container.name, cpus);
     return cpus;
   }
 
   /** Undefined: no wish. */
   hints(pod: Pod, container: Container): TopologyHint[] | undefined {
+    if (this.wholePod(pod) > 0) return this.podHints(pod);
     const count = this.wanted(pod, container);
     if (count === 0) return undefined;
     const known = this.state.of(pod.metadata.uid, container.name);
@@ -68,9 +79,15 @@ export class StaticPolicy {
 
   /** As hints, for all containers of the pod in one place. */
   podHints(pod: Pod): TopologyHint[] | undefined {
-    const count = isManaged(pod) ? exclusivePodCpus(pod) : 0;
-    if (count === 0) return undefined;
     const { uid } = pod.metadata;
+    const whole = this.wholePod(pod);
+    if (whole > 0) {
+      const has = this.state.pods.get(uid);
+      if (has !== undefined) return has.size === whole ? this.places(has, whole) : [];
+      return this.poolProblem(pod, whole) === undefined ? this.places(this.free, whole) : [];
+    }
+    const count = exclusivePodCpus(pod, (container) => this.wanted(pod, container));
+    if (count === 0) return undefined;
     const changed = allContainers(pod).some((container) => {
       const known = this.state.of(uid, container.name);
       return known !== undefined && known.size !== this.wanted(pod, container);
@@ -89,6 +106,38 @@ export class StaticPolicy {
     const { taken } = this.state;
     const { topology } = this;
     return new Map(topology.ids("numaNode").map((id) => [id, common(topology.members("numaNode", id), taken).size]));
+  }
+
+  /** How many CPUs the pod is to have as a whole; 0: its containers ask by themselves, or not at all. */
+  private wholePod(pod: Pod): number {
+    return this.options.podLevel === "whole" && hasPodLevelResources(pod) ? wholePodCpus(pod) : 0;
+  }
+
+  private allocatePod(pod: Pod, count: number, affinity: TopologyHint | undefined): ReadonlyMap<string, CpuSet> {
+    const problem = this.poolProblem(pod, count);
+    if (problem !== undefined) throw emptyPodPool(problem);
+    const cpus = this.find(count, NO_CPUS, affinity);
+    const wanted = (container: Container): number => this.wanted(pod, container);
+    const shares = shareOut(pod, cpus, wanted, (free, part) => this.takeFrom(free, part, NO_CPUS));
+    if (shares === undefined) throw tooFewCpus(cpus.size, count);
+    this.state.assignPod(pod.metadata.uid, cpus, shares);
+    return shares;
+  }
+
+  private poolProblem(pod: Pod, count: number): string | undefined {
+    return podPoolProblem(pod, count, (container) => this.wanted(pod, container));
+  }
+
+  private find(count: number, reusable: CpuSet, affinity: TopologyHint | undefined): CpuSet {
+    const free = union(this.free, reusable);
+    if (this.options.fullCores) {
+      const perCore = this.topology.cpusPerCore;
+      if (count % perCore !== 0) throw notWholeCores(count, perCore);
+      if (count > free.size) throw tooFewCores(free.size, count, perCore);
+    }
+    const cpus = this.take(count, free, reusable, affinity);
+    if (cpus === undefined) throw tooFewCpus(free.size, count);
+    return cpus;
   }
 
   /** CPUs of init containers that have ended when the next container starts, unless one that stays has them already. */
@@ -137,9 +186,4 @@ export class StaticPolicy {
     const cores = this.topology.groupsOf("core", this.reserved);
     return union(...cores.map((id) => this.topology.members("core", id)));
   }
-}
-
-/** Pods with resources of their own as a whole run in the shared pool, as long as PodLevelResourceManagers is off. */
-function isManaged(pod: Pod): boolean {
-  return !hasPodLevelResources(pod);
 }

@@ -29,6 +29,8 @@ export interface ManagerSettings {
   memoryBytes: bigint;
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   disableCPUQuotaWithExclusiveCPUs: boolean;
+  /** Gate PodLevelResourceManagers. */
+  podLevelResourceManagers: boolean;
 }
 
 export interface ManagerDeps {

@@ -29,6 +29,23 @@ describe("upstream's state", () => {
     });
     assert.equal(printCpuList(decoded.exclusive.get("pod")?.get("container1") ?? []), "4-6");
   });
+  test("with pods that have CPUs as a whole, under either name of that struct", () => {
+    const entries = { pod1: { container1: "5-6", container2: "3-4" } };
+    const state = { policyName: "static", defaultCpuSet: "1-2", entries, podEntries: { pod2: { cpuSet: "7-9" } } };
+    for (const checksum of [766259872, 2284712151]) {
+      const { pods } = decodeCpuState({ ...state, checksum });
+      assert.equal(printCpuList(pods?.get("pod2") ?? []), "7-9");
+    }
+    const decoded = decodeCpuState(state);
+    assert.equal(encodeCpuState(decoded), JSON.stringify({ ...state, checksum: 766259872 }));
+    assert.throws(() => decodeCpuState({ ...state, podEntries: {}, checksum: 766259872 }));
+  });
+  test("a form that knows pods, without one of them, has another sum and is taken too", () => {
+    const state = { policyName: "static", defaultCpuSet: "7-9", entries: { pod }, checksum: 1942532442 };
+    assert.equal(decodeCpuState(state).exclusive.size, 1);
+    const empty = { ...decodeCpuState(state), pods: new Map() };
+    assert.equal(decodeCpuState(JSON.parse(encodeCpuState(empty))).exclusive.size, 1);
+  });
   test("order of pods and containers does not matter to the sum", () => {
     const cpus = { a: new Set([1]), b: new Set([2]) };
     const [ab, ba] = [new Map(Object.entries(cpus)), new Map(Object.entries(cpus).reverse())];

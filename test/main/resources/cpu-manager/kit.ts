@@ -44,6 +44,9 @@ export async function cpuManagerKit(
   machine: MachineTopology,
   settings: Partial<CpuManagerSettings> = {},
 ) {
+  // Before the folder goes.
+  const managers: StaticCpuManager[] = [];
+  t.after(() => Promise.all(managers.map((manager) => manager.stop())));
   const rootDir = await temporaryFolder(t);
   const clock = new SteppedClock();
   const kept = keptLog();
@@ -65,6 +68,9 @@ export async function cpuManagerKit(
         kubeReserved: {},
         systemReserved: {},
         disableCPUQuotaWithExclusiveCPUs: true,
+        podLevelResourceManagers: false,
+        topologyManagerPolicy: "none",
+        topologyManagerScope: "container",
         ...settings,
       },
       {
@@ -89,7 +95,7 @@ export async function cpuManagerKit(
   const start = async (pods: readonly Pod[] | (() => Iterable<Pod>) = []): Promise<StaticCpuManager> => {
     const manager = await open();
     await manager.start(typeof pods === "function" ? pods : () => pods);
-    t.after(() => manager.stop());
+    managers.push(manager);
     return manager;
   };
   return { rootDir, clock, kept, registry, told, runtime, open, start };

@@ -1,6 +1,6 @@
 // The CPU manager over its life: what is kept on disk, what an agent after it finds, what containers are told.
 import assert from "node:assert/strict";
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
@@ -11,6 +11,7 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
 import { until } from "../../../support/sources-kit.js";
 import { allocateAll, burstable, cpuManagerKit, fixed, granted, guaranteed, observed } from "./kit.js";
+import { container, pod } from "../pods.js";
 import { machine } from "./machines.js";
 
 const MACHINE = machine({ sockets: 1, numaNodes: 2, coresPerNode: 2, threads: 1 });
@@ -99,6 +100,29 @@ describe("the state on disk", () => {
     assert.deepEqual(granted(manager, burstable("b")), { main: "0-3" });
     assert.ok((await readdir(rootDir)).some((name) => name.startsWith("cpu_manager_state.corrupt-")));
     assert.equal(log.warnings().length, 1);
+  });
+  test("CPUs of pods as a whole: kept with the gate on, everybody's again with the gate off", async (t) => {
+    const gate = {
+      podLevelResourceManagers: true,
+      topologyManagerPolicy: "best-effort",
+      topologyManagerScope: "pod",
+    } as const;
+    const { rootDir, start } = await cpuManagerKit(t, MACHINE, gate);
+    const two = { cpu: 2, memory: "1Gi" };
+    const subject = pod([fixed("own", 1), container("rest")], { resources: { requests: two, limits: two } }, "w");
+    const manager = await start();
+    await allocateAll(manager, subject);
+    assert.deepEqual(granted(manager, subject), { own: "2", rest: "3" });
+    assert.deepEqual(
+      [true, undefined],
+      subject.spec.containers.map((one) => manager.grant(subject, one).noCpuQuota),
+    );
+    const next = await start([subject]);
+    assert.deepEqual(granted(next, subject), { own: "2", rest: "3" });
+    assert.equal((await kept(rootDir)).pods?.size, 1);
+    const off = await cpuManagerKit(t, MACHINE);
+    await copyFile(stateFile(rootDir), stateFile(off.rootDir));
+    assert.deepEqual(granted(await off.start([subject]), subject), { own: "0-3", rest: "0-3" });
   });
   test("a pod whose end nobody told is found out; one that is being admitted is not taken for such", async (t) => {
     const { clock, start } = await cpuManagerKit(t, MACHINE);

@@ -203,6 +203,72 @@ describe("the topology manager's place", () => {
   });
 });
 
+describe("pods with resources as a whole (gate PodLevelResourceManagers)", () => {
+  const four = { cpu: 4, memory: "1Gi" };
+  const whole = (containers: Container[], initContainers: Container[] = []): Pod =>
+    pod(containers, { initContainers, resources: { requests: four, limits: four } }, "w");
+  const free = container("free");
+  const always: Partial<Container> = { restartPolicy: "Always" };
+  const on = (podLevel: "containers" | "whole"): StaticPolicy => {
+    const { state, reserved } = policyOn(FOUR_CORES);
+    return new StaticPolicy(new CpuTopology(machine(FOUR_CORES)), reserved, staticOptions({}, podLevel), state);
+  };
+  const shared: [name: string, subject: Pod, expected: Record<string, string>][] = [
+    ["its own CPU and what is left of the pod's", whole([fixed("a", 2), free]), { a: "1,5", free: "2,6" }],
+    ["nobody has any of its own", whole([free]), { free: "1-2,5-6" }],
+    [
+      "init containers run before: they may have all that sidecars leave",
+      whole([fixed("a", 2), free], [fixed("s", 1, always), fixed("i", 3), container("j")]),
+      { s: "1", i: "2,5-6", j: "2,5-6", a: "2,6", free: "5" },
+    ],
+    [
+      "a container that is not Guaranteed by itself shares",
+      whole([container("a", { cpu: 1 }, { cpu: 2 })]),
+      { a: "1-2,5-6" },
+    ],
+  ];
+  for (const [name, subject, expected] of shared) {
+    test(`scope pod: ${name}`, () => {
+      const policy = on("whole");
+      assert.deepEqual(allocateAll(policy, subject), expected);
+      assert.deepEqual(allocateAll(policy, subject), expected);
+      assert.equal(printCpuList(policy.state.pods.get("w") ?? []), "1-2,5-6");
+      assert.ok(policy.state.release("w"));
+      assert.equal(policy.state.shared.size, 8);
+    });
+  }
+  const refused: [subject: Pod, message: string][] = [
+    [
+      whole([fixed("a", 4), free]),
+      "pod rejected, sum of exclusive container cpu requests equals pod budget, leaving no cpus for shared containers",
+    ],
+    [
+      whole([fixed("a", 1)], [fixed("s", 2, always), fixed("i", 3)]),
+      "pod rejected, largest exclusive init container requests 3 cpus, but only 2 available",
+    ],
+    [
+      whole([fixed("a", 1)], [fixed("s", 4, always), container("i")]),
+      "pod rejected, pod has shared init containers but no cpus available for them",
+    ],
+  ];
+  for (const [subject, message] of refused) {
+    test(message, () => {
+      const policy = on("whole");
+      assert.deepEqual(policy.podHints(subject), []);
+      assert.throws(() => allocateAll(policy, subject), { reason: "EmptyPodSharedPoolError", message });
+      assert.equal(policy.state.taken.size, 0);
+    });
+  }
+  test("scope container: containers ask as in any other pod", () => {
+    assert.deepEqual(allocateAll(on("containers"), whole([fixed("a", 2), free])), { a: "1,5", free: "" });
+  });
+  test("no whole number of CPUs: all share", () => {
+    const odd = { cpu: "2500m", memory: "1Gi" };
+    const subject = pod([fixed("a", 2)], { resources: { requests: odd, limits: odd } });
+    assert.deepEqual(allocateAll(on("whole"), subject), { a: "" });
+  });
+});
+
 describe("the reserved CPUs", () => {
   const topology = new CpuTopology(machine(FOUR_CORES));
   const table: [name: string, cpus: number[], milliCpu: bigint, expected: string][] = [
