@@ -104,6 +104,8 @@ export interface Settings extends AgentFlags {
   readonly cpuManagerReconcilePeriodMs: number;
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   readonly disableCPUQuotaWithExclusiveCPUs: boolean;
+  /** Gate PodLevelResourceManagers. */
+  readonly podLevelResourceManagers: boolean;
   readonly memoryManagerPolicy: "None" | "Static";
   readonly topologyManagerPolicy: TopologyPolicyName;
   readonly topologyManagerScope: "container" | "pod";
@@ -281,6 +283,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     cpuManagerPolicyOptions: map("cpuManagerPolicyOptions"),
     cpuManagerReconcilePeriodMs: rest("cpuManagerReconcilePeriod", 10 * SECOND),
     disableCPUQuotaWithExclusiveCPUs: config.gate("DisableCPUQuotaWithExclusiveCPUs"),
+    podLevelResourceManagers: config.gate("PodLevelResourceManagers"),
     memoryManagerPolicy: text("memoryManagerPolicy") === "Static" ? "Static" : "None",
     topologyManagerPolicy: TOPOLOGY_POLICIES.find((name) => name === text("topologyManagerPolicy")) ?? "none",
     topologyManagerScope: text("topologyManagerScope") === "pod" ? "pod" : "container",

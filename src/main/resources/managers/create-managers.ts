@@ -29,6 +29,8 @@ export interface ManagerSettings {
   memoryBytes: bigint;
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   disableCPUQuotaWithExclusiveCPUs: boolean;
+  /** Gate PodLevelResourceManagers. */
+  podLevelResourceManagers: boolean;
 }
 
 export interface ManagerDeps {
@@ -43,7 +45,17 @@ export interface ManagerDeps {
 }
 
 /** In upstream's order: devices, CPUs, memory. */
-export function createManagers(_settings: ManagerSettings, { registry, clock }: ManagerDeps): ResourceManagers {
+export function createManagers(settings: ManagerSettings, deps: ManagerDeps): ResourceManagers {
+  const { registry, clock } = deps;
   const sources: ManagerSource[] = [];
+  if (settings.cpuManagerPolicy === "static") {
+    sources.push({
+      kind: "cpu",
+      make: async () => {
+        const { createCpuManager } = await import("../cpu-manager/create-cpu-manager.js");
+        return await createCpuManager(settings, deps);
+      },
+    });
+  }
   return new JoinedManagers({ sources, metrics: topologyMetrics(registry), clock });
 }

@@ -1,0 +1,55 @@
+// The checksum of cpu_manager_state: 32-bit FNV-1a over Go's debug print of upstream's struct, type name and all.
+// What must hold: one with podEntries, empty or not, is another struct than one without.
+import { parseCpuList } from "../../../shared/api/cpu-list.js";
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** The file's members as they are written. */
+export interface StateTexts {
+  policyName: string;
+  defaultCpuSet: string;
+  entries: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Gate PodLevelResourceManagers: each pod's own CPUs. */
+  podEntries?: Readonly<Record<string, { readonly cpuSet: string }>>;
+}
+
+/** The name that every version takes; 1.36 has others of its own beside it. */
+const WRITTEN = "CPUManagerCheckpoint";
+const WITHOUT_PODS = [WRITTEN, "CPUManagerCheckpointV2"];
+const WITH_PODS = [WRITTEN, "CPUManagerCheckpointV3"];
+
+export function stateSum(texts: StateTexts): number {
+  return sumOf(texts, WRITTEN);
+}
+
+/** Is it a sum that some kubelet makes of these members? */
+export function isStateSum(texts: StateTexts, sum: number): boolean {
+  if (texts.podEntries === undefined && WITHOUT_PODS.some((name) => sumOf(texts, name) === sum)) return true;
+  const withPods = { podEntries: {}, ...texts };
+  return WITH_PODS.some((name) => sumOf(withPods, name) === sum);
+}
+
+function sumOf({ policyName, defaultCpuSet, entries, podEntries }: StateTexts, struct: string): number {
+  const containers = Object.entries(entries).map(([uid, lists]) => [uid, goMap(Object.entries(lists))] as const);
+  const pods = Object.entries(podEntries ?? {}).map(([uid, { cpuSet }]) => [uid, goCpus(cpuSet)] as const);
+  const text =
+    `(*state.${struct}){PolicyName:(string)${policyName} DefaultCPUSet:(string)${defaultCpuSet} ` +
+    `Entries:(map[string]map[string]string)${goMap(containers)} ` +
+    (podEntries === undefined ? "" : `PodEntries:(state.PodCPUAssignments)${goMap(pods)} `) +
+    `Checksum:(checksum.Checksum)0}`;
+  let hash = FNV_OFFSET;
+  for (const byte of Buffer.from(text, "utf8")) hash = Math.imul(hash ^ byte, FNV_PRIME);
+  return hash >>> 0;
+}
+
+/** Go prints maps by ascending keys. */
+function goMap(members: readonly (readonly [string, string])[]): string {
+  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${sorted.map(([key, text]) => `${key}:${text}`).join(" ")}]`;
+}
+
+function goCpus(list: string): string {
+  const cpus = (parseCpuList(list) ?? []).map((cpu) => `${cpu}:{}`);
+  return `{CPUSet:(cpuset.CPUSet){elems:(map[int]struct {})map[${cpus.join(" ")}]}}`;
+}

@@ -1,0 +1,59 @@
+// Why the CPU manager can't start or can't serve a container, one class per cause.
+import { AllocationError } from "../managers/port.js";
+
+/** The static policy can't work with these settings on this machine. */
+export class CpuPolicyError extends Error {
+  override readonly name = "CpuPolicyError";
+  readonly code = "CPU_POLICY";
+}
+export const isCpuPolicyError = (error: unknown): error is CpuPolicyError => error instanceof CpuPolicyError;
+
+/**
+ * What the state file promises does not fit the settings or the machine: containers may run on CPUs that would now be
+ * given to others. Only somebody who has drained the node knows that the file can go.
+ */
+export class CpuStateMismatchError extends Error {
+  override readonly name = "CpuStateMismatchError";
+  readonly code = "CPU_STATE_MISMATCH";
+  constructor(
+    readonly path: string,
+    problem: string,
+  ) {
+    super(
+      `could not restore state from checkpoint: ${problem}, please drain this node and delete the CPU manager checkpoint ` +
+        `file ${JSON.stringify(path)} before starting the kubelet again`,
+    );
+  }
+}
+export const isCpuStateMismatchError = (error: unknown): error is CpuStateMismatchError =>
+  error instanceof CpuStateMismatchError;
+
+/** full-pcpus-only: the request is no whole number of cores. */
+export function notWholeCores(requested: number, perCore: number): AllocationError {
+  return new AllocationError(
+    "SMTAlignmentError",
+    `SMT Alignment Error: requested ${requested} cpus not multiple cpus per core = ${perCore}`,
+  );
+}
+
+/** full-pcpus-only: too few cores of which nothing is reserved or taken. */
+export function tooFewCores(available: number, requested: number, perCore: number): AllocationError {
+  return new AllocationError(
+    "SMTAlignmentError",
+    `SMT Alignment Error: not enough free physical CPUs: available physical CPUs = ${available}, ` +
+      `requested CPUs = ${requested}, CPUs per core = ${perCore}`,
+  );
+}
+
+/** More than is free, which the node's account of CPUs should have seen before. */
+export function tooFewCpus(available: number, requested: number): AllocationError {
+  return new AllocationError(
+    "UnexpectedAdmissionError",
+    `not enough cpus available to satisfy request: requested=${requested}, available=${available}`,
+  );
+}
+
+/** A pod's own CPUs all go to containers that have some for themselves, and others have none to run on. */
+export function emptyPodPool(problem: string): AllocationError {
+  return new AllocationError("EmptyPodSharedPoolError", problem);
+}

@@ -1,0 +1,59 @@
+// Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with whole CPUs for itself as a whole gets those, and its
+// containers share them out: some have CPUs of their own, the others run on what is left of the pod's. Pure.
+// What must hold: no container of such a pod runs on CPUs of others, and none is left without any.
+import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
+import { union, without, type CpuSet } from "./cpu-set.js";
+
+/** How many CPUs of its own a container asks for; 0: it shares. */
+export type CpusWanted = (container: Container) => number;
+
+/** Why the pod's CPUs can't be shared out; undefined: they can. Init containers run one after the other. */
+export function podPoolProblem({ spec }: Pod, total: number, wanted: CpusWanted): string | undefined {
+  let stays = 0;
+  let sharers = false;
+  for (const container of spec.initContainers ?? []) {
+    const cpus = wanted(container);
+    const left = total - stays;
+    if (isSidecar(container)) {
+      stays += cpus;
+      sharers ||= cpus === 0;
+    } else if (cpus > left) {
+      return `pod rejected, largest exclusive init container requests ${cpus} cpus, but only ${left} available`;
+    } else if (cpus === 0 && left <= 0) {
+      return "pod rejected, pod has shared init containers but no cpus available for them";
+    }
+  }
+  for (const container of spec.containers) {
+    const cpus = wanted(container);
+    stays += cpus;
+    sharers ||= cpus === 0;
+  }
+  if (!sharers || stays < total) return undefined;
+  return "pod rejected, sum of exclusive container cpu requests equals pod budget, leaving no cpus for shared containers";
+}
+
+/** Container to its CPUs. Undefined when they are not enough. */
+export function shareOut(
+  { spec }: Pod,
+  cpus: CpuSet,
+  wanted: CpusWanted,
+  take: (free: CpuSet, count: number) => CpuSet | undefined,
+): Map<string, CpuSet> | undefined {
+  const shares = new Map<string, CpuSet>();
+  const sharers: string[] = [];
+  let free = cpus;
+  for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+    const count = wanted(container);
+    const ends = (spec.initContainers ?? []).includes(container) && !isSidecar(container);
+    if (count === 0 && !ends) {
+      sharers.push(container.name);
+      continue;
+    }
+    const own = count === 0 ? free : take(free, count);
+    if (own === undefined) return undefined;
+    shares.set(container.name, union(own));
+    if (!ends) free = without(free, own);
+  }
+  for (const name of sharers) shares.set(name, free);
+  return shares;
+}

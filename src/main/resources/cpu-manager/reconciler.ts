@@ -1,0 +1,155 @@
+// Keeps the cpusets of running containers what they are to be: at once when the shared pool has changed, and every
+// cpuManagerReconcilePeriod for those that could not be told.
+// What must hold: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the agent
+// every container is told once, for nobody knows what it was told last.
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { CriClient } from "../../../shared/cri/client.js";
+import { isNotFound, isUnavailable } from "../../../shared/cri/errors.js";
+import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+/** From the grant, with which a container is created, to its start. */
+const CREATION_MS = 60_000;
+
+export interface ReconcilerDeps {
+  cri: () => Pick<CriClient, "updateContainerResources">;
+  observed: () => Iterable<ObservedPod>;
+  clock: Clock;
+  log: Logger;
+  periodMs: number;
+  /** The Linux list of CPUs that the container is to run on. */
+  cpusOf: (podUid: string, container: string) => string;
+  /** Before each round that the timer begins. */
+  onTick: () => void;
+}
+
+interface Running {
+  id: string;
+  podUid: string;
+  name: string;
+}
+
+interface Fresh extends Running {
+  /** Monotonic, milliseconds. */
+  since: number;
+}
+
+export class CpuReconciler {
+  /** By container id: what the runtime was told last. */
+  private readonly told = new Map<string, string>();
+  /** Started, but not yet observed to run. */
+  private readonly fresh = new Map<string, Fresh>();
+  /** Containers that could not be told, so that a warning comes once. */
+  private readonly failing = new Set<string>();
+  private readonly stopping = new AbortController();
+  private timer: Timer | undefined;
+  private poolChangedAt = -Infinity;
+  private asked = false;
+  private round: Promise<void> | undefined;
+
+  constructor(private readonly deps: ReconcilerDeps) {}
+
+  start(): void {
+    this.timer = this.deps.clock.every(this.deps.periodMs, () => {
+      this.deps.onTick();
+      this.ask();
+    });
+  }
+
+  poolChanged(): void {
+    this.poolChangedAt = this.deps.clock.monotonic();
+    this.ask();
+  }
+
+  /** It was created with what was right then; only if that has changed meanwhile there is something to do. */
+  started(podUid: string, name: string, id: string): void {
+    const { clock, cpusOf } = this.deps;
+    const since = clock.monotonic();
+    this.fresh.set(id, { id, podUid, name, since });
+    if (since - this.poolChangedAt > CREATION_MS) this.told.set(id, cpusOf(podUid, name));
+    else this.ask();
+  }
+
+  /** Resolves when the round that runs, if any, has ended. */
+  async settled(): Promise<void> {
+    await this.round;
+  }
+
+  async stop(): Promise<void> {
+    this.timer?.cancel();
+    this.stopping.abort();
+    await this.round;
+  }
+
+  private ask(): void {
+    if (this.stopping.signal.aborted) return;
+    this.asked = true;
+    this.round ??= this.rounds().finally(() => {
+      this.round = undefined;
+    });
+  }
+
+  /** Never rejects. */
+  private async rounds(): Promise<void> {
+    // What has changed the pool goes on first: a pod that is admitted changes it container by container.
+    await Promise.resolve();
+    while (this.asked && !this.stopping.signal.aborted) {
+      this.asked = false;
+      await this.tellAll();
+    }
+  }
+
+  private async tellAll(): Promise<void> {
+    const running = new Map(this.running().map((container) => [container.id, container]));
+    for (const id of this.told.keys()) if (!running.has(id)) this.told.delete(id);
+    for (const id of this.failing) if (!running.has(id)) this.failing.delete(id);
+    for (const container of running.values()) {
+      if (this.stopping.signal.aborted || !(await this.tell(container))) return;
+    }
+  }
+
+  /** False: the runtime is away, others need not be tried. */
+  private async tell({ id, podUid, name }: Running): Promise<boolean> {
+    const { cri, cpusOf } = this.deps;
+    const cpus = cpusOf(podUid, name);
+    if (this.told.get(id) === cpus || cpus === "") return true;
+    try {
+      const linux = { cpusetCpus: cpus };
+      await cri().updateContainerResources({ containerId: id, linux }, { signal: this.stopping.signal });
+      this.told.set(id, cpus);
+      this.failing.delete(id);
+    } catch (error) {
+      if (this.stopping.signal.aborted || isUnavailable(error)) return false;
+      // Ended meanwhile.
+      if (isNotFound(error)) this.told.set(id, cpus);
+      else this.warn(id, podUid, name, cpus, error);
+    }
+    return true;
+  }
+
+  private warn(id: string, podUid: string, name: string, cpus: string, error: unknown): void {
+    if (this.failing.has(id)) return;
+    this.failing.add(id);
+    this.deps.log.warn(
+      { pod: podUid, container: name, containerId: id, err: error },
+      `container ${name} of pod ${podUid} could not be moved to CPUs ${cpus}: ${errorText(error)}; this is tried again`,
+    );
+  }
+
+  private running(): Running[] {
+    const { observed, clock } = this.deps;
+    const seen: Running[] = [];
+    for (const { uid, containers } of observed()) {
+      for (const { id, state, metadata } of containers) {
+        this.fresh.delete(id);
+        if (state !== ContainerState.CONTAINER_RUNNING || metadata === undefined) continue;
+        seen.push({ id, podUid: uid, name: metadata.name });
+      }
+    }
+    const oldest = clock.monotonic() - CREATION_MS;
+    for (const { id, since } of this.fresh.values()) if (since < oldest) this.fresh.delete(id);
+    return [...seen, ...this.fresh.values()];
+  }
+}

@@ -1,0 +1,55 @@
+// Who gets CPUs of its own: containers of Guaranteed pods that ask for whole CPUs. Pure.
+// Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
+import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
+import { parseQuantity } from "../../../shared/api/quantity.js";
+import { qosClass } from "../qos.js";
+
+const NANO = 1_000_000_000n;
+
+/** How many CPUs are the container's alone; 0: it runs in the shared pool. */
+export function exclusiveCpus(pod: Pod, container: Container): number {
+  return qosClass(pod) === "Guaranteed" ? wholeCpus(container.resources?.requests?.["cpu"]) : 0;
+}
+
+/** How many the pod needs at a time: init containers run before the others, sidecars stay. */
+export function exclusivePodCpus(pod: Pod, wanted: (container: Container) => number): number {
+  let [sidecars, peak] = [0, 0];
+  for (const container of pod.spec.initContainers ?? []) {
+    const cpus = wanted(container);
+    if (isSidecar(container)) sidecars += cpus;
+    else peak = Math.max(peak, sidecars + cpus);
+  }
+  const apps = pod.spec.containers.reduce((sum, container) => sum + wanted(container), 0);
+  return Math.max(peak, sidecars + apps);
+}
+
+/** As `exclusiveCpus` in a pod with resources as a whole: only for a container that would be Guaranteed by itself. */
+export function exclusiveShare(pod: Pod, container: Container): number {
+  const { requests, limits } = container.resources ?? {};
+  const fixed = (["cpu", "memory"] as const).every((name) => {
+    const request = parseQuantity(requests?.[name] ?? 0).nanos;
+    return request > 0n && request === parseQuantity(limits?.[name] ?? 0).nanos;
+  });
+  return fixed ? exclusiveCpus(pod, container) : 0;
+}
+
+/** How many CPUs a Guaranteed pod with resources as a whole asks for; 0: none, or no whole number. */
+export function wholePodCpus(pod: Pod): number {
+  const { requests, limits } = pod.spec.resources ?? {};
+  return qosClass(pod) === "Guaranteed" ? wholeCpus(requests?.["cpu"] ?? limits?.["cpu"]) : 0;
+}
+
+/** 0 for what is no whole number. */
+export function wholeCpus(quantity: Parameters<typeof parseQuantity>[0] | undefined): number {
+  const { nanos } = parseQuantity(quantity ?? 0);
+  return nanos % NANO === 0n ? Number(nanos / NANO) : 0;
+}
+
+export function allContainers(pod: Pod): Container[] {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+}
+
+/** Does it end before the next one starts? Its CPUs are the next one's then. */
+export function runsBefore(pod: Pod, name: string): boolean {
+  return (pod.spec.initContainers ?? []).some((container) => container.name === name && !isSidecar(container));
+}

@@ -1,0 +1,75 @@
+// The state on disk, cpu_manager_state below the root directory.
+// What must hold: one write at a time, the last one wins; a promise that is awaited is on disk, or its loss was told.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { CPU_STATE_FILE, decodeCpuState, encodeCpuState, type CpuAssignments } from "./checkpoint.js";
+import { CpuStateMismatchError } from "./errors.js";
+
+/** No pod outlives the machine. */
+const NOT_DURABLE = { durable: false };
+
+export class CpuStateFile {
+  readonly path: string;
+  private dirty = false;
+  private writing: Promise<void> | undefined;
+  private unwritable = false;
+
+  constructor(
+    rootDir: string,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.path = join(rootDir, CPU_STATE_FILE);
+  }
+
+  /** Undefined: there is none, or garbage that was set aside. Rejects with CpuStateMismatchError when it is another policy's. */
+  async read(policyName: string): Promise<CpuAssignments | undefined> {
+    const { path, clock, log } = this;
+    const state = await readState(path, decodeCpuState, { clock, log });
+    if (state === undefined || state.policyName === policyName) return state;
+    const [configured, kept] = [JSON.stringify(policyName), JSON.stringify(state.policyName)];
+    throw new CpuStateMismatchError(
+      path,
+      `configured policy ${configured} differs from state checkpoint policy ${kept}`,
+    );
+  }
+
+  async removeLeftovers(): Promise<void> {
+    await removeLeftovers(this.path);
+  }
+
+  /** Writes what `current` gives when its turn comes. Never rejects: what could not be written is told once. */
+  async write(current: () => CpuAssignments): Promise<void> {
+    this.dirty = true;
+    this.writing ??= this.writeAll(current).finally(() => {
+      this.writing = undefined;
+    });
+    await this.writing;
+  }
+
+  private async writeAll(current: () => CpuAssignments): Promise<void> {
+    while (this.dirty) {
+      this.dirty = false;
+      try {
+        await atomicWrite(this.path, encodeCpuState(current()), NOT_DURABLE);
+        this.unwritable = false;
+      } catch (error) {
+        this.tellUnwritable(error);
+      }
+    }
+  }
+
+  private tellUnwritable(error: unknown): void {
+    if (this.unwritable) return;
+    this.unwritable = true;
+    this.log.error(
+      { path: this.path, err: error },
+      `${this.path} can't be written: ${errorText(error)}; containers keep their CPUs, but a restart of the agent will not ` +
+        `know of those handed out since until this works again`,
+    );
+  }
+}

@@ -1,0 +1,189 @@
+// The CPU manager of policy static: the policy's decisions, kept on disk and carried out on what runs.
+// What must hold: what a container is created with was written before; a pod that is gone holds nothing.
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import { printCpuList } from "../../../shared/api/cpu-list.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { CpuManagerMetrics } from "../../../shared/metrics/cpu-manager.js";
+import { isAllocationError } from "../managers/port.js";
+import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
+import { ascending, union, without, type CpuSet } from "./cpu-set.js";
+import type { CpuTopology } from "./cpu-topology.js";
+import { CpuStateMismatchError } from "./errors.js";
+import type { StaticOptions } from "./options.js";
+import { CpuReconciler, type ReconcilerDeps } from "./reconciler.js";
+import { CpuState, stateProblem } from "./state.js";
+import type { CpuStateFile } from "./state-file.js";
+import { StaticPolicy } from "./static-policy.js";
+
+const POLICY = "static";
+
+export interface StaticCpuManagerDeps extends Pick<ReconcilerDeps, "cri" | "observed" | "clock" | "periodMs"> {
+  topology: CpuTopology;
+  reserved: CpuSet;
+  options: StaticOptions;
+  file: CpuStateFile;
+  metrics: CpuManagerMetrics;
+  log: Logger;
+  /** Gate DisableCPUQuotaWithExclusiveCPUs. */
+  noQuotaForExclusive: boolean;
+}
+
+export class StaticCpuManager implements ResourceManager {
+  readonly kind = "cpu";
+  private policy: StaticPolicy;
+  private readonly reconciler: CpuReconciler;
+  private pods: () => Iterable<Pod> = () => [];
+  /** Pods that were known at some time: one of them that no longer is has ended. */
+  private readonly known = new Set<string>();
+
+  constructor(private readonly deps: StaticCpuManagerDeps) {
+    this.policy = this.policyOn(new CpuState(this.usable));
+    const { cri, observed, clock, log, periodMs } = deps;
+    this.reconciler = new CpuReconciler({
+      ...{ cri, observed, clock, log, periodMs },
+      cpusOf: (uid, name) => printCpuList(this.cpusOf(uid, name)),
+      onTick: () => {
+        this.releaseEnded();
+      },
+    });
+  }
+
+  /** Rejects with CpuStateMismatchError. */
+  async start(pods: () => Iterable<Pod>): Promise<void> {
+    const { file, reserved, options } = this.deps;
+    this.pods = pods;
+    await file.removeLeftovers();
+    const kept = await file.read(POLICY);
+    // As written by who had no CPU of its own to give yet.
+    if (kept !== undefined && (kept.shared.size > 0 || kept.exclusive.size > 0)) {
+      const state = CpuState.of(kept);
+      // Nobody has CPUs as a pod any more.
+      if (options.podLevel === "shared") for (const uid of [...state.pods.keys()]) state.release(uid);
+      const problem = stateProblem(state, { usable: this.usable, reserved, strict: options.strictReservation });
+      if (problem !== undefined) throw new CpuStateMismatchError(file.path, problem);
+      this.policy = this.policyOn(state);
+    }
+    const alive = new Set([...pods()].map(({ metadata }) => metadata.uid));
+    for (const uid of this.policy.state.uids) if (!alive.has(uid)) this.policy.state.release(uid);
+    await this.save();
+    this.count();
+    this.reconciler.start();
+  }
+
+  hints(pod: Pod, container: Container): ResourceHints {
+    return asHints(this.policy.hints(pod, container));
+  }
+
+  podHints(pod: Pod): ResourceHints {
+    return asHints(this.policy.podHints(pod));
+  }
+
+  async allocate(
+    pod: Pod,
+    container: Container,
+    affinity: TopologyHint | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.policy.asks(pod, container)) return;
+    const { metrics, options } = this.deps;
+    const before = this.policy.state.shared;
+    // One that shares its pod's CPUs has asked for none.
+    if (this.policy.wanted(pod, container) > 0) metrics.requested();
+    try {
+      const cpus = this.policy.allocate(pod, container, affinity);
+      if (options.alignUncoreCache && cpus !== undefined && this.policy.isInOneCache(cpus)) metrics.oneCache();
+      if (options.fullCores) metrics.wholeCores(true);
+    } catch (error) {
+      if (!isAllocationError(error)) throw error;
+      metrics.failed();
+      if (options.fullCores) metrics.wholeCores(false);
+      throw error;
+    }
+    if (this.policy.state.shared !== before) await this.changed();
+  }
+
+  grant(pod: Pod, container: Container): ContainerGrant {
+    const { uid } = pod.metadata;
+    const own = this.policy.state.of(uid, container.name) !== undefined && this.policy.wanted(pod, container) > 0;
+    const cpus = printCpuList(this.cpusOf(uid, container.name));
+    return { cpus, ...(own && this.deps.noQuotaForExclusive && { noCpuQuota: true }) };
+  }
+
+  started(pod: Pod, container: Container, containerId: string): void {
+    this.reconciler.started(pod.metadata.uid, container.name, containerId);
+  }
+
+  release(podUid: string): void {
+    this.known.delete(podUid);
+    if (!this.policy.state.release(podUid)) return;
+    // Told by whoever writes it.
+    void this.changed();
+  }
+
+  /** CPUs that are the container's alone, ascending; []: it shares. */
+  exclusiveCpus(podUid: string, container: string): readonly number[] {
+    return ascending(this.policy.state.of(podUid, container) ?? []);
+  }
+
+  /** CPUs that may be handed out, handed out or not, ascending. */
+  allocatableCpus(): readonly number[] {
+    return ascending(this.policy.allocatable);
+  }
+
+  async stop(): Promise<void> {
+    await this.reconciler.stop();
+    await this.save();
+  }
+
+  /** A pool that is all handed out (strict-cpu-reservation) leaves the reserved CPUs to those that share. */
+  private cpusOf(uid: string, container: string): CpuSet {
+    const { state, reserved } = this.policy;
+    return state.of(uid, container) ?? (state.shared.size > 0 ? state.shared : reserved);
+  }
+
+  private async changed(): Promise<void> {
+    this.count();
+    this.reconciler.poolChanged();
+    await this.save();
+  }
+
+  private async save(): Promise<void> {
+    const { state } = this.policy;
+    const withPods = this.deps.options.podLevel !== "shared";
+    await this.deps.file.write(() => ({
+      policyName: POLICY,
+      shared: state.shared,
+      exclusive: state.exclusive,
+      pods: withPods ? state.pods : undefined,
+    }));
+  }
+
+  private count(): void {
+    const { state, reserved } = this.policy;
+    const free = without(state.shared, reserved).size;
+    this.deps.metrics.standing(state.taken.size, free, this.policy.takenByNode());
+  }
+
+  /** For a pod whose end nobody told. One that is being admitted was not known yet. */
+  private releaseEnded(): void {
+    const now = new Set([...this.pods()].map(({ metadata }) => metadata.uid));
+    for (const uid of [...this.known]) if (!now.has(uid)) this.release(uid);
+    for (const uid of this.policy.state.uids) if (now.has(uid)) this.known.add(uid);
+  }
+
+  private policyOn(state: CpuState): StaticPolicy {
+    const { topology, reserved, options } = this.deps;
+    return new StaticPolicy(topology, reserved, options, state);
+  }
+
+  /** CPUs that pods may run on. */
+  private get usable(): CpuSet {
+    const { topology, reserved, options } = this.deps;
+    return options.strictReservation ? without(topology.all, reserved) : union(topology.all);
+  }
+}
+
+function asHints(hints: readonly TopologyHint[] | undefined): ResourceHints {
+  return new Map(hints === undefined ? [] : [["cpu", hints]]);
+}
