@@ -7,7 +7,7 @@ import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshol
 import type { QOSClass } from "../api/pod-status.js";
 import type { ExactQuantity } from "../api/quantity.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
-import type { Pressure } from "./node-status.js";
+import { PRESSURES, type Pressure } from "./node-status.js";
 
 /** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
 export interface EvictionInit {
@@ -71,13 +71,16 @@ export interface EvictionPod {
 
 export interface EvictionDelta {
   set: EvictionPod[];
-  /** UIDs of pods of which nothing runs any more. */
+  /** UIDs of pods of which nothing is left that takes memory or disk: containers, volumes, cgroup. */
   ended: string[];
 }
 
 export interface EvictionControl {
-  /** Full set after a (re)start of the thread; `orders`: those that main is still carrying out, by pod UID. */
-  setPods(pods: EvictionPod[], orders: string[]): Promise<void>;
+  /**
+   * Full set after a (re)start of the thread. `orders`: those that main is still carrying out, by pod UID; `pressures`: what the
+   * thread said before, which holds for the transition period from now on.
+   */
+  setPods(pods: EvictionPod[], orders: string[], pressures: Pressure[]): Promise<void>;
   applyPods(delta: EvictionDelta): Promise<void>;
   metrics(): Promise<MetricSnapshot>;
 }
@@ -134,7 +137,7 @@ export type EvictionRecord =
       /** Age of the sample it was judged by, ms. */
       sampleAgeMs: number;
     }
-  /** All that hold now; told when they change and once after each start. */
+  /** All that hold now; told when they change and once after each start. On the board, too (pressureBits). */
   | { kind: "pressures"; pressures: Pressure[] }
   /** For the node's event EvictionThresholdMet: "memory", "ephemeral-storage", "inodes", "pids". */
   | { kind: "threshold-met"; resource: string }
@@ -154,3 +157,12 @@ export type EvictionRecord =
 
 export const LOCAL_LIMITS = ["emptydirfs.limit", "ephemeralpodfs.limit", "ephemeralcontainerfs.limit"] as const;
 export type LocalLimit = (typeof LOCAL_LIMITS)[number];
+
+/** The board's word `pressures` of this thread. */
+export function pressureBits(pressures: readonly Pressure[]): number {
+  return pressures.reduce((bits, pressure) => bits | (1 << PRESSURES.indexOf(pressure)), 0);
+}
+
+export function pressuresOfBits(bits: number): Pressure[] {
+  return PRESSURES.filter((_, index) => (bits & (1 << index)) !== 0);
+}

@@ -11,19 +11,23 @@ import { PRESSURES } from "../../../src/shared/contracts/node-status.js";
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const word = fc.integer({ min: 0, max: 0xffff_ffff });
 const someText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 80 });
+const PLAIN = { noNullPrototype: true };
 const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
-  fc.record({
-    kind: fc.constant("evict" as const),
-    uid: text,
-    generation: word,
-    signal: fc.constantFrom(...EVICTION_SIGNALS, ...LOCAL_LIMITS),
-    graceSeconds: fc.integer({ min: -1, max: 2 ** 40 }),
-    message: text,
-    annotations: fc.dictionary(text, text, { noNullPrototype: true }),
-    sampleAgeMs: fc.double({ min: 0, noNaN: true }),
-  }),
-  fc.record({ kind: fc.constant("pressures" as const), pressures: fc.subarray([...PRESSURES]) }),
-  fc.record({ kind: fc.constant("threshold-met" as const), resource: text }),
+  fc.record(
+    {
+      kind: fc.constant("evict" as const),
+      uid: text,
+      generation: word,
+      signal: fc.constantFrom(...EVICTION_SIGNALS, ...LOCAL_LIMITS),
+      graceSeconds: fc.integer({ min: -1, max: 2 ** 40 }),
+      message: text,
+      annotations: fc.dictionary(text, text, { noNullPrototype: true }),
+      sampleAgeMs: fc.double({ min: 0, noNaN: true }),
+    },
+    PLAIN,
+  ),
+  fc.record({ kind: fc.constant("pressures" as const), pressures: fc.subarray([...PRESSURES]) }, PLAIN),
+  fc.record({ kind: fc.constant("threshold-met" as const), resource: text }, PLAIN),
   fc.record(
     {
       kind: fc.constant("oom" as const),
@@ -34,7 +38,7 @@ const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
       containerId: someText,
       at: fc.double({ min: 0, noNaN: true }),
     },
-    { requiredKeys: ["kind", "pid", "process", "cgroup", "at"] },
+    { requiredKeys: ["kind", "pid", "process", "cgroup", "at"], ...PLAIN },
   ),
 );
 
