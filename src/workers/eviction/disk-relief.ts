@@ -34,9 +34,9 @@ export interface DiskReliefParts {
   book: PodBook;
   outbox: Outbox;
   /** Main, with a deadline in ms. */
-  main(deadlineMs: number): Pick<EvictionUpcalls, "removeDeadContainers" | "removeUnusedImages">;
+  main: (deadlineMs: number) => Pick<EvictionUpcalls, "removeDeadContainers" | "removeUnusedImages">;
   /** The disk signals as they are now. */
-  observe(): Observations;
+  observe: () => Observations;
   board: { setOp(code: number): void };
   clock: Pick<Clock, "monotonic">;
   log: Pick<Logger, "info">;

@@ -29,7 +29,7 @@ const RETRY_MS = 5000;
 
 export interface DisksParts {
   rootDir: string;
-  imageFileSystems(): Promise<ImageFileSystems>;
+  imageFileSystems: () => Promise<ImageFileSystems>;
   look?: LookAtDisk;
   clock: Pick<Clock, "monotonic" | "after">;
   troubles: Troubles;

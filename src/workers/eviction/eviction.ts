@@ -114,6 +114,11 @@ export class Eviction {
     return observe({ ...look, ...disks.figures });
   }
 
+  /** Did somebody ask for a look while one was under way? */
+  private get wanted(): boolean {
+    return this.again;
+  }
+
   private async round(): Promise<void> {
     const { board, clock, troubles } = this.parts;
     let nextMs = this.settings.samplePeriodMs;
@@ -130,7 +135,7 @@ export class Eviction {
       }
       board.setOp(0);
       nextMs = Math.max(0, nextMs - (clock.monotonic() - began));
-    } while (this.again && !this.stopped);
+    } while (this.wanted && !this.stopped);
     this.looking = undefined;
     if (!this.stopped) this.timer = clock.after(nextMs, () => this.wake());
   }

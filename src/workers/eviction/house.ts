@@ -26,12 +26,12 @@ export interface EvictionHouseParts {
   init: EvictionInit;
   reader: CgroupReader;
   read: ReadText;
-  publish(record: EvictionRecord): void;
+  publish: (record: EvictionRecord) => void;
   /** Main, with a deadline in ms. */
-  main(deadlineMs: number): EvictionUpcalls;
+  main: (deadlineMs: number) => EvictionUpcalls;
   /** To the runtime, at the first need. */
-  connect(): Promise<LayersRuntime>;
-  watchUsage(directory: string, bytes: number, onCrossed: () => void): Disposable;
+  connect: () => Promise<LayersRuntime>;
+  watchUsage: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
   lookAtDisk?: LookAtDisk;
   board: { setOp(code: number): void; worked(): void; setPressures(bits: number): void };
   clock: Clock;

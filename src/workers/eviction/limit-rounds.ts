@@ -16,7 +16,7 @@ export interface LimitRoundsParts {
   book: PodBook;
   figures: PodFigures;
   outbox: Outbox;
-  layout(): DiskLayout;
+  layout: () => DiskLayout;
   clock: Pick<Clock, "monotonic" | "now">;
 }
 

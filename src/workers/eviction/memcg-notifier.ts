@@ -15,8 +15,8 @@ export interface MemcgNotifierParts {
   reader: Pick<CgroupReader, "memory" | "directory">;
   cgroups: Pick<PodCgroups, "all">;
   /** As shared/os/memcg-usage.ts. */
-  watch(directory: string, bytes: number, onCrossed: () => void): Disposable;
-  wake(): void;
+  watch: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
+  wake: () => void;
   clock: Pick<Clock, "monotonic">;
   troubles: Troubles;
 }

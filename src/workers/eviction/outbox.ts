@@ -16,7 +16,7 @@ export const HARD_GRACE_SECONDS = 1;
 type Cause = Extract<EvictionRecord, { kind: "evict" }>["signal"];
 
 export interface OutboxParts {
-  publish(record: EvictionRecord): void;
+  publish: (record: EvictionRecord) => void;
   board: { setPressures(bits: number): void };
   book: PodBook;
   clock: Pick<Clock, "monotonic">;

@@ -19,7 +19,7 @@ export interface PodFiguresParts {
   cgroups: Pick<PodCgroups, "pathOf">;
   layers: Pick<WritableLayers, "now" | "known">;
   /** Main, with a deadline in ms. */
-  main(deadlineMs: number): Pick<EvictionUpcalls, "podDisks" | "runningContainers">;
+  main: (deadlineMs: number) => Pick<EvictionUpcalls, "podDisks" | "runningContainers">;
   troubles: Troubles;
 }
 

@@ -20,7 +20,7 @@ export interface LayersRuntime {
 }
 
 export interface WritableLayersParts {
-  connect(): Promise<LayersRuntime>;
+  connect: () => Promise<LayersRuntime>;
   clock: Pick<Clock, "monotonic">;
   troubles: Troubles;
 }
