@@ -10,6 +10,8 @@ import { unitsOf } from "./thresholds.js";
 import type { Troubles } from "./troubles.js";
 
 const RENEW_MS = 10_000;
+/** Use that swings about a mark tells thousands of times a second. */
+const WAKE_MS = 100;
 
 export interface MemcgNotifierParts {
   reader: Pick<CgroupReader, "memory" | "directory">;
@@ -24,6 +26,7 @@ export interface MemcgNotifierParts {
 export class MemcgNotifier implements Disposable {
   private watches: Disposable[] = [];
   private renewAt = -Infinity;
+  private wokeAt = -Infinity;
 
   constructor(private readonly parts: MemcgNotifierParts) {}
 
@@ -42,8 +45,15 @@ export class MemcgNotifier implements Disposable {
     this.watches = [];
   }
 
+  private crossed(): void {
+    const now = this.parts.clock.monotonic();
+    if (now - this.wokeAt < WAKE_MS) return;
+    this.wokeAt = now;
+    this.parts.wake();
+  }
+
   private watch({ signal, value }: EvictionThreshold, observations: Observations): Disposable[] {
-    const { reader, cgroups, watch, wake, troubles } = this.parts;
+    const { reader, cgroups, watch, troubles } = this.parts;
     const room = observations.get(signal);
     const path = signal === "allocatableMemory.available" ? cgroups.all() : "/";
     const figures = !isMemory(signal) || path === undefined ? undefined : reader.memory(path);
@@ -53,7 +63,7 @@ export class MemcgNotifier implements Disposable {
     const mark = room.capacity - unitsOf(value, room.capacity) + droppable;
     const key = `memcg ${path}`;
     try {
-      const watched = watch(reader.directory(path), mark, wake);
+      const watched = watch(reader.directory(path), mark, () => this.crossed());
       troubles.over(key, `the kernel tells of the memory use of cgroup ${path} again`);
       return [watched];
     } catch (error) {
