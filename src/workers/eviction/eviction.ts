@@ -2,7 +2,6 @@
 // What must hold: a look never waits for what may hang (a disk, the runtime, main) for longer than its own time; one order at a
 // time; no pod goes by figures that are not fresh.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
-import { value } from "../../shared/api/quantity.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
@@ -13,15 +12,14 @@ import type { Disks } from "./disks.js";
 import { judge, NO_MEMORY, type Judgement, type Memory } from "./judge.js";
 import type { LimitRounds } from "./limit-rounds.js";
 import type { Machine, MachineLook } from "./machine.js";
-import { nodePressure } from "./messages.js";
 import { observe, type Observations } from "./observe.js";
-import { graceOf, type Outbox } from "./outbox.js";
+import type { Outbox } from "./outbox.js";
 import { disksNearlyShort, nextLookMs } from "./pace.js";
 import type { PodBook } from "./pod-book.js";
 import type { PodFigures } from "./pod-figures.js";
-import { rankByProcesses, rankByUsage } from "./rank.js";
-import { isDisk, isMemory, SIGNAL_FACTS } from "./signals.js";
-import { effectiveThresholds } from "./thresholds.js";
+import type { PodRelief } from "./pod-relief.js";
+import { isDisk, SIGNAL_FACTS } from "./signals.js";
+import { effectiveThresholds, keyOf } from "./thresholds.js";
 import type { Troubles } from "./troubles.js";
 
 /** A look waits so long for disks; slower ones are seen by the next. */
@@ -36,7 +34,6 @@ export type EvictionSettings = Pick<
   | "thresholds"
   | "enforcePods"
   | "evictionPressureTransitionPeriodMs"
-  | "evictionMaxPodGracePeriod"
   | "localStorageCapacityIsolation"
   | "samplePeriodMs"
 >;
@@ -47,7 +44,8 @@ export interface EvictionParts {
   figures: PodFigures;
   book: PodBook;
   outbox: Outbox;
-  relief: DiskRelief;
+  podRelief: PodRelief;
+  diskRelief: DiskRelief;
   limits: LimitRounds;
   /** Told after each look. */
   looked?(sample: Observations, thresholds: readonly EvictionThreshold[]): void;
@@ -159,6 +157,7 @@ export class Eviction {
     this.memory = judgement.memory;
     outbox.tellPressures(judgement.pressures);
     this.reportUnread(thresholds, observations);
+    this.reportEnough(thresholds);
     this.startLimits();
     await this.act(judgement, thresholds, observations);
     this.parts.looked?.(observations, thresholds);
@@ -182,48 +181,9 @@ export class Eviction {
     if (first !== undefined && !this.parts.book.orders.block(now)) {
       this.parts.outbox.tellShort(SIGNAL_FACTS[first.signal].resource);
       if (isDisk(first.signal)) this.startRelief(first, due, thresholds);
-      else await this.evictFor(first, due, observations);
+      else if ((await this.parts.podRelief.relieve(first, due, observations)) === "nobody-left")
+        this.reportNobody(first);
     } else if (free && disksNearlyShort(thresholds, observations)) this.startWarmUp();
-  }
-
-  /** Memory and process ids: nothing but pods can give them. */
-  private async evictFor(
-    threshold: EvictionThreshold,
-    due: readonly EvictionThreshold[],
-    observations: Observations,
-  ): Promise<void> {
-    const { book, figures, outbox, clock } = this.parts;
-    const { signal } = threshold;
-    const ranked = isMemory(signal) ? this.byMemory() : this.byProcesses();
-    const pod = book.first(ranked);
-    if (pod === undefined) {
-      this.reportNobody(threshold);
-      return;
-    }
-    const containers = isMemory(signal) ? await figures.containersMemory(pod) : new Map<string, number>();
-    // It ended or changed meanwhile: the next look judges anew.
-    if (!book.isCurrent(pod)) return;
-    const consumption = isMemory(signal) ? { pod: figures.memoryOf(pod), containers } : { containers };
-    const told = nodePressure(signal, due, observations, pod, consumption);
-    const grace = graceOf(threshold, pod, this.settings.evictionMaxPodGracePeriod);
-    const at = observations.get(signal)?.at ?? clock.monotonic();
-    outbox.order(pod, signal, grace, told, clock.monotonic() - at);
-  }
-
-  private byMemory(): EvictionPod[] {
-    const { book, figures } = this.parts;
-    return rankByUsage(
-      book.candidates().map((pod) => ({
-        pod,
-        used: figures.memoryOf(pod),
-        requested: Number(value(pod.requests.memory ?? 0)),
-      })),
-    );
-  }
-
-  private byProcesses(): EvictionPod[] {
-    const { book, figures } = this.parts;
-    return rankByProcesses(book.candidates().map((pod) => ({ pod, used: figures.processesOf(pod) })));
   }
 
   private startRelief(
@@ -232,7 +192,7 @@ export class Eviction {
     thresholds: readonly EvictionThreshold[],
   ): void {
     this.start("disk", async () => {
-      const outcome = await this.parts.relief.relieve(threshold, due, thresholds);
+      const outcome = await this.parts.diskRelief.relieve(threshold, due, thresholds);
       if (outcome === "done") return;
       this.reportNobody(threshold);
       this.diskRestUntil = this.parts.clock.monotonic() + DISK_REST_MS;
@@ -273,6 +233,16 @@ export class Eviction {
       if (missed === MISSES) {
         this.parts.troubles.report(signal, `${signal} cannot be read: its thresholds are not watched until it can`);
       } else if (missed === 0) this.parts.troubles.over(signal, `${signal} can be read: its thresholds are watched`);
+    }
+  }
+
+  /** That nobody was left to evict for a resource is over when it is no longer short. */
+  private reportEnough(thresholds: readonly EvictionThreshold[]): void {
+    const short = thresholds.filter((each) => this.memory.driving.has(keyOf(each)));
+    for (const { signal } of thresholds) {
+      const { resource } = SIGNAL_FACTS[signal];
+      if (short.some((each) => SIGNAL_FACTS[each.signal].resource === resource)) continue;
+      this.parts.troubles.over(`nobody ${resource}`, `the node is no longer short of ${resource}`);
     }
   }
 

@@ -16,6 +16,7 @@ import { MemcgNotifier } from "./memcg-notifier.js";
 import { Outbox } from "./outbox.js";
 import { PodBook } from "./pod-book.js";
 import { PodFigures } from "./pod-figures.js";
+import { PodRelief } from "./pod-relief.js";
 import { Troubles } from "./troubles.js";
 import { WritableLayers, type LayersRuntime } from "./writable-layers.js";
 
@@ -60,7 +61,7 @@ export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
   });
   const outbox = new Outbox({ publish, board, book, clock, log });
   const { evictionMaxPodGracePeriod } = init;
-  const relief = new DiskRelief({
+  const diskRelief = new DiskRelief({
     evictionMaxPodGracePeriod,
     disks,
     figures,
@@ -83,7 +84,8 @@ export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
     figures,
     book,
     outbox,
-    relief,
+    podRelief: new PodRelief({ evictionMaxPodGracePeriod, figures, book, outbox, clock }),
+    diskRelief,
     limits: new LimitRounds({ book, figures, outbox, layout: () => disks.layout, clock }),
     looked: (observations, thresholds) => notifier?.looked(observations, thresholds),
     board,

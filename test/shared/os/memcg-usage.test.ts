@@ -1,5 +1,5 @@
 // Marks for the memory use of a cgroup v1: the kernel tells when they are crossed. Needs root and such a hierarchy.
-import { ok, rejects } from "node:assert/strict";
+import { equal, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:fs";
@@ -19,8 +19,8 @@ test("a mark is told when it is crossed, and no more after its end", { skip: !us
   const directory = `${HIERARCHY}/nodelet-mark-${process.pid}`;
   await mkdir(directory);
   t.after(() => rmdir(directory));
-  let crossed = 0;
-  const mark = watchMemcgUsage(directory, 16 * MIB, () => crossed++);
+  const crossings: number[] = [];
+  const mark = watchMemcgUsage(directory, 16 * MIB, () => crossings.push(1));
   const unreached = watchMemcgUsage(directory, 512 * MIB, () => {
     throw new Error("nobody uses that much");
   });
@@ -28,17 +28,17 @@ test("a mark is told when it is crossed, and no more after its end", { skip: !us
     const bytes = mib * MIB;
     const script = `echo $$ > ${directory}/cgroup.procs && head -c ${bytes} /dev/zero | tail -c ${bytes} > /dev/null`;
     const [code] = (await once(spawn("sh", ["-c", script], { stdio: "inherit" }), "exit")) as [number];
-    ok(code === 0);
+    equal(code, 0);
   };
   await eat(2);
-  ok(crossed === 0);
+  equal(crossings.length, 0);
   await eat(48);
-  await until("the mark is told", () => crossed > 0);
+  await until("the mark is told", () => crossings.length > 0);
   mark[Symbol.dispose]();
   unreached[Symbol.dispose]();
-  const before = crossed;
+  const before = crossings.length;
   await eat(48);
-  ok(crossed === before);
+  equal(crossings.length, before);
 });
 
 test("a cgroup that is not there is an error", { skip: !usable }, async () => {
