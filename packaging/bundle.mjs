@@ -16,6 +16,7 @@ const entries = [
   "workers/server/index",
   "workers/prober/index",
   "workers/image-gc/index",
+  "workers/eviction/index",
   "workers/node-status/index",
   "workers/tasks/index",
   "workers/log/index",

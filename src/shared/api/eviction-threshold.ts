@@ -1,6 +1,8 @@
 // Eviction thresholds: what is watched, and from where on pods go.
 // Source: https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/
 
+import type { QuantityFormat } from "./quantity.js";
+
 export const EVICTION_SIGNALS = [
   "memory.available",
   "allocatableMemory.available",
@@ -15,9 +17,10 @@ export const EVICTION_SIGNALS = [
 
 export type EvictionSignal = (typeof EVICTION_SIGNALS)[number];
 
-/** Bytes, inodes or process ids, in whole units; or a percentage (10 is 10%) of the capacity. */
+/** Bytes, inodes or process ids, in whole units, with the format it was written in; or a percentage (10 is 10%) of the capacity. */
 export type ThresholdValue =
-  { readonly kind: "quantity"; readonly units: bigint } | { readonly kind: "percent"; readonly percent: number };
+  | { readonly kind: "quantity"; readonly units: bigint; readonly format?: QuantityFormat }
+  | { readonly kind: "percent"; readonly percent: number };
 
 /** Met while less than `value` is available. */
 export interface EvictionThreshold {

@@ -1,11 +1,13 @@
 // The eviction thread's contract: what it is told of pods, what it orders, and what it asks for. It judges by samples of its
 // own (cgroup files, statfs, /proc); main carries out, and has the last word.
 // What must hold: every order names the pod's UID and the generation it was judged by, and main drops and counts those that
-// are outdated; one order at a time, the next only when main has said that the pod's end is over, or the wait for it is.
+// are outdated; one order at a time (of local limits: one a pod, several pods at once), the next only when main has said that the
+// pods' ends are over, or has told a newer generation of them, or the wait of 30 s is over.
 import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";
 import type { QOSClass } from "../api/pod-status.js";
+import type { ExactQuantity } from "../api/quantity.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
-import type { Pressure } from "./node-status.js";
+import { PRESSURES, type Pressure } from "./node-status.js";
 
 /** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
 export interface EvictionInit {
@@ -30,10 +32,10 @@ export interface EvictionInit {
   samplePeriodMs: number;
 }
 
-/** Bytes, unless said otherwise. What is absent is not asked for, or not limited. */
+/** Bytes, in the format that messages show them in. What is absent is not asked for, or not limited. */
 export interface EvictionAmounts {
-  memory?: bigint;
-  ephemeralStorage?: bigint;
+  memory?: ExactQuantity;
+  ephemeralStorage?: ExactQuantity;
 }
 
 export interface EvictionContainer {
@@ -57,23 +59,28 @@ export interface EvictionPod {
   graceSeconds: number;
   /** Of the pod as a whole, by upstream's rules: overhead included. */
   requests: EvictionAmounts;
-  /** Sum of the containers' ephemeral-storage limits; absent when one has none. */
-  ephemeralStorageLimit?: bigint;
+  /** The pod's own memory request (spec.resources), where it has one: messages show it. */
+  podLevelMemory?: ExactQuantity;
+  /** Sum of the containers' ephemeral-storage limits, by upstream's rules; absent: none has one. */
+  ephemeralStorageLimit?: ExactQuantity;
   /** App and restartable init containers. */
   containers: EvictionContainer[];
   /** Volumes on the node's own disk; memory-backed ones only where they have a limit. */
-  volumes: { name: string; path: string; memory: boolean; sizeLimit?: bigint }[];
+  volumes: { name: string; path: string; memory: boolean; sizeLimit?: ExactQuantity }[];
 }
 
 export interface EvictionDelta {
   set: EvictionPod[];
-  /** UIDs of pods of which nothing runs any more. */
+  /** UIDs of pods of which nothing is left that takes memory or disk: containers, volumes, cgroup. */
   ended: string[];
 }
 
 export interface EvictionControl {
-  /** Full set after a (re)start of the thread; `orders`: those that main is still carrying out, by pod UID. */
-  setPods(pods: EvictionPod[], orders: string[]): Promise<void>;
+  /**
+   * Full set after a (re)start of the thread. `orders`: those that main is still carrying out, by pod UID; `pressures`: what the
+   * thread said before, which holds for the transition period from now on.
+   */
+  setPods(pods: EvictionPod[], orders: string[], pressures: Pressure[]): Promise<void>;
   applyPods(delta: EvictionDelta): Promise<void>;
   metrics(): Promise<MetricSnapshot>;
 }
@@ -91,13 +98,26 @@ export interface PodDiskUsage {
   other: { bytes: number; inodes: number };
 }
 
+/** Where the runtime has its images, and the containers' writable layers where it tells them apart. */
+export interface ImageFileSystems {
+  images: string;
+  containers?: string;
+}
+
 export interface EvictionUpcalls {
   /** Dead containers, and sandboxes of pods that no longer need them, go now. Resolves when that is done. */
   removeDeadContainers(): Promise<void>;
   /** Images that nobody uses go now. Rejects when the image-gc thread is away. */
   removeUnusedImages(): Promise<{ images: number; bytes: number }>;
-  /** The last figures of these pods, no older than `maxAgeMs` where a walk could be made in time. */
-  podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
+  /**
+   * The last figures of these pods, no older than `maxAgeMs` where a walk could be made within `withinMs`: that is when it
+   * answers, at the latest. A pod that was never walked is left out; walks that have begun go on.
+   */
+  podDisks(uids: string[], maxAgeMs: number, withinMs: number): Promise<PodDiskUsage[]>;
+  /** Mount points by the runtime's ImageFsInfo: this thread asks it every minute, and does not load gRPC for it. */
+  imageFileSystems(): Promise<ImageFileSystems>;
+  /** Running containers of the pod, with their ids at the runtime: asked for of a pod that is about to go. */
+  runningContainers(uid: string): Promise<{ name: string; id: string }[]>;
 }
 
 /** eviction → main. */
@@ -117,7 +137,7 @@ export type EvictionRecord =
       /** Age of the sample it was judged by, ms. */
       sampleAgeMs: number;
     }
-  /** All that hold now; told when they change and once after each start. */
+  /** All that hold now; told when they change and once after each start. On the board, too (pressureBits). */
   | { kind: "pressures"; pressures: Pressure[] }
   /** For the node's event EvictionThresholdMet: "memory", "ephemeral-storage", "inodes", "pids". */
   | { kind: "threshold-met"; resource: string }
@@ -137,3 +157,12 @@ export type EvictionRecord =
 
 export const LOCAL_LIMITS = ["emptydirfs.limit", "ephemeralpodfs.limit", "ephemeralcontainerfs.limit"] as const;
 export type LocalLimit = (typeof LOCAL_LIMITS)[number];
+
+/** The board's word `pressures` of this thread. */
+export function pressureBits(pressures: readonly Pressure[]): number {
+  return pressures.reduce((bits, pressure) => bits | (1 << PRESSURES.indexOf(pressure)), 0);
+}
+
+export function pressuresOfBits(bits: number): Pressure[] {
+  return PRESSURES.filter((_, index) => (bits & (1 << index)) !== 0);
+}

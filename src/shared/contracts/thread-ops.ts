@@ -3,6 +3,12 @@
 
 /** pleg: lists the whole runtime. */
 export const PLEG_RELIST = 1;
+/** eviction: judges a sample. */
+export const EVICTION_LOOK = 1;
+/** eviction: has dead containers or unused images removed. */
+export const EVICTION_RECLAIM = 2;
+/** eviction: has the pods' disks measured. */
+export const EVICTION_MEASURE = 3;
 /** main: hands a change of a pod to its worker. */
 export const MAIN_POD_CHANGE = 1;
 /** main: takes what the pleg thread saw. */
@@ -10,6 +16,11 @@ export const MAIN_PLEG_RECORD = 2;
 
 const NAMES: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   pleg: { [PLEG_RELIST]: "relist" },
+  eviction: {
+    [EVICTION_LOOK]: "judging a sample",
+    [EVICTION_RECLAIM]: "removing dead containers and unused images",
+    [EVICTION_MEASURE]: "measuring the pods' disks",
+  },
   main: { [MAIN_POD_CHANGE]: "routing a pod's change", [MAIN_PLEG_RECORD]: "taking a record of pleg" },
 };
 

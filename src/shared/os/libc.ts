@@ -16,6 +16,7 @@ interface Libc {
   /** Fills two 32-bit words: read end, write end. */
   pipe2(ends: Uint8Array, flags: number): number;
   dup3(from: number, to: number, flags: number): number;
+  eventfd(initial: number, flags: number): number;
   fcntl(fd: number, command: number, argument: number): number;
   socket(domain: number, type: number, protocol: number): number;
   sendto(fd: number, bytes: Uint8Array, length: number, flags: number, to: Uint8Array, toLength: number): number;
@@ -36,6 +37,7 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   close: "int close(int fd)",
   pipe2: "int pipe2(void *ends, int flags)",
   dup3: "int dup3(int from, int to, int flags)",
+  eventfd: "int eventfd(unsigned int initial, int flags)",
   fcntl: "int fcntl(int fd, int command, long argument)",
   socket: "int socket(int domain, int type, int protocol)",
   sendto: "intptr_t sendto(int fd, const void *bytes, size_t length, int flags, const void *to, uint32_t to_length)",

@@ -86,6 +86,11 @@ export class BoardWriter {
     Atomics.add(this.slot, BoardWord.works, 1);
   }
 
+  /** What the node is short of: bits that the eviction thread's contract defines. */
+  setPressures(bits: number): void {
+    Atomics.store(this.slot, BoardWord.pressures, bits);
+  }
+
   /** A new start of the thread: clears what the last generation left and stamps. */
   reset(generation: number): void {
     this.slot.fill(0);
@@ -109,6 +114,8 @@ export interface ThreadSnapshot {
   opAgeMs: number;
   /** ms since a round of its own duty last succeeded; Infinity while none has. */
   workAgeMs: number;
+  /** Of the eviction thread: bits of what the node is short of. */
+  pressures: number;
 }
 
 /** Reads all slots; any thread, any time. */
@@ -157,6 +164,7 @@ export class BoardReader {
       op,
       opAgeMs: op === 0 ? 0 : Math.max(0, (now - opSince) | 0),
       workAgeMs: word(BoardWord.works) === 0 ? Infinity : Math.max(0, (now - lastWork) | 0),
+      pressures: word(BoardWord.pressures),
     };
   }
 }

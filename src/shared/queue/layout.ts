@@ -3,7 +3,7 @@
 // thread's, so that a push does not slow a drain down. Change anything here and LAYOUT_VERSION goes up by one.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
 
 export const WORD_BYTES = 4;
 
@@ -61,6 +61,8 @@ export const BoardWord = {
   lastWork: 9,
   /** Such rounds so far; 0 means none yet. */
   works: 10,
+  /** Of the eviction thread: what the node is short of, a bit for each (the contract names them). */
+  pressures: 11,
 } as const;
 
 /** The log's block: one for all threads. */

@@ -41,7 +41,7 @@ export class PodCgroups {
 
   /** undefined: the pod has no cgroup, not yet or no more. @throws UnsafePodUidError */
   find(pod: Pod): PodPlace | undefined {
-    const path = this.pathOf(pod);
+    const path = this.pathOf({ uid: pod.metadata.uid, qosClass: pod.status?.qosClass });
     if (path === undefined) return undefined;
     const running = runningContainers(pod);
     const known = new Set(knownIds(pod));
@@ -74,12 +74,12 @@ export class PodCgroups {
       .find((path) => this.reader.exists(path));
   }
 
-  private pathOf(pod: Pod): string | undefined {
-    const given = pod.status?.qosClass;
-    const classes = given === undefined ? CLASSES : [given];
+  /** The pod's own cgroup; undefined: not yet, or no more. @throws UnsafePodUidError */
+  pathOf({ uid, qosClass }: { uid: string; qosClass: QOSClass | undefined }): string | undefined {
+    const classes = qosClass === undefined ? CLASSES : [qosClass];
     for (const driver of this.drivers()) {
       for (const qos of classes) {
-        const path = spelled(podCgroupName(this.qosName(qos, driver), pod.metadata.uid), driver);
+        const path = spelled(podCgroupName(this.qosName(qos, driver), uid), driver);
         if (!this.reader.exists(path)) continue;
         this.driver = driver;
         return path;

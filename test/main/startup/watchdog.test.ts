@@ -55,6 +55,7 @@ describe("late threads", () => {
     op: 0,
     opAgeMs: 0,
     workAgeMs: Infinity,
+    pressures: 0,
     ...more,
   });
   const limits: StampLimits = { main: 100, pleg: 200 };

@@ -25,6 +25,7 @@ describe("thread board", () => {
     pleg.setQueueDepth(3);
     pleg.setOp(7);
     assert.equal(reader.read("pleg").workAgeMs, Infinity);
+    pleg.setPressures(5);
     pleg.worked();
     clock.step(40);
     assert.deepEqual(reader.read("pleg"), {
@@ -38,6 +39,7 @@ describe("thread board", () => {
       op: 7,
       opAgeMs: 40,
       workAgeMs: 40,
+      pressures: 5,
     });
     for (const neighbour of ["main", "server"]) {
       assert.equal(reader.read(neighbour).generation, 0);

@@ -96,11 +96,11 @@ function readThreshold(text: string): ThresholdValue | "off" | Problem {
     const fine = percent > 0 && percent < 100;
     return fine ? { kind: "percent", percent } : new Problem(`${quote(text)} is not a percentage from 0% to 100%`);
   }
-  const units = readUnits(text);
-  if (units === undefined)
+  const amount = readAmount(text);
+  if (amount === undefined)
     return new Problem(`${quote(text)} is neither a quantity such as 100Mi nor a percentage such as 10%`);
-  if (units <= 0n) return new Problem(`${quote(text)} is not a quantity above 0; 0% turns the signal off`);
-  return { kind: "quantity", units };
+  if (amount.units <= 0n) return new Problem(`${quote(text)} is not a quantity above 0; 0% turns the signal off`);
+  return amount;
 }
 
 function readReclaim(text: string): ThresholdValue | Problem {
@@ -108,10 +108,10 @@ function readReclaim(text: string): ThresholdValue | Problem {
   if (percent !== undefined) {
     return percent > 0 ? { kind: "percent", percent } : new Problem(`${quote(text)} is not a percentage above 0%`);
   }
-  const units = readUnits(text);
-  if (units === undefined)
+  const amount = readAmount(text);
+  if (amount === undefined)
     return new Problem(`${quote(text)} is neither a quantity such as 500Mi nor a percentage such as 5%`);
-  return units < 0n ? new Problem(`${quote(text)} is not a quantity of 0 or more`) : { kind: "quantity", units };
+  return amount.units < 0n ? new Problem(`${quote(text)} is not a quantity of 0 or more`) : amount;
 }
 
 function readGrace(text: string): number | Problem {
@@ -120,7 +120,8 @@ function readGrace(text: string): number | Problem {
   return ms < 0 ? new Problem(`${quote(text)} is not a duration of 0 or more`) : ms;
 }
 
-function readUnits(text: string): bigint | undefined {
+function readAmount(text: string): (ThresholdValue & { kind: "quantity" }) | undefined {
   const quantity = readQuantity(text);
-  return quantity === undefined ? undefined : wholeUnits(quantity);
+  if (quantity === undefined) return undefined;
+  return { kind: "quantity", units: wholeUnits(quantity), format: quantity.format };
 }

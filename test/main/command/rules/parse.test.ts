@@ -10,7 +10,12 @@ describe("eviction thresholds", () => {
   const thresholds = (maps: EvictionMaps) => parseEviction(maps).thresholds;
   test("quantities and percentages", () =>
     deepEqual(thresholds({ evictionHard: { "memory.available": "100Mi", "nodefs.inodesFree": "5%" } }), [
-      { signal: "memory.available", value: { kind: "quantity", units: 104_857_600n }, graceMs: 0, hard: true },
+      {
+        signal: "memory.available",
+        value: { kind: "quantity", units: 104_857_600n, format: "BinarySI" },
+        graceMs: 0,
+        hard: true,
+      },
       { signal: "nodefs.inodesFree", value: { kind: "percent", percent: 5 }, graceMs: 0, hard: true },
     ]));
   test("0% and 100% turn a signal off", () =>
@@ -22,7 +27,7 @@ describe("eviction thresholds", () => {
       [],
     ));
   test("soft ones have a grace period, both kinds the minimum to reclaim", () => {
-    const value = { kind: "quantity", units: 100n };
+    const value = { kind: "quantity", units: 100n, format: "DecimalSI" };
     const minReclaim = { kind: "percent", percent: 5 };
     deepEqual(
       thresholds({

@@ -1,0 +1,159 @@
+// What is done when a disk is short: the node gives what nobody needs, it is measured again, and only then a pod goes. Takes
+// seconds, beside the looks: memory may run out meanwhile, and its order comes first.
+import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
+import { EVICTION_MEASURE, EVICTION_RECLAIM } from "../../shared/contracts/thread-ops.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { value } from "../../shared/api/quantity.js";
+import type { Disks } from "./disks.js";
+import { measuredOf, reclaimsOf, type DiskLayout, type Reclaim } from "./layout.js";
+import { nodePressure, type Consumption } from "./messages.js";
+import type { Observations } from "./observe.js";
+import { graceOf, type Outbox } from "./outbox.js";
+import type { PodBook } from "./pod-book.js";
+import type { PodFigures } from "./pod-figures.js";
+import { partsOf } from "./pod-storage.js";
+import { rankByUsage, type Usage } from "./rank.js";
+import { isDisk, SIGNAL_FACTS } from "./signals.js";
+import { metOf } from "./thresholds.js";
+import type { Troubles } from "./troubles.js";
+
+/** How long each way of reclaiming may take before a pod goes instead; main carries on with it. */
+const RECLAIM_WAIT_MS: Readonly<Record<Reclaim, number>> = { containers: 10_000, images: 20_000 };
+const DISK_WAIT_MS = 1000;
+/** Figures are to be fresh: who fills the disk now was small a moment ago. */
+const FIGURES_MS = 1000;
+/** A pod of which nothing is known would go first: it is waited for a little longer. */
+const FIRST_FIGURES_MS = 4000;
+
+export interface DiskReliefParts {
+  evictionMaxPodGracePeriod: number;
+  disks: Disks;
+  figures: PodFigures;
+  book: PodBook;
+  outbox: Outbox;
+  /** Main, with a deadline in ms. */
+  main: (deadlineMs: number) => Pick<EvictionUpcalls, "removeDeadContainers" | "removeUnusedImages">;
+  /** The disk signals as they are now. */
+  observe: () => Observations;
+  board: { setOp(code: number): void };
+  clock: Pick<Clock, "monotonic">;
+  log: Pick<Logger, "info">;
+  troubles: Troubles;
+}
+
+export class DiskRelief {
+  constructor(private readonly parts: DiskReliefParts) {}
+
+  /**
+   * @param due What asks for something now, `threshold` among it.
+   * @param thresholds All there are.
+   * Resolves to what went wrong when no pod could go though one has to. Never rejects.
+   */
+  async relieve(
+    threshold: EvictionThreshold,
+    due: readonly EvictionThreshold[],
+    thresholds: readonly EvictionThreshold[],
+  ): Promise<"done" | "nobody-left"> {
+    const { disks, figures, book, board, log } = this.parts;
+    const { layout } = disks;
+    board.setOp(EVICTION_RECLAIM);
+    if (await this.reclaim(reclaimsOf(layout, threshold.signal))) {
+      await disks.refresh(DISK_WAIT_MS);
+      if (metOf(thresholds, this.parts.observe(), true).every(({ signal }) => !isDisk(signal))) {
+        log.info(
+          { signal: threshold.signal },
+          "removing dead containers and unused images was enough: no pod has to go",
+        );
+        return "done";
+      }
+    }
+    board.setOp(EVICTION_MEASURE);
+    const measured = measuredOf(layout, threshold.signal);
+    const uids = (): string[] => book.candidates().map(({ uid }) => uid);
+    await figures.measure(uids(), FIGURES_MS, FIGURES_MS, measured.layers);
+    const unknown = book.candidates().filter((pod) => figures.diskOf(pod) === undefined);
+    if (unknown.length > 0) {
+      await figures.measure(
+        unknown.map(({ uid }) => uid),
+        FIRST_FIGURES_MS,
+        FIRST_FIGURES_MS,
+        false,
+      );
+    }
+    // Memory was faster, or a pod has just gone for its own limit.
+    if (book.orders.block(this.parts.clock.monotonic())) return "done";
+    const pod = book.first(this.rank(threshold, layout));
+    if (pod === undefined) return "nobody-left";
+    this.order(pod, threshold, due);
+    return "done";
+  }
+
+  /** Did the node have anything to try? */
+  private async reclaim(ways: readonly Reclaim[]): Promise<boolean> {
+    const { main, troubles, log } = this.parts;
+    for (const way of ways) {
+      const called = main(RECLAIM_WAIT_MS[way]);
+      const key = `reclaim ${way}`;
+      try {
+        if (way === "containers") await called.removeDeadContainers();
+        else {
+          const freed = await called.removeUnusedImages();
+          if (freed.images > 0) log.info(freed, "unused images were removed, for the disk is short");
+        }
+        troubles.over(key, `${way} that nobody needs are removed again`);
+      } catch (error) {
+        troubles.report(key, `${way} that nobody needs could not be removed though the disk is short`, error);
+      }
+    }
+    return ways.length > 0;
+  }
+
+  private rank({ signal }: EvictionThreshold, layout: DiskLayout): EvictionPod[] {
+    const { book, figures } = this.parts;
+    const parts = measuredOf(layout, signal);
+    const inodes = SIGNAL_FACTS[signal].resource === "inodes";
+    const usages = book.candidates().map((pod): Usage => {
+      const disk = figures.diskOf(pod);
+      const layers = figures.layersOf(pod);
+      const taken = partsOf(pod, disk, layers, parts);
+      const known = disk !== undefined || layers !== undefined;
+      return {
+        pod,
+        used: known ? (inodes ? taken.inodes : taken.bytes) : undefined,
+        // Nobody asks for inodes.
+        requested: inodes ? 0 : Number(value(pod.requests.ephemeralStorage ?? 0)),
+      };
+    });
+    return rankByUsage(usages);
+  }
+
+  private order(pod: EvictionPod, threshold: EvictionThreshold, due: readonly EvictionThreshold[]): void {
+    const { outbox, evictionMaxPodGracePeriod, clock } = this.parts;
+    const observations = this.parts.observe();
+    const told = nodePressure(threshold.signal, due, observations, pod, this.consumption(pod, threshold));
+    const at = observations.get(threshold.signal)?.at ?? clock.monotonic();
+    const grace = graceOf(threshold, pod, evictionMaxPodGracePeriod);
+    outbox.order(pod, threshold.signal, grace, told, clock.monotonic() - at);
+  }
+
+  /** Of each container its layer and its logs; nothing is said of inodes. */
+  private consumption(pod: EvictionPod, { signal }: EvictionThreshold): Consumption {
+    const { figures } = this.parts;
+    const containers = new Map<string, number>();
+    if (SIGNAL_FACTS[signal].resource !== "ephemeral-storage") return { containers };
+    const disk = figures.diskOf(pod);
+    const layers = figures.layersOf(pod);
+    for (const { name } of pod.containers) {
+      const layer = layers?.get(name);
+      const logs = disk?.logs.filter(({ container }) => container === name);
+      if (layer === undefined || logs === undefined) continue;
+      containers.set(
+        name,
+        logs.reduce((sum, { bytes }) => sum + bytes, layer.bytes),
+      );
+    }
+    return { containers };
+  }
+}

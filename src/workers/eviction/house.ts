@@ -1,0 +1,104 @@
+// Puts the thread's parts together, for its entry and for tests with a made-up kernel.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { EvictionDelta, EvictionInit, EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
+import type { EvictionRecord } from "../../shared/contracts/eviction.js";
+import type { Pressure } from "../../shared/contracts/node-status.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
+import type { ReadText } from "../../shared/stats/kernel-file.js";
+import { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import { DiskRelief } from "./disk-relief.js";
+import { Disks, type LookAtDisk } from "./disks.js";
+import { Eviction } from "./eviction.js";
+import { LimitRounds } from "./limit-rounds.js";
+import { Machine } from "./machine.js";
+import { MemcgNotifier } from "./memcg-notifier.js";
+import { Outbox } from "./outbox.js";
+import { PodBook } from "./pod-book.js";
+import { PodFigures } from "./pod-figures.js";
+import { PodRelief } from "./pod-relief.js";
+import { Troubles } from "./troubles.js";
+import { WritableLayers, type LayersRuntime } from "./writable-layers.js";
+
+/** Main asks the runtime for it. */
+const IMAGE_FS_WAIT_MS = 10_000;
+
+export interface EvictionHouseParts {
+  init: EvictionInit;
+  reader: CgroupReader;
+  read: ReadText;
+  publish: (record: EvictionRecord) => void;
+  /** Main, with a deadline in ms. */
+  main: (deadlineMs: number) => EvictionUpcalls;
+  /** To the runtime, at the first need. */
+  connect: () => Promise<LayersRuntime>;
+  watchUsage: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
+  lookAtDisk?: LookAtDisk;
+  board: { setOp(code: number): void; worked(): void; setPressures(bits: number): void };
+  clock: Clock;
+  log: Logger;
+}
+
+export interface EvictionHouse {
+  setPods(pods: readonly EvictionPod[], orders: readonly string[], pressures: readonly Pressure[]): void;
+  applyPods(delta: EvictionDelta): void;
+  close(): Promise<void>;
+}
+
+export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
+  const { init, reader, read, publish, main, connect, watchUsage, lookAtDisk, board, clock, log } = parts;
+  const troubles = new Troubles(log);
+  const cgroups = new PodCgroups(init, reader);
+  const book = new PodBook();
+  const layers = new WritableLayers({ connect, clock, troubles });
+  const figures = new PodFigures({ reader, cgroups, layers, main, troubles });
+  const disks = new Disks({
+    rootDir: init.rootDir,
+    imageFileSystems: () => main(IMAGE_FS_WAIT_MS).imageFileSystems(),
+    ...(lookAtDisk === undefined ? {} : { look: lookAtDisk }),
+    clock,
+    troubles,
+  });
+  const outbox = new Outbox({ publish, board, book, clock, log });
+  const { evictionMaxPodGracePeriod } = init;
+  const diskRelief = new DiskRelief({
+    evictionMaxPodGracePeriod,
+    disks,
+    figures,
+    book,
+    outbox,
+    main,
+    observe: () => eviction.observe(),
+    board,
+    clock,
+    log,
+    troubles,
+  });
+  const notifier =
+    init.kernelMemcgNotification && reader.version === 1
+      ? new MemcgNotifier({ reader, cgroups, watch: watchUsage, wake: () => eviction.wake(), clock, troubles })
+      : undefined;
+  const eviction: Eviction = new Eviction(init, {
+    machine: new Machine({ reader, cgroups, read, clock }),
+    disks,
+    figures,
+    book,
+    outbox,
+    podRelief: new PodRelief({ evictionMaxPodGracePeriod, figures, book, outbox, clock }),
+    diskRelief,
+    limits: new LimitRounds({ book, figures, outbox, layout: () => disks.layout, clock }),
+    looked: (observations, thresholds) => notifier?.looked(observations, thresholds),
+    board,
+    clock,
+    log,
+    troubles,
+  });
+  return {
+    setPods: (pods, orders, pressures) => eviction.setPods(pods, orders, pressures),
+    applyPods: (delta) => eviction.applyPods(delta),
+    async close() {
+      notifier?.[Symbol.dispose]();
+      await Promise.all([eviction.stop(), layers.close()]);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// What a sample means, after those before it: which pressures hold, and which thresholds ask for something to be done.
+// Pure: all that is remembered goes in and comes out.
+import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import { PRESSURES, type Pressure } from "../../shared/contracts/node-status.js";
+import type { Observations } from "./observe.js";
+import { isMemory, SIGNAL_FACTS } from "./signals.js";
+import { keyOf, metOf } from "./thresholds.js";
+
+/** From one judgement to the next. Times are monotonic ms. */
+export interface Memory {
+  /** Since when each met threshold has been met, by its key. */
+  readonly metSince: ReadonlyMap<string, number>;
+  /** When each pressure was last there. */
+  readonly pressedAt: ReadonlyMap<Pressure, number>;
+  /** Thresholds that asked for something: they stay met until their minimum is reclaimed, too. */
+  readonly driving: ReadonlySet<string>;
+  readonly observations: Observations;
+}
+
+export const NO_MEMORY: Memory = {
+  metSince: new Map(),
+  pressedAt: new Map(),
+  driving: new Set(),
+  observations: new Map(),
+};
+
+export interface Judgement {
+  /** Those seen now, and those seen within the transition period. */
+  pressures: Pressure[];
+  /** Met for longer than their grace, by fresh figures; what is to be done first comes first. */
+  due: EvictionThreshold[];
+  memory: Memory;
+}
+
+export function judge(
+  thresholds: readonly EvictionThreshold[],
+  observations: Observations,
+  before: Memory,
+  now: number,
+  transitionPeriodMs: number,
+): Judgement {
+  const met = new Set(metOf(thresholds, observations, false));
+  const driven = thresholds.filter((threshold) => before.driving.has(keyOf(threshold)));
+  for (const threshold of metOf(driven, observations, true)) met.add(threshold);
+
+  const metSince = new Map([...met].map((each) => [keyOf(each), before.metSince.get(keyOf(each)) ?? now]));
+  const pressedAt = new Map(before.pressedAt);
+  for (const { signal } of met) pressedAt.set(SIGNAL_FACTS[signal].pressure, now);
+  const pressures = PRESSURES.filter((pressure) => {
+    const at = pressedAt.get(pressure);
+    // What is seen now holds, however short the period is.
+    return at !== undefined && (at === now || now - at < transitionPeriodMs);
+  });
+
+  const pastGrace = thresholds.filter(
+    (each) => met.has(each) && now - (metSince.get(keyOf(each)) ?? now) >= each.graceMs,
+  );
+  const isFresh = ({ signal }: EvictionThreshold): boolean => {
+    const last = before.observations.get(signal);
+    return last === undefined || (observations.get(signal)?.at ?? -Infinity) > last.at;
+  };
+  return {
+    pressures,
+    due: byUrgency(pastGrace.filter(isFresh)),
+    memory: { metSince, pressedAt, driving: new Set(pastGrace.map(keyOf)), observations },
+  };
+}
+
+/** Memory first: it runs out fastest, and takes the whole node with it. The others as configured. */
+function byUrgency(thresholds: readonly EvictionThreshold[]): EvictionThreshold[] {
+  return thresholds.toSorted((a, b) => Number(isMemory(b.signal)) - Number(isMemory(a.signal)));
+}

@@ -1,0 +1,60 @@
+// Every ten seconds the pods that have limits on the node's disk are measured, and those beyond go. No threshold has to be met.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
+import type { DiskLayout } from "./layout.js";
+import { layersOnNodeDisk } from "./layout.js";
+import { breachOf, hasLocalLimit, hasStorageLimit } from "./local-limits.js";
+import { HARD_GRACE_SECONDS, type Outbox } from "./outbox.js";
+import type { PodBook } from "./pod-book.js";
+import type { PodFigures } from "./pod-figures.js";
+import { storageOf } from "./pod-storage.js";
+
+const PERIOD_MS = 10_000;
+const WALK_MS = 2000;
+
+export interface LimitRoundsParts {
+  book: PodBook;
+  figures: PodFigures;
+  outbox: Outbox;
+  layout: () => DiskLayout;
+  clock: Pick<Clock, "monotonic" | "now">;
+}
+
+export class LimitRounds {
+  private nextAt = 0;
+
+  constructor(private readonly parts: LimitRoundsParts) {}
+
+  /** Is there somebody to measure, and is it time? */
+  get due(): boolean {
+    return this.parts.clock.monotonic() >= this.nextAt && this.limited().length > 0;
+  }
+
+  /** Never rejects. */
+  async round(): Promise<void> {
+    const { book, figures, outbox, clock } = this.parts;
+    this.nextAt = clock.monotonic() + PERIOD_MS;
+    const pods = this.limited();
+    const uids = pods.map(({ uid }) => uid);
+    await figures.measure(uids, PERIOD_MS, WALK_MS, pods.some(hasStorageLimit));
+    const layersCount = layersOnNodeDisk(this.parts.layout());
+    const breaches = await Promise.all(
+      pods.map(async (pod) => {
+        const disk = figures.diskOf(pod);
+        const storage = storageOf(pod, disk, figures.layersOf(pod), await figures.inMemory(pod));
+        return { pod, at: disk?.at ?? clock.now(), breach: breachOf(pod, storage, layersCount) };
+      }),
+    );
+    if (book.orders.block(clock.monotonic())) return;
+    for (const { pod, at, breach } of breaches) {
+      if (breach === undefined || !book.isCurrent(pod)) continue;
+      const told = { message: breach.message, annotations: {} };
+      outbox.order(pod, breach.limit, HARD_GRACE_SECONDS, told, Math.max(0, clock.now() - at));
+    }
+  }
+
+  private limited(): EvictionPod[] {
+    const { book } = this.parts;
+    return book.candidates().filter((pod) => hasLocalLimit(pod) && !book.orders.has(pod.uid));
+  }
+}

@@ -1,0 +1,78 @@
+// With kernelMemcgNotification on cgroup v1 the kernel says when memory use reaches a threshold: the next look is made at once.
+// The mark moves with what the kernel could drop, so it is set anew every ten seconds. A help only: looks go on without it.
+import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
+import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import type { Observations } from "./observe.js";
+import { isMemory } from "./signals.js";
+import { unitsOf } from "./thresholds.js";
+import type { Troubles } from "./troubles.js";
+
+const RENEW_MS = 10_000;
+/** Use that swings about a mark tells thousands of times a second. */
+const WAKE_MS = 100;
+
+export interface MemcgNotifierParts {
+  reader: Pick<CgroupReader, "memory" | "directory">;
+  cgroups: Pick<PodCgroups, "all">;
+  /** As shared/os/memcg-usage.ts. */
+  watch: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
+  wake: () => void;
+  clock: Pick<Clock, "monotonic">;
+  troubles: Troubles;
+}
+
+export class MemcgNotifier implements Disposable {
+  private watches: Disposable[] = [];
+  private renewAt = -Infinity;
+  private wokeAt = -Infinity;
+
+  constructor(private readonly parts: MemcgNotifierParts) {}
+
+  /** Told after each look. */
+  looked(observations: Observations, thresholds: readonly EvictionThreshold[]): void {
+    const now = this.parts.clock.monotonic();
+    if (now < this.renewAt) return;
+    this.renewAt = now + RENEW_MS;
+    const old = this.watches;
+    this.watches = thresholds.flatMap((threshold) => this.watch(threshold, observations));
+    for (const watch of old) watch[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    for (const watch of this.watches) watch[Symbol.dispose]();
+    this.watches = [];
+  }
+
+  private crossed(): void {
+    const now = this.parts.clock.monotonic();
+    if (now - this.wokeAt < WAKE_MS) return;
+    this.wokeAt = now;
+    this.parts.wake();
+  }
+
+  private watch({ signal, value }: EvictionThreshold, observations: Observations): Disposable[] {
+    const { reader, cgroups, watch, troubles } = this.parts;
+    const room = observations.get(signal);
+    const path = signal === "allocatableMemory.available" ? cgroups.all() : "/";
+    const figures = !isMemory(signal) || path === undefined ? undefined : reader.memory(path);
+    if (room === undefined || path === undefined || figures === undefined) return [];
+    // The kernel counts what it could drop, too.
+    const droppable = figures.usage - figures.workingSet;
+    const mark = room.capacity - unitsOf(value, room.capacity) + droppable;
+    const key = `memcg ${path}`;
+    try {
+      const watched = watch(reader.directory(path), mark, () => this.crossed());
+      troubles.over(key, `the kernel tells of the memory use of cgroup ${path} again`);
+      return [watched];
+    } catch (error) {
+      troubles.report(
+        key,
+        `the kernel does not tell of the memory use of cgroup ${path}; it is looked at as before`,
+        error,
+      );
+      return [];
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// What the signals say, from one sample of the machine.
+import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
+import type { FsFigures } from "../../shared/stats/fs-figures.js";
+import type { ProcessLimit } from "../../shared/stats/machine.js";
+
+/** Bytes, inodes or process ids. */
+export interface Observation {
+  available: number;
+  capacity: number;
+  /** When it was read, monotonic ms. */
+  at: number;
+}
+
+/** Signals that could be read. */
+export type Observations = ReadonlyMap<EvictionSignal, Observation>;
+
+/** Bytes. */
+export interface MemoryRoom {
+  capacity: number;
+  workingSet: number;
+}
+
+/** undefined: could not be read. */
+export interface Sample {
+  /** Of memory and processes, monotonic ms. */
+  at: number;
+  memory: MemoryRoom | undefined;
+  /** Of the cgroup of all pods; undefined also while it has no limit. */
+  allocatable: MemoryRoom | undefined;
+  processes: ProcessLimit;
+  /** Each with its own time, monotonic ms. */
+  nodefs: FsFigures | undefined;
+  imagefs: FsFigures | undefined;
+  containerfs: FsFigures | undefined;
+}
+
+export function observe(sample: Sample): Observations {
+  const all = new Map<EvictionSignal, Observation>();
+  const { at } = sample;
+  const memory = (signal: EvictionSignal, room: MemoryRoom | undefined): void => {
+    // A working set beyond the limit leaves nothing, not less.
+    if (room === undefined) return;
+    const available = Math.max(0, room.capacity - room.workingSet);
+    all.set(signal, { available, capacity: available + room.workingSet, at });
+  };
+  const disk = (place: "nodefs" | "imagefs" | "containerfs", fs: FsFigures | undefined): void => {
+    if (fs?.availableBytes !== undefined && fs.capacityBytes !== undefined) {
+      all.set(`${place}.available`, { available: fs.availableBytes, capacity: fs.capacityBytes, at: fs.at });
+    }
+    // File systems that make inodes as they need them (btrfs) count none at all.
+    if (fs?.inodesFree !== undefined && (fs.inodes ?? 0) > 0) {
+      all.set(`${place}.inodesFree`, { available: fs.inodesFree, capacity: fs.inodes ?? 0, at: fs.at });
+    }
+  };
+  memory("memory.available", sample.memory);
+  memory("allocatableMemory.available", sample.allocatable);
+  disk("nodefs", sample.nodefs);
+  disk("imagefs", sample.imagefs);
+  disk("containerfs", sample.containerfs);
+  const { max, current } = sample.processes;
+  if (max !== undefined && current !== undefined) {
+    all.set("pid.available", { available: max - current, capacity: max, at });
+  }
+  return all;
+}

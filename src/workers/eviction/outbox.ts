@@ -1,0 +1,64 @@
+// What the thread tells main, each thing as often as it should be told: orders, pressures when they change, what is short now.
+import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { pressureBits, type EvictionPod, type EvictionRecord } from "../../shared/contracts/eviction.js";
+import type { Pressure } from "../../shared/contracts/node-status.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { Told } from "./messages.js";
+import type { PodBook } from "./pod-book.js";
+import type { Resource } from "./signals.js";
+
+/** As often as upstream says it again of the same resource. */
+const SAY_AGAIN_MS = 10_000;
+/** Seconds: a hard threshold, or a limit of the pod's own, leaves so much. */
+export const HARD_GRACE_SECONDS = 1;
+
+type Cause = Extract<EvictionRecord, { kind: "evict" }>["signal"];
+
+export interface OutboxParts {
+  publish: (record: EvictionRecord) => void;
+  board: { setPressures(bits: number): void };
+  book: PodBook;
+  clock: Pick<Clock, "monotonic">;
+  log: Pick<Logger, "warn" | "info">;
+}
+
+export class Outbox {
+  private pressures: string | undefined;
+  private short: { resource: Resource; at: number } | undefined;
+
+  constructor(private readonly parts: OutboxParts) {}
+
+  order(pod: EvictionPod, signal: Cause, graceSeconds: number, told: Told, sampleAgeMs: number): void {
+    const { publish, book, clock, log } = this.parts;
+    const { uid, generation, namespace, name } = pod;
+    publish({ kind: "evict", uid, generation, signal, graceSeconds, ...told, sampleAgeMs });
+    book.orders.placed(uid, generation, clock.monotonic());
+    const why = told.message.trimEnd();
+    log.warn({ uid, signal, graceSeconds }, `pod ${namespace}/${name} has to go, main is told to evict it: ${why}`);
+  }
+
+  tellPressures(pressures: readonly Pressure[]): void {
+    const text = pressures.join();
+    if (text === this.pressures) return;
+    const before = this.pressures ?? "";
+    this.pressures = text;
+    this.parts.board.setPressures(pressureBits(pressures));
+    this.parts.publish({ kind: "pressures", pressures: [...pressures] });
+    if (text !== before)
+      this.parts.log.info({ pressures }, `the node's pressures are now: ${text === "" ? "none" : text}`);
+  }
+
+  tellShort(resource: Resource): void {
+    const now = this.parts.clock.monotonic();
+    if (this.short?.resource === resource && now - this.short.at < SAY_AGAIN_MS) return;
+    this.short = { resource, at: now };
+    this.parts.publish({ kind: "threshold-met", resource });
+  }
+}
+
+/** Seconds that a pod gets. `most`: evictionMaxPodGracePeriod; a negative one leaves it to the pod. */
+export function graceOf({ hard }: EvictionThreshold, pod: EvictionPod, most: number): number {
+  if (hard) return HARD_GRACE_SECONDS;
+  return most < 0 ? pod.graceSeconds : Math.min(most, pod.graceSeconds);
+}

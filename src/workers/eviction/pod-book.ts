@@ -1,0 +1,43 @@
+// The pods that run, as main tells them, and those that were ordered away.
+import type { EvictionDelta, EvictionPod } from "../../shared/contracts/eviction.js";
+import { Orders } from "./orders.js";
+
+export class PodBook {
+  readonly orders = new Orders();
+  private readonly pods = new Map<string, EvictionPod>();
+
+  /** All of them; `ordered`: UIDs of those that main is ending for an earlier life of this thread. */
+  set(pods: readonly EvictionPod[], ordered: readonly string[], now: number): void {
+    this.pods.clear();
+    this.orders.clear();
+    for (const pod of pods) this.pods.set(pod.uid, pod);
+    for (const uid of ordered) this.orders.placed(uid, this.pods.get(uid)?.generation ?? 0, now);
+  }
+
+  apply({ set, ended }: EvictionDelta, now: number): void {
+    for (const pod of set) {
+      this.pods.set(pod.uid, pod);
+      this.orders.told(pod.uid, pod.generation);
+    }
+    for (const uid of ended) {
+      this.pods.delete(uid);
+      this.orders.ended(uid, now);
+    }
+  }
+
+  /** Those that may be evicted. */
+  candidates(): EvictionPod[] {
+    return [...this.pods.values()].filter(({ critical }) => !critical);
+  }
+
+  /** Is this still what main last said of it? */
+  isCurrent(pod: EvictionPod): boolean {
+    return this.pods.get(pod.uid) === pod;
+  }
+
+  /** Whom to order away. Who was told to go before is told again only when nobody else is left. */
+  first(ranked: readonly EvictionPod[]): EvictionPod | undefined {
+    const current = ranked.filter((pod) => this.isCurrent(pod));
+    return current.find(({ uid }) => !this.orders.has(uid)) ?? current[0];
+  }
+}

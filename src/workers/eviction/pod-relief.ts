@@ -1,0 +1,64 @@
+// What is done when memory or process ids are short: nothing but a pod can give them. Its order goes out with the look that found it.
+import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import { value } from "../../shared/api/quantity.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
+import { nodePressure, type Consumption } from "./messages.js";
+import type { Observations } from "./observe.js";
+import { graceOf, type Outbox } from "./outbox.js";
+import type { PodBook } from "./pod-book.js";
+import type { PodFigures } from "./pod-figures.js";
+import { rankByProcesses, rankByUsage } from "./rank.js";
+import { isMemory } from "./signals.js";
+
+export interface PodReliefParts {
+  evictionMaxPodGracePeriod: number;
+  figures: PodFigures;
+  book: PodBook;
+  outbox: Outbox;
+  clock: Pick<Clock, "monotonic">;
+}
+
+export class PodRelief {
+  constructor(private readonly parts: PodReliefParts) {}
+
+  /** @param due What asks for something now, `threshold` among it. */
+  async relieve(
+    threshold: EvictionThreshold,
+    due: readonly EvictionThreshold[],
+    observations: Observations,
+  ): Promise<"done" | "nobody-left"> {
+    const { book, outbox, clock, evictionMaxPodGracePeriod } = this.parts;
+    const { signal } = threshold;
+    const pod = book.first(isMemory(signal) ? this.byMemory() : this.byProcesses());
+    if (pod === undefined) return "nobody-left";
+    const consumption = isMemory(signal) ? await this.memoryOf(pod) : { containers: new Map<string, number>() };
+    // It ended or changed meanwhile, or another had to go for its own limit: the next look judges anew.
+    if (!book.isCurrent(pod) || book.orders.block(clock.monotonic())) return "done";
+    const told = nodePressure(signal, due, observations, pod, consumption);
+    const at = observations.get(signal)?.at ?? clock.monotonic();
+    outbox.order(pod, signal, graceOf(threshold, pod, evictionMaxPodGracePeriod), told, clock.monotonic() - at);
+    return "done";
+  }
+
+  private async memoryOf(pod: EvictionPod): Promise<Consumption> {
+    const { figures } = this.parts;
+    return { pod: figures.memoryOf(pod), containers: await figures.containersMemory(pod) };
+  }
+
+  private byMemory(): EvictionPod[] {
+    const { book, figures } = this.parts;
+    return rankByUsage(
+      book.candidates().map((pod) => ({
+        pod,
+        used: figures.memoryOf(pod),
+        requested: Number(value(pod.requests.memory ?? 0)),
+      })),
+    );
+  }
+
+  private byProcesses(): EvictionPod[] {
+    const { book, figures } = this.parts;
+    return rankByProcesses(book.candidates().map((pod) => ({ pod, used: figures.processesOf(pod) })));
+  }
+}

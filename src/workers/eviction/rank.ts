@@ -1,0 +1,43 @@
+// Who goes first. Pure; the order is total, and the same pods come out in the same order however they went in.
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
+
+/** What a pod takes of what is short; undefined: nobody could tell. */
+export interface Usage {
+  pod: EvictionPod;
+  used: number | undefined;
+  requested: number;
+}
+
+/** For memory and disks: who is unknown, who takes more than it asked for, who is less important, who takes most beyond it. */
+export function rankByUsage(usages: readonly Usage[]): EvictionPod[] {
+  const compare = (a: Usage, b: Usage): number => {
+    if (a.used === undefined || b.used === undefined) {
+      return flag(b.used === undefined) - flag(a.used === undefined) || byPriority(a, b) || byName(a, b);
+    }
+    return (
+      flag(b.used > b.requested) - flag(a.used > a.requested) ||
+      byPriority(a, b) ||
+      b.used - b.requested - (a.used - a.requested) ||
+      byName(a, b)
+    );
+  };
+  return usages.toSorted(compare).map(({ pod }) => pod);
+}
+
+/** For process ids, which nobody asks for: who is less important, who has most of them. */
+export function rankByProcesses(usages: readonly Pick<Usage, "pod" | "used">[]): EvictionPod[] {
+  return usages
+    .toSorted((a, b) => byPriority(a, b) || (b.used ?? 0) - (a.used ?? 0) || byName(a, b))
+    .map(({ pod }) => pod);
+}
+
+const flag = Number;
+
+function byPriority(a: { pod: EvictionPod }, b: { pod: EvictionPod }): number {
+  return a.pod.priority - b.pod.priority;
+}
+
+/** UIDs differ. */
+function byName(a: { pod: EvictionPod }, b: { pod: EvictionPod }): number {
+  return a.pod.uid < b.pod.uid ? -1 : a.pod.uid > b.pod.uid ? 1 : 0;
+}

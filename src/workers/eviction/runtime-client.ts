@@ -1,0 +1,23 @@
+// The connection to the runtime, for its figures of writable layers. Loading this file loads gRPC: it is imported when first needed.
+import type { Clock } from "../../shared/clock/clock.js";
+import { createCriClient } from "../../shared/cri/client.js";
+import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import type { LayersRuntime } from "./writable-layers.js";
+
+export function connectRuntime(options: {
+  endpoint: string;
+  runtimeRequestTimeoutMs: number;
+  operations: RuntimeOperationsMetrics;
+  clock: Clock;
+}): LayersRuntime {
+  const { operations, ...rest } = options;
+  const client = createCriClient({
+    ...rest,
+    onCall: ({ operation, durationMs, error }) =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+  });
+  return {
+    listContainerStats: (_request, callOptions) => client.listContainerStats({}, callOptions),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,73 @@
+// Thresholds as they are judged: the configured ones, those that follow from them, and what each comes to in units.
+import type { EvictionSignal, EvictionThreshold, ThresholdValue } from "../../shared/api/eviction-threshold.js";
+import type { ExactQuantity } from "../../shared/api/quantity.js";
+import type { DiskLayout } from "./layout.js";
+import type { Observation, Observations } from "./observe.js";
+
+const NANO = 1_000_000_000n;
+
+/** There is at most one hard and one soft threshold of a signal. */
+export const keyOf = ({ signal, hard }: EvictionThreshold): string => `${signal}/${hard ? "hard" : "soft"}`;
+
+/**
+ * The pods' own cgroup has the hard limit of the node's memory, where its limit is enforced. Thresholds of the containers' file
+ * system are those of the disk it is on, whatever was configured.
+ */
+export function effectiveThresholds(
+  configured: readonly EvictionThreshold[],
+  { enforcePods, layout }: { enforcePods: boolean; layout: DiskLayout },
+): EvictionThreshold[] {
+  const own = configured.filter(
+    ({ signal }) => !signal.startsWith("containerfs.") && signal !== "allocatableMemory.available",
+  );
+  const asSignal = (threshold: EvictionThreshold, signal: EvictionSignal): EvictionThreshold => ({
+    ...threshold,
+    signal,
+  });
+  const allocatable = enforcePods
+    ? own
+        .filter(({ signal, hard }) => hard && signal === "memory.available")
+        .map((threshold) => asSignal(threshold, "allocatableMemory.available"))
+    : [];
+  const disk = layout === "dedicated" ? "imagefs" : "nodefs";
+  const containers = own.flatMap((threshold) => {
+    if (threshold.signal === `${disk}.available`) return [asSignal(threshold, "containerfs.available")];
+    if (threshold.signal === `${disk}.inodesFree`) return [asSignal(threshold, "containerfs.inodesFree")];
+    return [];
+  });
+  return [...own, ...allocatable, ...containers];
+}
+
+/** In whole units; a part of the capacity is computed in single precision, as upstream does, and cut off. */
+export function unitsOf(value: ThresholdValue, capacity: number): number {
+  if (value.kind === "quantity") return Number(value.units);
+  return Math.trunc(capacity * Math.fround(Math.fround(value.percent) / 100));
+}
+
+/** As messages print it. */
+export function quantityOf(value: ThresholdValue, capacity: number): ExactQuantity {
+  if (value.kind === "quantity") return { nanos: value.units * NANO, format: value.format ?? "BinarySI" };
+  return { nanos: BigInt(unitsOf(value, capacity)) * NANO, format: "BinarySI" };
+}
+
+/** @param reclaiming must the minimum to reclaim be free, too? */
+export function isMet(
+  threshold: EvictionThreshold,
+  { available, capacity }: Observation,
+  reclaiming: boolean,
+): boolean {
+  const extra = reclaiming && threshold.minReclaim !== undefined ? unitsOf(threshold.minReclaim, capacity) : 0;
+  return unitsOf(threshold.value, capacity) + extra > available;
+}
+
+/** Those met; a signal that could not be read meets none. */
+export function metOf(
+  thresholds: readonly EvictionThreshold[],
+  observations: Observations,
+  reclaiming: boolean,
+): EvictionThreshold[] {
+  return thresholds.filter((threshold) => {
+    const observation = observations.get(threshold.signal);
+    return observation !== undefined && isMet(threshold, observation, reclaiming);
+  });
+}

@@ -1,0 +1,19 @@
+// What goes wrong again and again is said once, and that it is over, too.
+import type { Logger } from "../../shared/log/logger.js";
+
+export class Troubles {
+  private readonly known = new Set<string>();
+
+  constructor(private readonly log: Pick<Logger, "warn" | "info">) {}
+
+  /** @param what A whole sentence: what was tried, what happens now. */
+  report(key: string, what: string, error?: unknown): void {
+    if (this.known.has(key)) return;
+    this.known.add(key);
+    this.log.warn(error === undefined ? {} : { err: error }, what);
+  }
+
+  over(key: string, what: string): void {
+    if (this.known.delete(key)) this.log.info({}, what);
+  }
+}

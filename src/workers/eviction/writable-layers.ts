@@ -1,0 +1,96 @@
+// What containers have written into their own layers, as the runtime counts. gRPC is loaded with the first question: most nodes
+// are never short of disk, and their pods have no limits.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ContainerStats } from "../../shared/cri/gen/runtime.v1.js";
+import type { Layers, Taken } from "./pod-storage.js";
+import type { Troubles } from "./troubles.js";
+
+/** Nobody waits longer for the runtime; what it said last stands. */
+export const RUNTIME_WAIT_MS = 2000;
+/** The runtime itself counts every ten seconds. */
+const LIFE_MS = 2000;
+const POD_UID = "io.kubernetes.pod.uid";
+
+export interface LayersRuntime {
+  listContainerStats(
+    request: object,
+    options: { deadlineMs: number; signal: AbortSignal },
+  ): Promise<{ stats: ContainerStats[] }>;
+  close(): void;
+}
+
+export interface WritableLayersParts {
+  connect: () => Promise<LayersRuntime>;
+  clock: Pick<Clock, "monotonic">;
+  troubles: Troubles;
+}
+
+export class WritableLayers {
+  private last: ReadonlyMap<string, Layers> = new Map();
+  private at = -Infinity;
+  private runtime: Promise<LayersRuntime> | undefined;
+  private asked: Promise<void> | undefined;
+  private readonly end = new AbortController();
+
+  constructor(private readonly parts: WritableLayersParts) {}
+
+  /** By pod UID; a pod that the runtime does not know is absent. Never rejects. */
+  async now(): Promise<ReadonlyMap<string, Layers>> {
+    if (this.parts.clock.monotonic() - this.at >= LIFE_MS) {
+      this.asked ??= this.ask().finally(() => {
+        this.asked = undefined;
+      });
+      await this.asked;
+    }
+    return this.last;
+  }
+
+  /** The last answer, however old. */
+  get known(): ReadonlyMap<string, Layers> {
+    return this.last;
+  }
+
+  async close(): Promise<void> {
+    this.end.abort(new Error("the agent is stopping"));
+    await this.asked;
+    (await this.runtime?.catch(() => undefined))?.close();
+  }
+
+  private async ask(): Promise<void> {
+    const { connect, clock, troubles } = this.parts;
+    const key = "writable layers";
+    try {
+      this.runtime ??= connect();
+      const runtime = await this.runtime;
+      const options = { deadlineMs: RUNTIME_WAIT_MS, signal: this.end.signal };
+      const { stats } = await runtime.listContainerStats({}, options);
+      this.last = layersOf(stats);
+      this.at = clock.monotonic();
+      troubles.over(key, "the runtime says again what containers have written");
+    } catch (error) {
+      if (this.end.signal.aborted) return;
+      troubles.report(key, "the runtime does not say what containers have written; what it said last stands", error);
+    }
+  }
+}
+
+/** Of a container that was restarted, its newest run. */
+export function layersOf(stats: readonly ContainerStats[]): Map<string, Layers> {
+  const pods = new Map<string, Map<string, Taken>>();
+  const attempts = new Map<string, number>();
+  for (const { attributes, writableLayer } of stats) {
+    const uid = attributes?.labels[POD_UID] ?? "";
+    const { name, attempt } = attributes?.metadata ?? { name: "", attempt: 0 };
+    if (uid === "" || name === "" || writableLayer === undefined) continue;
+    const key = `${uid}/${name}`;
+    if ((attempts.get(key) ?? -1) >= attempt) continue;
+    attempts.set(key, attempt);
+    const layers = pods.get(uid) ?? new Map<string, Taken>();
+    pods.set(uid, layers);
+    layers.set(name, {
+      bytes: Number(writableLayer.usedBytes?.value ?? 0n),
+      inodes: Number(writableLayer.inodesUsed?.value ?? 0n),
+    });
+  }
+  return pods;
+}
