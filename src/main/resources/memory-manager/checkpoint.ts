@@ -1,0 +1,159 @@
+// The form of memory_manager_state, upstream's, so that either kubelet reads what the other left. Its checksum is that of
+// Go's debug print of the struct, type names and all (docs/adr/0031).
+import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";
+
+export const MEMORY_STATE_FILE = "memory_manager_state";
+
+export interface MemoryState {
+  policyName: string;
+  machineState: MachineMemory;
+  entries: MemoryAssignments;
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const STRUCT = "MemoryManagerCheckpoint";
+/** As the same state is printed by kubelets that share out memory to whole pods (gate PodLevelResourceManagers). */
+const OF_PODS = "PodEntries:(state.PodMemoryAssignments)map[] ";
+
+export function encodeMemoryState(state: MemoryState): string {
+  const { policyName, machineState, entries } = state;
+  const nodes = [...machineState].map(([id, { numberOfAssignments, memoryMap, cells }]) => [
+    id,
+    {
+      numberOfAssignments,
+      memoryMap: Object.fromEntries([...memoryMap].map(([name, table]) => [name, numbers(table)])),
+      cells,
+    },
+  ]);
+  const pods = [...entries].map(([uid, containers]) => [
+    uid,
+    Object.fromEntries(
+      [...containers].map(([name, blocks]) => [name, blocks.map((block) => ({ ...block, size: Number(block.size) }))]),
+    ),
+  ]);
+  return JSON.stringify({
+    policyName,
+    machineState: Object.fromEntries(nodes) as unknown,
+    ...(entries.size > 0 && { entries: Object.fromEntries(pods) as unknown }),
+    checksum: hashOf(printed(state, STRUCT, "")),
+  });
+}
+
+function numbers({
+  total,
+  systemReserved,
+  allocatable,
+  reserved,
+  free,
+}: MemoryTable): Record<keyof MemoryTable, number> {
+  return {
+    total: Number(total),
+    systemReserved: Number(systemReserved),
+    allocatable: Number(allocatable),
+    reserved: Number(reserved),
+    free: Number(free),
+  };
+}
+
+/** Throws on what is no such state, or not the one that was written. A checksum of 0 or none is not looked at. */
+export function decodeMemoryState(value: unknown): MemoryState {
+  const { policyName, machineState, entries, podEntries, checksum } = recordOf(value, "the state");
+  if (typeof policyName !== "string") throw new Error("not a state of the memory manager: it names no policy");
+  if (Object.keys(recordOf(podEntries ?? {}, "podEntries")).length > 0) {
+    throw new Error("it shares out memory to whole pods, which is not known here");
+  }
+  const nodes = Object.entries(recordOf(machineState ?? {}, "machineState")).map(
+    ([id, node]) => [intOf(Number(id), "a NUMA node's id"), decodeNode(node, `machineState[${id}]`)] as const,
+  );
+  const pods = Object.entries(recordOf(entries ?? {}, "entries")).map(([uid, containers]) => {
+    const blocks = Object.entries(recordOf(containers, uid)).map(
+      ([name, list]) =>
+        [name, listOf(list, `${uid}/${name}`).map((block) => decodeBlock(block, `${uid}/${name}`))] as const,
+    );
+    return [uid, new Map(blocks)] as const;
+  });
+  const state: MemoryState = {
+    policyName,
+    machineState: new Map(nodes.toSorted(([a], [b]) => a - b)),
+    entries: new Map(pods),
+  };
+  const forms = [printed(state, STRUCT, ""), printed(state, `${STRUCT}V1`, ""), printed(state, STRUCT, OF_PODS)];
+  if (checksum !== undefined && checksum !== 0 && !forms.some((form) => hashOf(form) === checksum)) {
+    throw new Error("its checksum does not match its content");
+  }
+  return state;
+}
+
+function decodeNode(value: unknown, where: string): NodeMemory {
+  const { numberOfAssignments, memoryMap, cells } = recordOf(value, where);
+  const tables = Object.entries(recordOf(memoryMap, `${where}.memoryMap`)).map(([name, table]) => {
+    const given = recordOf(table, `${where}.memoryMap[${name}]`);
+    const bytes = (member: keyof MemoryTable): bigint =>
+      bytesOf(given[member], `${where}.memoryMap[${name}].${member}`);
+    const [total, systemReserved, allocatable] = [bytes("total"), bytes("systemReserved"), bytes("allocatable")];
+    return [name, { total, systemReserved, allocatable, reserved: bytes("reserved"), free: bytes("free") }] as const;
+  });
+  return {
+    numberOfAssignments: intOf(numberOfAssignments, `${where}.numberOfAssignments`),
+    memoryMap: new Map(tables),
+    cells: listOf(cells, `${where}.cells`).map((id) => intOf(id, `${where}.cells`)),
+  };
+}
+
+function decodeBlock(value: unknown, where: string): MemoryBlock {
+  const { numaAffinity, type, size } = recordOf(value, where);
+  if (typeof type !== "string") throw new Error(`${where}: the type is missing`);
+  const nodes = listOf(numaAffinity, `${where}.numaAffinity`).map((id) => intOf(id, `${where}.numaAffinity`));
+  return { numaAffinity: nodes, type, size: bytesOf(size, `${where}.size`) };
+}
+
+function recordOf(value: unknown, where: string): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Error(`${where} is not an object`);
+}
+
+function listOf(value: unknown, where: string): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Error(`${where} is not a list`);
+}
+
+function intOf(value: unknown, where: string): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`${where} is not a whole number of 0 or more`);
+}
+
+function bytesOf(value: unknown, where: string): bigint {
+  return BigInt(intOf(value, where));
+}
+
+/** As Go prints it: maps by ascending keys, pointers as <*>. */
+function printed({ policyName, machineState, entries }: MemoryState, struct: string, more: string): string {
+  const ints = (list: readonly number[]): string => `([]int)[${list.join(" ")}]`;
+  const table = ({ total, systemReserved, allocatable, reserved, free }: MemoryTable): string =>
+    `<*>{TotalMemSize:(uint64)${total} SystemReserved:(uint64)${systemReserved} Allocatable:(uint64)${allocatable} ` +
+    `Reserved:(uint64)${reserved} Free:(uint64)${free}}`;
+  const node = ({ numberOfAssignments, memoryMap, cells }: NodeMemory): string =>
+    `<*>{NumberOfAssignments:(int)${numberOfAssignments} ` +
+    `MemoryMap:(map[v1.ResourceName]*state.MemoryTable)${map(memoryMap, table)} Cells:${ints(cells)}}`;
+  const block = ({ numaAffinity, type, size }: MemoryBlock): string =>
+    `{NUMAAffinity:${ints(numaAffinity)} Type:(v1.ResourceName)${type} Size:(uint64)${size}}`;
+  const nodes = [...machineState].toSorted(([a], [b]) => a - b).map(([id, one]) => `${id}:${node(one)}`);
+  const pods = map(entries, (containers) => map(containers, (blocks) => `[${blocks.map(block).join(" ")}]`));
+  return (
+    `(*state.${struct}){PolicyName:(string)${policyName} MachineState:(state.NUMANodeMap)map[${nodes.join(" ")}] ` +
+    `Entries:(state.ContainerMemoryAssignments)${pods} ${more}Checksum:(checksum.Checksum)0}`
+  );
+}
+
+function map<T>(members: ReadonlyMap<string, T>, print: (value: T) => string): string {
+  const sorted = [...members].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${sorted.map(([key, value]) => `${key}:${print(value)}`).join(" ")}]`;
+}
+
+/** 32-bit FNV-1a. */
+function hashOf(text: string): number {
+  let hash = FNV_OFFSET;
+  for (const byte of Buffer.from(text, "utf8")) hash = Math.imul(hash ^ byte, FNV_PRIME);
+  return hash >>> 0;
+}

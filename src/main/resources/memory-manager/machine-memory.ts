@@ -1,0 +1,119 @@
+// The memory of each NUMA node, and what is left of it by what containers hold. What must hold: a node serves either single
+// containers' memory by itself or one group of nodes together, never both; what is held is the sum of all blocks, so that the
+// picture can be made again from them at any time.
+import type { MachineTopology } from "../topology/machine-topology.js";
+import { hugePagesResource } from "../node-capacity.js";
+
+/** Bytes. */
+export interface MemoryTable {
+  total: bigint;
+  systemReserved: bigint;
+  allocatable: bigint;
+  reserved: bigint;
+  free: bigint;
+}
+
+export interface NodeMemory {
+  /** Blocks that lie here, in part at least. */
+  numberOfAssignments: number;
+  /** By resource: "memory", "hugepages-2Mi". */
+  memoryMap: Map<string, MemoryTable>;
+  /** The nodes that serve together with this one, itself among them. Sorted. */
+  cells: readonly number[];
+}
+
+/** By NUMA node id. */
+export type MachineMemory = ReadonlyMap<number, NodeMemory>;
+
+/** Memory of one kind that a container holds on some nodes together. */
+export interface MemoryBlock {
+  /** Sorted. */
+  numaAffinity: readonly number[];
+  /** Resource name. */
+  type: string;
+  /** Bytes. 0: all of it went on to a later container of the pod. */
+  size: bigint;
+}
+
+/** Pod UID to container name to blocks. */
+export type MemoryAssignments = ReadonlyMap<string, ReadonlyMap<string, readonly MemoryBlock[]>>;
+
+/** Bytes by NUMA node id and resource. */
+export type ReservedMemory = ReadonlyMap<number, ReadonlyMap<string, bigint>>;
+
+/** Nobody holds anything. Huge pages are taken off the node's memory, as nobody else can use it. */
+export function emptyMemory({ numaNodes }: MachineTopology, reserved: ReservedMemory): MachineMemory {
+  const nodes = numaNodes.map(({ id, memoryBytes, hugePages }): [number, NodeMemory] => {
+    const kept = (resource: string): bigint => reserved.get(id)?.get(resource) ?? 0n;
+    const memoryMap = new Map<string, MemoryTable>();
+    let inPages = 0n;
+    for (const [size, bytes] of hugePages) {
+      const resource = hugePagesResource(size);
+      memoryMap.set(resource, emptyTable(bytes, kept(resource), 0n));
+      inPages += bytes;
+    }
+    memoryMap.set("memory", emptyTable(memoryBytes, kept("memory"), inPages));
+    return [id, { numberOfAssignments: 0, memoryMap, cells: [id] }];
+  });
+  return new Map(nodes);
+}
+
+function emptyTable(total: bigint, systemReserved: bigint, inPages: bigint): MemoryTable {
+  const left = total - systemReserved - inPages;
+  const allocatable = left > 0n ? left : 0n;
+  return { total, systemReserved, allocatable, reserved: 0n, free: allocatable };
+}
+
+/** `empty` with all blocks taken from it: of a group the lowest node first. */
+export function occupied(empty: MachineMemory, assignments: MemoryAssignments): MachineMemory {
+  const machine = new Map(
+    [...empty].map(([id, { memoryMap, cells }]) => [
+      id,
+      {
+        numberOfAssignments: 0,
+        cells,
+        memoryMap: new Map([...memoryMap].map(([name, table]) => [name, { ...table }])),
+      },
+    ]),
+  );
+  for (const containers of assignments.values()) {
+    for (const { numaAffinity, type, size } of [...containers.values()].flat()) {
+      let rest = size;
+      for (const id of numaAffinity) {
+        const node = machine.get(id);
+        if (node === undefined) continue;
+        node.numberOfAssignments++;
+        node.cells = numaAffinity;
+        const table = node.memoryMap.get(type);
+        if (table === undefined) continue;
+        const taken = rest < table.free ? rest : table.free;
+        table.free -= taken;
+        table.reserved += taken;
+        rest -= taken;
+      }
+    }
+  }
+  return machine;
+}
+
+/** Bytes free, or allocatable, on all these nodes together. */
+export function sumOn(
+  machine: MachineMemory,
+  ids: readonly number[],
+  resource: string,
+  of: "free" | "allocatable",
+): bigint {
+  return ids.reduce((sum, id) => sum + (machine.get(id)?.memoryMap.get(resource)?.[of] ?? 0n), 0n);
+}
+
+export function sameNodes(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((id, index) => id === b[index]);
+}
+
+/** May these nodes be used together, seen from what already lies on them? */
+export function mayServe(machine: MachineMemory, ids: readonly number[]): boolean {
+  return ids.every((id) => {
+    const node = machine.get(id);
+    return node !== undefined && (node.numberOfAssignments === 0 || sameNodes(node.cells, ids));
+  });
+}

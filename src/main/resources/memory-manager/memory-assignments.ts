@@ -1,0 +1,129 @@
+// Who holds which memory, in the agent and on disk (memory_manager_state). What must hold: what a container was promised is
+// on disk before it may run; what is read back was promised by the same machine, or still fits it.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { readState } from "../../../shared/fs/state-file.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
+import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
+
+const POLICY = "Static";
+
+/** No pod outlives the machine, and after a restart of it every pod is admitted anew. */
+const NOT_DURABLE = { durable: false };
+
+/** Pods that run were promised memory that this machine, as it is configured now, does not have. The agent does not start. */
+export class MemoryStateError extends Error {
+  override readonly name = "MemoryStateError";
+  readonly code = "MEMORY_STATE";
+  constructor(path: string, problem: string) {
+    super(
+      `[memorymanager] the expected machine state is different from the real one: ${problem}; please drain this node and ` +
+        `delete the memory manager checkpoint file "${path}" before starting again, or take back the change`,
+    );
+  }
+}
+export const isMemoryStateError = (error: unknown): error is MemoryStateError => error instanceof MemoryStateError;
+
+export class HeldMemory {
+  private readonly held = new Map<string, Map<string, readonly MemoryBlock[]>>();
+  private readonly path: string;
+  private dirty = false;
+  private writing: Promise<void> | undefined;
+  private unwritable = false;
+
+  constructor(
+    rootDir: string,
+    /** The machine with nothing held. */
+    private readonly empty: MachineMemory,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.path = join(rootDir, MEMORY_STATE_FILE);
+  }
+
+  /** Reads what an earlier agent left, of these pods. Garbage is set aside with a warning. @throws MemoryStateError */
+  async load(uids: ReadonlySet<string>): Promise<void> {
+    const state = await readState(this.path, decodeMemoryState, { clock: this.clock, log: this.log });
+    for (const [uid, containers] of state?.entries ?? []) if (uids.has(uid)) this.held.set(uid, new Map(containers));
+    const problem = misfit(this.empty, this.held);
+    if (problem !== undefined) throw new MemoryStateError(this.path, problem);
+    this.save();
+    await this.writing;
+  }
+
+  machine(): MachineMemory {
+    return occupied(this.empty, this.held);
+  }
+
+  blocks(podUid: string, container: string): readonly MemoryBlock[] | undefined {
+    return this.held.get(podUid)?.get(container);
+  }
+
+  /** Settles when it is on disk, or could not be written. */
+  async hold(podUid: string, containers: ReadonlyMap<string, readonly MemoryBlock[]>): Promise<void> {
+    this.held.set(podUid, new Map([...(this.held.get(podUid) ?? []), ...containers]));
+    this.save();
+    await this.writing;
+  }
+
+  release(podUid: string): void {
+    if (this.held.delete(podUid)) this.save();
+  }
+
+  async flush(): Promise<void> {
+    await this.writing;
+  }
+
+  private save(): void {
+    this.dirty = true;
+    this.writing ??= this.write().finally(() => {
+      this.writing = undefined;
+    });
+  }
+
+  /** One write at a time; what changes meanwhile is written after it. Never rejects. */
+  private async write(): Promise<void> {
+    while (this.dirty) {
+      this.dirty = false;
+      const state = { policyName: POLICY, machineState: this.machine(), entries: this.held };
+      try {
+        await atomicWrite(this.path, encodeMemoryState(state), NOT_DURABLE);
+        this.unwritable = false;
+      } catch (error) {
+        if (!this.unwritable) {
+          this.log.error(
+            { err: error, path: this.path },
+            `${this.path} could not be written: another agent would not know who holds which memory: ${errorText(error)}`,
+          );
+        }
+        this.unwritable = true;
+      }
+    }
+  }
+}
+
+/** What of the promises the machine can't keep; undefined: it keeps all. */
+function misfit(empty: MachineMemory, held: MemoryAssignments): string | undefined {
+  const sums = new Map<string, bigint>();
+  for (const [uid, containers] of held) {
+    for (const [name, blocks] of containers) {
+      for (const { numaAffinity, type, size } of blocks) {
+        const who = `container ${name} of pod ${uid}`;
+        const missing = numaAffinity.find((id) => !empty.has(id));
+        if (missing !== undefined) return `${who} has memory of NUMA node ${missing}, which does not exist`;
+        if (size > 0n && numaAffinity.every((id) => empty.get(id)?.memoryMap.has(type) !== true)) {
+          return `${who} has ${type}, of which NUMA node ${numaAffinity.join(", ")} has none`;
+        }
+        const key = `${type} of NUMA node ${numaAffinity.join(", ")}`;
+        const sum = (sums.get(key) ?? 0n) + size;
+        sums.set(key, sum);
+        const has = sumOn(empty, numaAffinity, type, "allocatable");
+        if (sum > has) return `pods have ${sum} bytes of ${key}, of which there are ${has}`;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,162 @@
+// Memory manager, policy Static: the memory of Guaranteed pods' containers is set aside on NUMA nodes, and they run on those
+// nodes' memory only. Others use any node. Pods with pod-level resources are left out, as upstream does without the gate
+// PodLevelResourceManagers.
+import { printCpuList } from "../../../shared/api/cpu-list.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import { value } from "../../../shared/api/quantity.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { MemoryManagerMetrics } from "../../../shared/metrics/memory-manager.js";
+import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
+import { hasPodLevelResources, podRequests } from "../pod-requests.js";
+import { qosClass } from "../qos.js";
+import type { MachineTopology } from "../topology/machine-topology.js";
+import { emptyMemory, sameNodes, type MachineMemory, type MemoryBlock } from "./machine-memory.js";
+import { HeldMemory } from "./memory-assignments.js";
+import { choosePlace, memoryHints, reuse, type MemoryRequests, type Reusable } from "./place-memory.js";
+import { reservedMemory, type ReservationSettings } from "./reserved-memory.js";
+
+export interface MemoryManagerSettings extends ReservationSettings {
+  rootDir: string;
+}
+
+export interface MemoryManagerDeps {
+  metrics: MemoryManagerMetrics;
+  clock: Clock;
+  log: Logger;
+}
+
+export class MemoryManager implements ResourceManager {
+  readonly kind = "memory";
+  private readonly empty: MachineMemory;
+  private readonly held: HeldMemory;
+
+  /** @throws MemoryReservationError */
+  constructor(
+    settings: MemoryManagerSettings,
+    machine: MachineTopology,
+    private readonly deps: MemoryManagerDeps,
+  ) {
+    this.empty = emptyMemory(machine, reservedMemory(settings, machine));
+    this.held = new HeldMemory(settings.rootDir, this.empty, deps.clock, deps.log);
+  }
+
+  /** Rejects with MemoryStateError when pods hold what the machine does not have any more. */
+  async start(pods: () => Iterable<Pod>): Promise<void> {
+    await this.held.load(new Set([...pods()].map(({ metadata }) => metadata.uid)));
+  }
+
+  hints(pod: Pod, container: Container): ResourceHints {
+    if (!isServed(pod)) return NO_HINTS;
+    const had = this.held.blocks(pod.metadata.uid, container.name);
+    if (had !== undefined) return sameAgain(had);
+    return this.places(requestsOf(Object.entries(container.resources?.requests ?? {})), this.reusable(pod, container));
+  }
+
+  podHints(pod: Pod): ResourceHints {
+    if (!isServed(pod)) return NO_HINTS;
+    for (const { name } of containersOf(pod)) {
+      const had = this.held.blocks(pod.metadata.uid, name);
+      if (had !== undefined) return sameAgain(had);
+    }
+    const requests = requestsOf(podRequests(pod, { excludeOverhead: true, skipPodLevel: true }));
+    return this.places(requests, () => 0n);
+  }
+
+  async allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined): Promise<void> {
+    if (!isServed(pod)) return;
+    const { metrics } = this.deps;
+    metrics.requested();
+    const { uid } = pod.metadata;
+    if (this.held.blocks(uid, container.name) !== undefined) return;
+    const requests = requestsOf(Object.entries(container.resources?.requests ?? {}));
+    let nodes: readonly number[];
+    try {
+      nodes = choosePlace(this.held.machine(), requests, affinity, this.reusable(pod, container));
+    } catch (error) {
+      metrics.failed();
+      throw error;
+    }
+    const blocks = [...requests].map(([type, size]): MemoryBlock => ({ numaAffinity: nodes, type, size }));
+    const before = this.endedBefore(pod, container);
+    const shrunk = reuse([...before.values()], blocks);
+    const names = [...before.keys()];
+    const changed = shrunk.map((rest, index) => [names[index] ?? "", rest] as const);
+    await this.held.hold(uid, new Map([...changed, [container.name, blocks]]));
+  }
+
+  grant(pod: Pod, container: Container): ContainerGrant {
+    const blocks = this.held.blocks(pod.metadata.uid, container.name) ?? [];
+    if (blocks.length === 0) return {};
+    return { memoryNodes: printCpuList(blocks.flatMap(({ numaAffinity }) => numaAffinity)) };
+  }
+
+  release(podUid: string): void {
+    this.held.release(podUid);
+  }
+
+  async stop(): Promise<void> {
+    await this.held.flush();
+  }
+
+  /** What a container was given, for the pod resources API. */
+  blocks(podUid: string, container: string): readonly MemoryBlock[] {
+    return this.held.blocks(podUid, container) ?? [];
+  }
+
+  /** What containers may be given at all: per NUMA node and kind. */
+  allocatable(): MemoryBlock[] {
+    return [...this.empty].flatMap(([id, { memoryMap }]) =>
+      [...memoryMap].flatMap(([type, { allocatable }]) =>
+        allocatable > 0n ? [{ numaAffinity: [id], type, size: allocatable }] : [],
+      ),
+    );
+  }
+
+  private places(requests: MemoryRequests, reusable: Reusable): ResourceHints {
+    const hints = memoryHints(this.held.machine(), requests, reusable);
+    // Without a place there is nothing to agree on; the allocation says what is missing.
+    return hints.length === 0 ? NO_HINTS : new Map([...requests.keys()].map((name) => [name, hints]));
+  }
+
+  /** Blocks of ordinary init containers before this one: they have ended when it starts. */
+  private endedBefore(pod: Pod, container: Container): Map<string, readonly MemoryBlock[]> {
+    const ended = new Map<string, readonly MemoryBlock[]>();
+    for (const { name, restartPolicy } of pod.spec.initContainers ?? []) {
+      if (name === container.name) break;
+      const blocks = this.held.blocks(pod.metadata.uid, name);
+      if (restartPolicy !== "Always" && blocks !== undefined) ended.set(name, blocks);
+    }
+    return ended;
+  }
+
+  private reusable(pod: Pod, container: Container): Reusable {
+    const blocks = [...this.endedBefore(pod, container).values()].flat();
+    return (nodes, resource) =>
+      blocks.reduce(
+        (sum, { type, numaAffinity, size }) => (type === resource && sameNodes(numaAffinity, nodes) ? sum + size : sum),
+        0n,
+      );
+  }
+}
+
+const NO_HINTS: ResourceHints = new Map();
+
+function isServed(pod: Pod): boolean {
+  return qosClass(pod) === "Guaranteed" && !hasPodLevelResources(pod);
+}
+
+/** Memory and huge pages, in bytes. */
+function requestsOf(list: Iterable<readonly [string, Parameters<typeof value>[0]]>): MemoryRequests {
+  const named = [...list].filter(([name]) => name === "memory" || name.startsWith("hugepages-"));
+  return new Map(named.map(([name, quantity]) => [name, value(quantity)]));
+}
+
+/** What it has it keeps, wherever that is. */
+function sameAgain(blocks: readonly MemoryBlock[]): ResourceHints {
+  return new Map(blocks.map(({ type, numaAffinity }) => [type, [{ nodes: numaAffinity, preferred: true }]]));
+}
+
+function containersOf({ spec }: Pod): Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}

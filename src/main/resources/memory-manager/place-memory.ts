@@ -1,0 +1,88 @@
+// Where a container's memory can lie, and where it does: pure, from the machine's memory and what the pod holds already.
+// Ordinary init containers have ended when later containers run: what they held on the same nodes is used again.
+import type { TopologyHint } from "../managers/port.js";
+import { AllocationError } from "../managers/port.js";
+import { subsets } from "../topology/numa-sets.js";
+import { mayServe, sameNodes, sumOn, type MachineMemory, type MemoryBlock } from "./machine-memory.js";
+
+/** Bytes by resource: "memory", "hugepages-2Mi". */
+export type MemoryRequests = ReadonlyMap<string, bigint>;
+
+/** Bytes of a resource that the pod's ended containers leave on just these nodes. */
+export type Reusable = (nodes: readonly number[], resource: string) => bigint;
+
+/**
+ * Sets of nodes that can serve all of it together, narrow ones first. Preferred are those of as many nodes as the machine
+ * would need were it empty: a wider place is taken only where that is said to be good enough.
+ */
+export function memoryHints(machine: MachineMemory, requests: MemoryRequests, reusable: Reusable): TopologyHint[] {
+  if (requests.size === 0) return [];
+  const hints: { nodes: number[] }[] = [];
+  let least = machine.size;
+  for (const nodes of subsets([...machine.keys()])) {
+    if (![...requests].every(([name, size]) => sumOn(machine, nodes, name, "allocatable") >= size)) continue;
+    least = Math.min(least, nodes.length);
+    if (!mayServe(machine, nodes)) continue;
+    const enough = [...requests].every(
+      ([name, size]) => sumOn(machine, nodes, name, "free") + reusable(nodes, name) >= size,
+    );
+    if (enough) hints.push({ nodes });
+  }
+  return hints.map(({ nodes }) => ({ nodes, preferred: nodes.length === least }));
+}
+
+/**
+ * The nodes to allocate on: the affinity that all managers agreed on, widened where it is too small by itself.
+ * @throws AllocationError
+ */
+export function choosePlace(
+  machine: MachineMemory,
+  requests: MemoryRequests,
+  affinity: TopologyHint | undefined,
+  reusable: Reusable,
+): readonly number[] {
+  const enough =
+    affinity !== undefined &&
+    [...requests].every(([name, size]) => sumOn(machine, affinity.nodes, name, "free") >= size);
+  let nodes = affinity?.nodes ?? [];
+  if (!enough) {
+    const wider = memoryHints(machine, requests, reusable).filter((hint) =>
+      nodes.every((id) => hint.nodes.includes(id)),
+    );
+    const best = wider.find(({ preferred }) => preferred) ?? wider[0];
+    if (best === undefined) throw unexpected(affinity === undefined ? NO_DEFAULT : NO_EXTENSION);
+    if (affinity?.preferred === true && !best.preferred) throw unexpected(NOT_PREFERRED);
+    nodes = best.nodes;
+  }
+  if (!mayServe(machine, nodes)) throw unexpected(VIOLATES);
+  return nodes;
+}
+
+const NO_DEFAULT =
+  "[memorymanager] failed to get the default NUMA affinity, no NUMA nodes with enough memory is available";
+const NO_EXTENSION = "[memorymanager] failed to find NUMA nodes to extend the current topology hint";
+const NOT_PREFERRED = "[memorymanager] failed to find the extended preferred hint";
+const VIOLATES = "[memorymanager] preferred hint violates NUMA node allocation";
+
+function unexpected(message: string): AllocationError {
+  return new AllocationError("UnexpectedAdmissionError", message);
+}
+
+/** What an ended container's blocks are once `taken`, on the same nodes, is served from them first: sizes shrink, nothing goes. */
+export function reuse(
+  ended: readonly (readonly MemoryBlock[])[],
+  taken: readonly MemoryBlock[],
+): readonly (readonly MemoryBlock[])[] {
+  const rest = taken.map(({ size }) => size);
+  return ended.map((blocks) =>
+    blocks.map((block) => {
+      const index = taken.findIndex(
+        ({ type, numaAffinity }) => type === block.type && sameNodes(numaAffinity, block.numaAffinity),
+      );
+      const wanted = rest[index] ?? 0n;
+      const used = wanted < block.size ? wanted : block.size;
+      rest[index] = wanted - used;
+      return used === 0n ? block : { ...block, size: block.size - used };
+    }),
+  );
+}

@@ -1,0 +1,73 @@
+// reservedMemory, checked against what the node keeps back altogether: the two must be the same amount, or pods would be
+// promised memory that node allocatable does not have, or the other way round.
+import { addQuantities, printQuantity, value, ZERO, type ExactQuantity } from "../../../shared/api/quantity.js";
+import { parseEviction } from "../../command/rules/parse-eviction.js";
+import { parseReserved } from "../../command/rules/parse-reserved.js";
+import type { MemoryReservation } from "../../command/value-types.js";
+import { nodeAllocatable } from "../node-capacity.js";
+import type { MachineTopology } from "../topology/machine-topology.js";
+import type { ReservedMemory } from "./machine-memory.js";
+
+export interface ReservationSettings {
+  reservedMemory: readonly MemoryReservation[];
+  kubeReserved: Readonly<Record<string, string>>;
+  systemReserved: Readonly<Record<string, string>>;
+  evictionHard: Readonly<Record<string, string>>;
+  memoryBytes: bigint;
+}
+
+/** reservedMemory does not go with this machine or with the other reservations. The agent does not start. */
+export class MemoryReservationError extends Error {
+  override readonly name = "MemoryReservationError";
+  readonly code = "MEMORY_RESERVATION";
+}
+export const isMemoryReservationError = (error: unknown): error is MemoryReservationError =>
+  error instanceof MemoryReservationError;
+
+/** @throws MemoryReservationError */
+export function reservedMemory(settings: ReservationSettings, { numaNodes }: MachineTopology): ReservedMemory {
+  const reserved = new Map<number, Map<string, bigint>>(numaNodes.map(({ id }) => [id, new Map()]));
+  const totals = new Map<string, ExactQuantity>();
+  for (const { numaNode, limits } of settings.reservedMemory) {
+    const node = reserved.get(numaNode);
+    if (node === undefined) {
+      const known = numaNodes.map(({ id }) => id).join(", ");
+      throw new MemoryReservationError(
+        `the reserved memory configuration references a NUMA node ${numaNode} that does not exist on this machine: ` +
+          `name only ${known} in reservedMemory`,
+      );
+    }
+    for (const [resource, amount] of Object.entries(limits)) {
+      node.set(resource, value(amount));
+      totals.set(resource, addQuantities(totals.get(resource) ?? ZERO, amount));
+    }
+  }
+  const kept = keptBack(settings);
+  for (const resource of new Set([...totals.keys(), "memory"])) {
+    const total = totals.get(resource) ?? ZERO;
+    const wanted = resource === "memory" ? kept : ZERO;
+    if (total.nanos === wanted.nanos) continue;
+    throw new MemoryReservationError(
+      `the total amount "${printQuantity(total)}" of type "${resource}" is not equal to the value ` +
+        `"${printQuantity(wanted)}" determined by Node Allocatable feature: make the sum of reservedMemory over all NUMA nodes ` +
+        "that of kubeReserved, systemReserved and evictionHard[memory.available]",
+    );
+  }
+  if ((totals.get("memory")?.nanos ?? 0n) === 0n) {
+    throw new MemoryReservationError(
+      "[memorymanager] you should specify the system reserved memory: set reservedMemory and as much of kubeReserved, " +
+        "systemReserved or evictionHard[memory.available]",
+    );
+  }
+  return reserved;
+}
+
+/** kubeReserved, systemReserved and the hard eviction threshold, of memory. Validation has refused what can't be read. */
+function keptBack({ kubeReserved, systemReserved, evictionHard, memoryBytes }: ReservationSettings): ExactQuantity {
+  const kube = parseReserved("kubeReserved", kubeReserved).resources;
+  const system = parseReserved("systemReserved", systemReserved).resources;
+  const capacity = { nanos: memoryBytes * 1_000_000_000n, format: "BinarySI" as const };
+  const { thresholds } = parseEviction({ evictionHard });
+  const left = nodeAllocatable(new Map([["memory", capacity]]), [kube, system], thresholds).get("memory") ?? capacity;
+  return { nanos: capacity.nanos - left.nanos, format: "BinarySI" };
+}

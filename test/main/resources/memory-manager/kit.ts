@@ -1,0 +1,62 @@
+// A memory manager on a made-up machine, its state in a folder of its own.
+import type { TestContext } from "node:test";
+import { MemoryManager } from "../../../../src/main/resources/memory-manager/memory-manager.js";
+import type { Container, Pod } from "../../../../src/shared/api/pod.js";
+import { memoryManagerMetrics } from "../../../../src/shared/metrics/memory-manager.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { container, pod } from "../../../support/pods.js";
+import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+import { machine, type NodeShape } from "../topology/machines.js";
+
+export const never = new AbortController().signal;
+
+export function asking(
+  name: string,
+  memory: string,
+  more: Record<string, string> = {},
+  fields: Partial<Container> = {},
+) {
+  const list = { cpu: "1", memory, ...more };
+  return container(name, { resources: { requests: list, limits: list }, ...fields });
+}
+
+/** 1 GiB of each node is kept back. */
+export async function manager(
+  t: TestContext,
+  shapes: readonly NodeShape[],
+  rootDir?: string,
+  running: readonly Pod[] = [],
+) {
+  const root = rootDir ?? (await temporaryFolder(t));
+  const kept = keptLog();
+  const registry = new ThreadRegistry("main");
+  const made = new MemoryManager(
+    {
+      rootDir: root,
+      reservedMemory: shapes.map(({ id }) => ({ numaNode: id, limits: { memory: "1Gi" } })),
+      kubeReserved: { memory: `${shapes.length}Gi` },
+      systemReserved: {},
+      evictionHard: {},
+      memoryBytes: BigInt(4 * shapes.length) << 30n,
+    },
+    machine(shapes),
+    { metrics: memoryManagerMetrics(registry), clock: new SteppedClock(), log: kept.log },
+  );
+  await made.start(() => running);
+  const counted = async (): Promise<number[]> => {
+    const { families } = await registry.exportSnapshot();
+    return families.map(({ samples }) => samples[0]?.value ?? 0);
+  };
+  /** All containers of a pod, wherever they may lie; what they were given. */
+  const admit = async (one: Pod): Promise<string[]> => {
+    const all = [...(one.spec.initContainers ?? []), ...one.spec.containers];
+    for (const each of all) await made.allocate(one, each, undefined);
+    return all.map((each) => `${each.name} ${made.grant(one, each).memoryNodes ?? "any"}`);
+  };
+  return { made, root, kept, counted, admit };
+}
+
+export function guaranteed(name: string, memory: string, more: Record<string, string> = {}): Pod {
+  return pod({ containers: [asking("app", memory, more)] }, name);
+}
