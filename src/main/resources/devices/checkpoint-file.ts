@@ -104,9 +104,10 @@ async function contentOf({ PodDeviceEntries, RegisteredDevices }: CheckpointData
       podUid: entry.PodUID,
       container: entry.ContainerName,
       resource: entry.ResourceName,
-      byNode: new Map(Object.entries(entry.DeviceIDs).map(([node, ids]) => [Number(node), ids])),
+      byNode: new Map(Object.entries(entry.DeviceIDs).map(([node, ids]) => [Number(node), ids ?? []])),
       response: codec.decode(Buffer.from(entry.AllocResp, "base64")),
     };
   });
-  return { entries: await Promise.all(entries), registered: new Map(Object.entries(RegisteredDevices)) };
+  const registered = Object.entries(RegisteredDevices).map(([resource, ids]) => [resource, ids ?? []] as const);
+  return { entries: await Promise.all(entries), registered: new Map(registered) };
 }

@@ -7,15 +7,15 @@ export interface CheckpointEntry {
   ContainerName: string;
   ResourceName: string;
   /** NUMA node, "-1" for none, to device IDs. */
-  DeviceIDs: Record<string, string[]>;
+  DeviceIDs: Record<string, string[] | null>;
   /** A ContainerAllocateResponse of the device plugin API, base64. */
   AllocResp: string;
 }
 
 export interface CheckpointData {
   PodDeviceEntries: CheckpointEntry[] | null;
-  /** Resource to its healthy devices. */
-  RegisteredDevices: Record<string, string[]>;
+  /** Resource to its healthy devices. Go's nil lists are null in JSON, and print in their own way. */
+  RegisteredDevices: Record<string, string[] | null>;
 }
 
 export function encodeCheckpoint(data: CheckpointData): string {
@@ -60,11 +60,15 @@ function printEntry(entry: CheckpointEntry): string {
   );
 }
 
-function printLists(lists: Readonly<Record<string, string[]>>, order: (a: string, b: string) => number): string {
+function printLists(lists: Readonly<Record<string, string[] | null>>, order: (a: string, b: string) => number): string {
   const pairs = Object.keys(lists)
     .sort(order)
-    .map((key) => `${key}:[${(lists[key] ?? []).join(" ")}]`);
+    .map((key) => `${key}:${printList(lists[key])}`);
   return `map[${pairs.join(" ")}]`;
+}
+
+function printList(list: readonly string[] | null | undefined): string {
+  return list == null ? "<nil>" : `[${list.join(" ")}]`;
 }
 
 /** As Go compares: by bytes. */
@@ -89,17 +93,16 @@ function entryOf(value: unknown): CheckpointEntry {
   };
 }
 
-function listsOf(value: unknown, what: string): Record<string, string[]> {
+function listsOf(value: unknown, what: string): Record<string, string[] | null> {
   if (!isRecord(value)) throw new Error(`${what} are no lists by name`);
   return Object.fromEntries(
-    Object.entries(value).map(([name, list]) => [
-      name,
-      asList(list, what).map((id) => {
-        if (typeof id !== "string") throw new Error(`${what} hold what is no device ID`);
-        return id;
-      }),
-    ]),
+    Object.entries(value).map(([name, list]) => [name, list === null ? null : asList(list, what).map(textOf)]),
   );
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== "string") throw new Error("a device ID is no text");
+  return value;
 }
 
 function asList(value: unknown, what: string): unknown[] {
