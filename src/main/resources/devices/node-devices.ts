@@ -7,16 +7,20 @@ import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { deviceMetrics } from "../../../shared/metrics/devices.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PluginHandler } from "../../node/plugins/handler.js";
-import type { NodeResourcesHolder } from "../node-resources.js";
+import type { NodeResources } from "../node-capacity.js";
+import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
 import type { DeviceManager } from "./device-manager.js";
 import { wantsDevices } from "./device-requests.js";
+import { numaNodes } from "./numa-nodes.js";
+import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
 
 export interface NodeDevicesOptions {
   rootDir: string;
-  numaNodes: () => Promise<readonly number[]>;
   podRuns: (podUid: string) => boolean;
-  resources: Pick<NodeResourcesHolder, "setDevices">;
+  resources: () => Pick<NodeResourcesHolder, "setDevices">;
+  /** Makes the manager and lets it read what it left, unless that was done. */
+  load: () => Promise<void>;
   onHealth: (podUids: readonly string[]) => void;
   registry: ThreadRegistry;
   clock: Clock;
@@ -26,27 +30,32 @@ export interface NodeDevicesOptions {
 export class NodeDevices {
   readonly kind = "devices";
   readonly wanted: (pod: Pod) => boolean = wantsDevices;
+  /** Of sockets below plugins_registry. */
+  readonly handler: PluginHandler;
   private loaded: DeviceManager | undefined;
   private server: RegistrationServer | undefined;
-  private stopped = false;
   private readonly log: Logger;
   private readonly directory: string;
 
   constructor(private readonly options: NodeDevicesOptions) {
     this.log = moduleLogger(options.log, "devices");
     this.directory = `${options.rootDir}/device-plugins`;
+    this.handler = devicePluginHandler({
+      register: async (resource, socket, signal) => (await this.started()).endpoints.register(resource, socket, signal),
+      deregister: (resource, socket) => this.loaded?.endpoints.deregister(resource, socket),
+    });
   }
 
-  /** The manager, for the list of resource managers, which makes it once. */
+  /** The manager, for the list of resource managers, which makes it once and starts it. */
   make = async (): Promise<DeviceManager> => {
     const { clock, registry, resources, podRuns, onHealth } = this.options;
-    const [{ DeviceManager }, numaNodes] = await Promise.all([import("./device-manager.js"), this.options.numaNodes()]);
+    const [{ DeviceManager }, nodes] = await Promise.all([import("./device-manager.js"), numaNodes()]);
     const manager = new DeviceManager({
       directory: this.directory,
       dial: async (socket) => (await import("./plugin-client.js")).dialDevicePlugin(socket, clock),
-      numaNodes: () => numaNodes,
+      numaNodes: () => nodes,
       podRuns,
-      onDevices: () => resources.setDevices(manager.pool.counts()),
+      onDevices: () => resources().setDevices(manager.pool.counts()),
       onHealth,
       metrics: deviceMetrics(registry),
       clock,
@@ -61,24 +70,30 @@ export class NodeDevices {
     return this.loaded;
   }
 
-  /** Lets plugins register at kubelet.sock. The manager must have been started. Rejects when the socket can't be made. */
-  async serve(manager: DeviceManager): Promise<PluginHandler> {
-    const [{ serveRegistration }, { devicePluginHandler, registerPlugin }] = await Promise.all([
+  /** Lets plugins register at kubelet.sock. Rejects when the socket can't be made. */
+  async serve(): Promise<void> {
+    const [{ endpoints }, { serveRegistration }] = await Promise.all([
+      this.started(),
       import("./registration-server.js"),
-      import("./register-plugin.js"),
     ]);
-    const { endpoints } = manager;
     const deps = { endpoints, metrics: deviceMetrics(this.options.registry), directory: this.directory };
-    if (!this.isStopped()) {
-      const register = registerPlugin;
-      this.server = await serveRegistration(
-        this.directory,
-        (request, signal) => register(request, deps, signal),
-        this.log,
-      );
-      if (this.isStopped()) this.server.stop();
-    }
-    return devicePluginHandler(deps);
+    this.server = await serveRegistration(
+      this.directory,
+      (request, signal) => registerPlugin(request, deps, signal),
+      this.log,
+    );
+  }
+
+  /**
+   * What of the node a pod may use, for admission: of plugins' resources what they offer now, whatever the API server has;
+   * a pod that has its devices fits, though their plugin is away.
+   */
+  allocatable(podUid: string, known: NodeResources): NodeResources {
+    const manager = this.loaded;
+    if (manager === undefined) return known;
+    const offered = manager.pool.counts().allocatable;
+    const own = raisedTo(new Map([...known].filter(([name]) => !offered.has(name))), offered);
+    return manager.granted.has(podUid) ? raisedTo(own, manager.granted.totals()) : own;
   }
 
   /** Of each device that the container has: containerStatuses[].allocatedResourcesStatus. */
@@ -95,13 +110,15 @@ export class NodeDevices {
     }));
   }
 
-  private isStopped(): boolean {
-    return this.stopped;
-  }
-
   /** Before the manager is stopped. */
   stop(): void {
-    this.stopped = true;
     this.server?.stop();
+    this.server = undefined;
+  }
+
+  private async started(): Promise<DeviceManager> {
+    await this.options.load();
+    if (this.loaded === undefined) throw new Error("the device manager was not made");
+    return this.loaded;
   }
 }

@@ -18,7 +18,7 @@ export interface RegisterRequest {
 }
 
 export interface RegisterDeps {
-  endpoints: Pick<Endpoints, "register" | "deregister">;
+  endpoints: Pick<Endpoints, "register">;
   metrics: DeviceMetrics;
   /** <root-dir>/device-plugins */
   directory: string;
@@ -44,7 +44,7 @@ export async function registerPlugin(
 }
 
 /** Of sockets below plugins_registry. */
-export function devicePluginHandler({ endpoints }: Pick<RegisterDeps, "endpoints">): PluginHandler {
+export function devicePluginHandler(endpoints: Pick<Endpoints, "register" | "deregister">): PluginHandler {
   return {
     validate({ name, versions }) {
       if (!versions.includes(VERSION)) {

@@ -40,10 +40,14 @@ export interface ManagerDeps {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+  devices: ManagerSource;
 }
 
 /** In upstream's order: devices, CPUs, memory. */
-export function createManagers(_settings: ManagerSettings, { registry, clock }: ManagerDeps): ResourceManagers {
-  const sources: ManagerSource[] = [];
+export function createManagers(
+  _settings: ManagerSettings,
+  { registry, clock, devices }: ManagerDeps,
+): ResourceManagers {
+  const sources: ManagerSource[] = [devices];
   return new JoinedManagers({ sources, metrics: topologyMetrics(registry), clock });
 }
