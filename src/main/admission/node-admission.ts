@@ -46,11 +46,13 @@ export class NodeAdmission implements Admission {
   async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const { uid } = pod.metadata;
     const { managers } = this.deps;
-    const node = await this.deps.node(pod, signal);
-    let refusal = refusalBeforeResources(this.context(pod, node)) ?? (await managers?.admit(pod, signal));
+    const before = await this.deps.node(pod, signal);
+    let refusal = refusalBeforeResources(this.context(pod, before)) ?? (await managers?.admit(pod, signal));
     if (refusal === undefined) {
       let admitted = false;
       try {
+        // What the pod was given now counts as the node's, whatever has become of it since.
+        const node = managers === undefined ? before : await this.deps.node(pod, signal);
         refusal = await this.afterResources(pod, node, signal);
         admitted = refusal === undefined;
       } finally {

@@ -18,7 +18,8 @@ import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import { startCsi } from "../node/csi/start-csi.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
-import type { NodeResources } from "../resources/node-capacity.js";
+import type { PluginHandlers } from "../node/plugins/handler.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { Sources } from "../sources/start-sources.js";
 import type { NodeThreads } from "../startup/node-threads.js";
 import type { NodeSync } from "../sync/node-sync.js";
@@ -36,8 +37,9 @@ export interface JoinParts {
   nodeName: string;
   /** Wall time at which the process started, ms. */
   startedAtMs: number;
-  capacity: NodeResources;
-  allocatable: NodeResources;
+  resources: NodeResourcesHolder;
+  /** Of plugins other than CSI drivers. */
+  plugins: PluginHandlers;
   threads: NodeThreads;
   sync: NodeSync;
   sources: Pick<Sources, "api">;
@@ -140,12 +142,15 @@ class Joining implements JoinedCluster {
     const { sync } = parts;
     const link = startNodeStatus(parts.settings, {
       ...parts,
+      capacity: parts.resources.capacity,
+      allocatable: parts.resources.allocatable,
       clientConfig: credentials.config,
       events: parts.recorder,
       runtime: sync.cache.runtime,
       relisted: sync.cache.complete,
     });
     this.nodeStatus = link;
+    this.stops.push(parts.resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)));
     this.stops.push(() => link.stop());
     credentials.useNode(link);
     return link;

@@ -150,6 +150,10 @@ export interface Settings extends AgentFlags {
   readonly containerStopSignals: boolean;
   /** Gate EnvFiles. */
   readonly envFiles: boolean;
+  /** Gate ResourceHealthStatus. */
+  readonly resourceHealthStatus: boolean;
+  /** Gate KubeletPodResourcesListUseActivePods. */
+  readonly podResourcesListUseActivePods: boolean;
   readonly seccompDefault: boolean;
   readonly restartGates: RestartGates;
   readonly crashLoopBackOff: CrashLoopBackOff;
@@ -323,6 +327,8 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
     containerStopSignals: config.gate("ContainerStopSignals"),
     envFiles: config.gate("EnvFiles"),
+    resourceHealthStatus: config.gate("ResourceHealthStatus"),
+    podResourcesListUseActivePods: config.gate("KubeletPodResourcesListUseActivePods"),
     seccompDefault: bool("seccompDefault"),
     restartGates: {
       containerRestartRules: config.gate("ContainerRestartRules"),

@@ -23,6 +23,8 @@ import {
   podCapacity,
   type NodeResources,
 } from "../resources/node-capacity.js";
+import type { NodeDevices } from "../resources/devices/node-devices.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { checkReserved, reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
@@ -35,6 +37,8 @@ export interface NodeAdmissionParts {
   log: Logger;
   fail: (uid: string, failure: PodFailure) => Promise<void>;
   managers: ResourceManagers;
+  devices: Pick<NodeDevices, "allocatable">;
+  resources: Pick<NodeResourcesHolder, "allocatable">;
   /** This node as the API server has it; undefined stand-alone, and before it was seen. */
   object?: () => Node | undefined;
   /** The same, asked for now; undefined when it can't be had. */
@@ -70,11 +74,15 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
 }
 
 export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts): NodeAdmission {
-  const { cri, events, registry, fail, managers, freshObject } = parts;
-  const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => ({
-    ...withNodeObject(standing, object),
-    supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
-  });
+  const { cri, events, registry, fail, managers, devices, resources, freshObject } = parts;
+  const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => {
+    const known = withNodeObject({ ...standing, allocatable: resources.allocatable }, object);
+    return {
+      ...known,
+      allocatable: devices.allocatable(pod.metadata.uid, known.allocatable),
+      supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
+    };
+  };
   return new NodeAdmission({
     node: (pod, signal) => node(parts.object?.(), pod, signal),
     ...(freshObject !== undefined && {

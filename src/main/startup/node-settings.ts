@@ -72,6 +72,10 @@ export interface NodeSettings extends ManagerSettings {
   containerStopSignals: boolean;
   /** Gate EnvFiles. */
   envFiles: boolean;
+  /** Gate ResourceHealthStatus. */
+  resourceHealthStatus: boolean;
+  /** Gate KubeletPodResourcesListUseActivePods. */
+  podResourcesListUseActivePods: boolean;
   seccompDefault: boolean;
   restartGates: RestartGates;
   crashLoopBackOff: Pick<BackoffOptions, "baseMs" | "maxMs">;

@@ -3,6 +3,10 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import { NodeDevices } from "../resources/devices/node-devices.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
+import { NodeResourcesHolder } from "../resources/node-resources.js";
 import { createManagers } from "../resources/managers/create-managers.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
@@ -24,6 +28,7 @@ import { createTasksPool } from "../threads/tasks-pool.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import { Timelines } from "../timeline/timelines.js";
 import { installFaultHook, mainThread } from "./fault-hook.js";
+import { startLateSockets } from "./late-sockets.js";
 import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
@@ -90,7 +95,16 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
         });
   const standing = admissionFacts(settings);
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const managers = createManagers(settings, {
+  const devices = new NodeDevices({
+    rootDir: settings.rootDir,
+    podRuns: (uid) => sync.cache.get(uid).sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY),
+    resources: () => resources,
+    load: () => managers.loadAll(),
+    onHealth: (uids) => uids.forEach((uid) => sync.statuses.refresh(uid)),
+    ...{ registry, clock, log },
+  });
+  const managers: ResourceManagers = createManagers(settings, {
+    devices,
     cri: () => bare.cri,
     observed: () => sync.cache.all(),
     events,
@@ -120,6 +134,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     }),
     standing,
   ]);
+  const resources = new NodeResourcesHolder(facts);
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
   const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
@@ -140,7 +155,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     registry,
     log,
     fail: (uid, failure) => sync.workers.fail(uid, failure),
-    managers,
+    ...{ managers, devices, resources },
     object: () => membership?.node(),
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
@@ -153,6 +168,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     clock,
     log,
     gates: settings.restartGates,
+    ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
     backoff: settings.crashLoopBackOff,
     podsChanged: () => care?.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
@@ -215,8 +231,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       persistent,
       ...{ threads, sync, sources, tasks, registry, clock, log },
       nodeName: settings.nodeName,
-      capacity: facts.capacity,
-      allocatable: facts.allocatable,
+      resources,
+      plugins: { DevicePlugin: devices.handler },
       cri: runtime.cri,
       recorder: events,
     };
@@ -234,8 +250,18 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     const { signal } = ending;
     void provideServingCertificate({ files: deps.serving, nodeName, nodeIPs, running, tasks, clock, log, signal });
   }
+  const sockets = startLateSockets({
+    rootDir: settings.rootDir,
+    devices,
+    watchPlugins: deps.cluster === undefined,
+    pods: () => sync.statuses.all(),
+    ports: {},
+    activePodsOnly: settings.podResourcesListUseActivePods,
+    ...{ registry, clock, log },
+  });
   const stop = async (): Promise<void> => {
     ending.abort();
+    await sockets.stop();
     endLoopWatch();
     removeFaultHook();
     await membership?.stop();

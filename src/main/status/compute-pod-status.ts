@@ -1,7 +1,7 @@
 // The status of a pod, computed from its spec, what the runtime says, and what was reported before. Pure: computing twice
 // from the same input gives the same status, and feeding a status back in changes nothing.
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
-import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass } from "../../shared/api/pod-status.js";
+import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
@@ -60,6 +60,8 @@ export interface StatusInput {
   resizeConditions?: readonly ConditionVerdict[];
   /** Gate ContainerStopSignals, off in 1.36. */
   stopSignals?: boolean;
+  /** Gate ResourceHealthStatus: of the devices that an app container has. */
+  resourceHealth?: (container: string) => ResourceStatus[];
 }
 
 export const deadlineMessage = "Pod was active on the node longer than the specified deadline";
@@ -69,7 +71,9 @@ export function computePodStatus(input: StatusInput): PodStatus {
   const old = input.previous ?? pod.status;
   const { spec } = pod;
   const inits = group(input, "init", spec.initContainers, old?.initContainerStatuses);
-  const regular = group(input, "app", spec.containers, old?.containerStatuses);
+  const regular = group(input, "app", spec.containers, old?.containerStatuses).map((status) =>
+    withResourceHealth(input, status, old?.containerStatuses),
+  );
   const ephemeral = group(input, "ephemeral", spec.ephemeralContainers, old?.ephemeralContainerStatuses);
   const startTime = old?.startTime ?? pod.status?.startTime ?? apiTime(now);
   const verdict = phaseVerdict(input, old, startTime, inits, regular);
@@ -99,6 +103,19 @@ export function computePodStatus(input: StatusInput): PodStatus {
     ...(input.qosClass !== undefined && { qosClass: input.qosClass }),
   };
   return limitMessages(pod, status);
+}
+
+/** A container that has given its devices back shows how they were. */
+function withResourceHealth(
+  { resourceHealth }: StatusInput,
+  status: ApiContainerStatus,
+  previous: readonly ApiContainerStatus[] = [],
+): ApiContainerStatus {
+  if (resourceHealth === undefined) return status;
+  const now = resourceHealth(status.name);
+  const before = previous.find(({ name }) => name === status.name)?.allocatedResourcesStatus;
+  const allocatedResourcesStatus = now.length > 0 ? now : before;
+  return { ...status, ...(allocatedResourcesStatus !== undefined && { allocatedResourcesStatus }) };
 }
 
 /** Until everything that was removed is there again, or is held up by something of its own. */

@@ -3,7 +3,7 @@
 // never published without the container's last words; the status a pod ended with is published before the pod goes.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
-import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -36,6 +36,8 @@ export interface PodStatusesDeps {
   resize?: (uid: string) => ShownResize;
   /** Absent: those of 1.36. */
   gates?: RestartGates;
+  /** Of the devices that a container has; absent: not shown. */
+  resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** What the API server has of the pod; absent: there is no server. */
   apiStatus?: (uid: string) => PodStatus | undefined;
@@ -160,6 +162,7 @@ export class PodStatuses {
     const previous = entry === undefined ? undefined : withForeign(entry.status, api);
     const now = this.deps.clock.now();
     const resize = this.deps.resize?.(uid);
+    const { resourceHealth } = this.deps;
     const computed = computePodStatus({
       pod,
       observed,
@@ -176,6 +179,7 @@ export class PodStatuses {
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
       ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
+      ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(uid, container) }),
       ...(resize !== undefined && { resizeConditions: resize.conditions }),
       ...(resize?.actuated !== undefined && { actuated: resize.actuated }),
       ...(restarting !== undefined && { restarting }),

@@ -18,7 +18,7 @@ import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { outgrown } from "../runtime/update-container.js";
 import { isFinalPhase } from "../status/phase.js";
-import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
@@ -47,6 +47,8 @@ export interface NodeSyncDeps {
   clock: Clock;
   log: Logger;
   gates: RestartGates;
+  /** Absent: containers' statuses do not say. */
+  resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
   backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
   /** Which pods run, or what they were granted, has changed. */
@@ -114,6 +116,7 @@ export class NodeSync {
       probes: deps.probes.results,
       resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,
+      ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
       onStatus: (pod, status) => this.cluster?.status(pod, status),
       publish: (delta) => deps.publish(delta),

@@ -53,6 +53,13 @@ export interface ApiContainerStatus {
   volumeMounts?: { name: string; mountPath: string; readOnly?: boolean; recursiveReadOnly?: string }[];
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
   stopSignal?: string;
+  allocatedResourcesStatus?: ResourceStatus[];
+}
+
+/** Health of the devices that a container was given of one resource. */
+export interface ResourceStatus {
+  name: string;
+  resources: { resourceID: string; health: "Healthy" | "Unhealthy" | "Unknown" }[];
 }
 
 export interface PodStatus {

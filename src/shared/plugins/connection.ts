@@ -15,7 +15,7 @@ const OPTIONS = {
   "grpc.max_reconnect_backoff_ms": 1000,
 };
 
-/** A generated method definition, as far as a caller needs it. */
+/** A generated method definition, as far as a caller needs it; of a stream too. */
 export interface UnaryMethod<Request, Response> {
   readonly path: string;
   requestSerialize(value: Request): Buffer;
@@ -25,6 +25,8 @@ export interface UnaryMethod<Request, Response> {
 export interface PluginCallOptions {
   /** Milliseconds, connecting included. */
   timeoutMs: number;
+  /** A socket that nobody serves yet is tried again until the time is up. */
+  waitForReady?: boolean;
   signal?: AbortSignal;
 }
 
@@ -41,7 +43,7 @@ export class PluginConnection implements Disposable {
   call<Request, Response>(
     method: UnaryMethod<Request, Response>,
     request: Request,
-    { timeoutMs, signal }: PluginCallOptions,
+    { timeoutMs, waitForReady = false, signal }: PluginCallOptions,
   ): Promise<Response> {
     const name = method.path.slice(method.path.lastIndexOf("/") + 1);
     return new Promise((resolve, reject) => {
@@ -55,7 +57,7 @@ export class PluginConnection implements Disposable {
         (value) => method.requestSerialize(value),
         (bytes) => method.responseDeserialize(bytes),
         request,
-        new Metadata(),
+        new Metadata({ waitForReady }),
         { deadline: new Date(this.clock.now() + timeoutMs) },
         (error, reply) => {
           signal?.removeEventListener("abort", onAbort);
@@ -66,6 +68,42 @@ export class PluginConnection implements Disposable {
       );
       const onAbort = (): void => call.cancel();
       signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /**
+   * A stream of answers, for as long as the plugin likes: the one kind of call without a deadline. Resolves when the plugin
+   * ends it.
+   * @throws PluginCallError, also when the signal ended it
+   */
+  stream<Request, Response>(
+    method: UnaryMethod<Request, Response>,
+    request: Request,
+    onMessage: (message: Response) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const name = method.path.slice(method.path.lastIndexOf("/") + 1);
+    return new Promise((resolve, reject) => {
+      if (signal.aborted || this.closed) {
+        reject(new PluginCallError(name, this.socket, STATUS.CANCELLED, "the connection has been closed"));
+        return;
+      }
+      const call = this.acquire().makeServerStreamRequest<Request, Response>(
+        method.path,
+        (value) => method.requestSerialize(value),
+        (bytes) => method.responseDeserialize(bytes),
+        request,
+        new Metadata(),
+      );
+      const onAbort = (): void => call.cancel();
+      signal.addEventListener("abort", onAbort, { once: true });
+      const settle = (done: () => void): void => {
+        signal.removeEventListener("abort", onAbort);
+        done();
+      };
+      call.on("data", onMessage);
+      call.on("error", (error: ServiceError) => settle(() => reject(this.failed(name, error))));
+      call.on("end", () => settle(resolve));
     });
   }
 

@@ -8,6 +8,7 @@ import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { csiMetrics } from "../../../shared/metrics/csi.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PersistentVolumes } from "../../volumes/persistent/persistent-volumes.js";
+import type { PluginHandlers } from "../plugins/handler.js";
 import { PluginManager } from "../plugins/plugin-manager.js";
 import type { NodeStatusLink } from "../start-node-status.js";
 import { CsiHandler } from "./csi-handler.js";
@@ -26,6 +27,8 @@ export interface CsiParts {
   nodeStatus: Pick<NodeStatusLink, "setVolumesInUse" | "setStorageProblem">;
   /** Settles when the API server has a Node for this machine. */
   ready: Promise<void>;
+  /** Of plugins other than CSI drivers. */
+  plugins: PluginHandlers;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -56,7 +59,7 @@ export function startCsi(parts: CsiParts): RunningCsi {
     rootDir: parts.rootDir,
     clock,
     log: parts.log,
-    handlers: { CSIPlugin: handler },
+    handlers: { ...parts.plugins, CSIPlugin: handler },
   });
   const endInUse = persistent.onVolumesInUse((names) => nodeStatus.setVolumesInUse(names));
   const starting = start().catch((error: unknown) => {

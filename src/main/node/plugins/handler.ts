@@ -20,6 +20,9 @@ export interface PluginHandler {
   deregister(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
 }
 
+/** By type of plugin. */
+export type PluginHandlers = Readonly<Partial<Record<PluginType, PluginHandler>>>;
+
 /** How a registration socket is asked and answered. */
 export interface RegistrationClient {
   /** @throws PluginCallError */

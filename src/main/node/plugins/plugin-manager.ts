@@ -2,7 +2,7 @@
 // that never answer included, holds up nobody but itself.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { DialRegistration, PluginHandler, PluginType } from "./handler.js";
+import type { DialRegistration, PluginHandlers } from "./handler.js";
 import { PluginSocket } from "./plugin-socket.js";
 import { SocketWatch } from "./socket-watch.js";
 
@@ -11,7 +11,7 @@ export interface PluginManagerOptions {
   clock: Clock;
   log: Logger;
   /** By type of plugin; a type without one is refused. */
-  handlers: Readonly<Partial<Record<PluginType, PluginHandler>>>;
+  handlers: PluginHandlers;
   /** For tests; default: gRPC, loaded with the first socket. */
   dial?: DialRegistration;
 }

@@ -42,12 +42,13 @@ export interface ManagerDeps {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+  devices: ManagerSource;
 }
 
 /** In upstream's order: devices, CPUs, memory. */
 export function createManagers(settings: ManagerSettings, deps: ManagerDeps): ResourceManagers {
-  const { registry, clock } = deps;
-  const sources: ManagerSource[] = [];
+  const { registry, clock, devices } = deps;
+  const sources: ManagerSource[] = [devices];
   if (settings.cpuManagerPolicy === "static") {
     sources.push({
       kind: "cpu",

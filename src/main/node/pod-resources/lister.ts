@@ -1,0 +1,146 @@
+// What containers were given, as the pod resources service tells it. Pure over what the managers hold.
+// Containers are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import { isSidecar } from "../../../shared/api/pod.js";
+import type {
+  AllocatableResourcesResponse,
+  ContainerDevices,
+  ContainerMemory,
+  ContainerResources,
+  DynamicResource,
+  PodResources,
+} from "../../../shared/plugins/gen/podresources.v1.js";
+import type { PodResources as AlphaPodResources } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
+
+export type { ContainerMemory, DynamicResource };
+
+/** One device and the NUMA nodes it is near to. */
+export interface ListedDevice {
+  resource: string;
+  id: string;
+  nodes: readonly number[];
+}
+
+/** What is asked of the managers. Absent: the node hands out none of that kind. */
+export interface PodResourcesPorts {
+  /** Pods of the node with their statuses. */
+  pods: () => Iterable<Pod>;
+  devices?: {
+    of(podUid: string, container: string): readonly ListedDevice[];
+    /** Healthy ones, in use or not. */
+    allocatable(): readonly ListedDevice[];
+  };
+  cpus?: {
+    /** CPUs that the container has for itself. */
+    exclusiveCpus(podUid: string, container: string): readonly number[];
+    allocatable(): readonly number[];
+  };
+  memory?: {
+    memoryBlocks(podUid: string, container: string): readonly MemoryBlock[];
+    allocatable(): readonly MemoryBlock[];
+  };
+  claims?: (pod: Pod, container: Container) => DynamicResource[];
+}
+
+export interface MemoryBlock {
+  /** "memory" or "hugepages-2Mi". */
+  type: string;
+  /** Bytes. */
+  size: bigint;
+  nodes: readonly number[];
+}
+
+export class PodNotFoundError extends Error {
+  override readonly name = "PodNotFoundError";
+  constructor(namespace: string, pod: string) {
+    super(`pod ${pod} in namespace ${namespace} not found`);
+  }
+}
+
+export class PodResourcesLister {
+  /** `activeOnly`: gate KubeletPodResourcesListUseActivePods. */
+  constructor(
+    private readonly ports: PodResourcesPorts,
+    private readonly activeOnly: boolean,
+  ) {}
+
+  list(): PodResources[] {
+    return [...this.ports.pods()].filter((pod) => !this.activeOnly || isActive(pod)).map((pod) => this.ofPod(pod));
+  }
+
+  listAlpha(): AlphaPodResources[] {
+    return [...this.ports.pods()].map(({ metadata, spec }) => ({
+      name: metadata.name,
+      namespace: metadata.namespace,
+      containers: spec.containers.map(({ name }) => ({
+        name,
+        devices: this.devicesOf(metadata.uid, name).map(({ resourceName, deviceIds }) => ({ resourceName, deviceIds })),
+      })),
+    }));
+  }
+
+  /** @throws PodNotFoundError */
+  get(namespace: string, name: string): PodResources {
+    const pod = [...this.ports.pods()].find(
+      ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
+    );
+    if (pod === undefined) throw new PodNotFoundError(namespace, name);
+    return this.ofPod(pod);
+  }
+
+  allocatable(): AllocatableResourcesResponse {
+    const { devices, cpus, memory } = this.ports;
+    return {
+      devices: (devices?.allocatable() ?? []).flatMap(listed),
+      cpuIds: (cpus?.allocatable() ?? []).map(BigInt),
+      memory: (memory?.allocatable() ?? []).map(memoryOf),
+    };
+  }
+
+  private ofPod(pod: Pod): PodResources {
+    const { name, namespace } = pod.metadata;
+    const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
+    const containers = [...sidecars, ...pod.spec.containers].map((container) => this.ofContainer(pod, container));
+    return { name, namespace, containers };
+  }
+
+  private ofContainer(pod: Pod, container: Container): ContainerResources {
+    const { cpus, memory, claims } = this.ports;
+    const { uid } = pod.metadata;
+    const { name } = container;
+    return {
+      name,
+      devices: this.devicesOf(uid, name),
+      cpuIds: (cpus?.exclusiveCpus(uid, name) ?? []).map(BigInt),
+      memory: (memory?.memoryBlocks(uid, name) ?? []).map(memoryOf),
+      dynamicResources: claims?.(pod, container) ?? [],
+    };
+  }
+
+  private devicesOf(podUid: string, container: string): ContainerDevices[] {
+    return (this.ports.devices?.of(podUid, container) ?? []).flatMap(listed);
+  }
+}
+
+/** Neither over nor refused. */
+function isActive({ status }: Pod): boolean {
+  return status?.phase !== "Succeeded" && status?.phase !== "Failed";
+}
+
+/** As upstream: one entry per device and node. */
+function listed({ resource, id, nodes }: ListedDevice): ContainerDevices[] {
+  const entry = (topology: ContainerDevices["topology"]): ContainerDevices => ({
+    resourceName: resource,
+    deviceIds: [id],
+    topology,
+  });
+  return nodes.length === 0 ? [entry(undefined)] : nodes.map((node) => entry(topologyOf([node])));
+}
+
+function memoryOf({ type, size, nodes }: MemoryBlock): ContainerMemory {
+  return { memoryType: type, size, topology: topologyOf(nodes) };
+}
+
+function topologyOf(nodes: readonly number[]): NonNullable<ContainerDevices["topology"]> {
+  return { nodes: nodes.map((node) => ({ ID: BigInt(node) })) };
+}

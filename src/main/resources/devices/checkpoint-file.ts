@@ -1,0 +1,113 @@
+// The checkpoint on disk: read once, written whole after each change.
+// What must hold: what a container was given is on disk before the container is started; one write at a time, and what
+// changes meanwhile is in the next. Not synced: no container outlives the machine.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
+import type { GrantedEntry } from "./granted-devices.js";
+
+export const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
+
+export interface CheckpointContent {
+  entries: readonly GrantedEntry[];
+  /** Resource to the devices that can be handed out. */
+  registered: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface CheckpointFileOptions {
+  /** <root-dir>/device-plugins */
+  directory: string;
+  clock: Clock;
+  log: Logger;
+  /** What is to be written, as it is when the write begins. */
+  content: () => CheckpointContent;
+}
+
+export class CheckpointFile {
+  private readonly path: string;
+  private next: Promise<void> | undefined;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: CheckpointFileOptions) {
+    this.path = join(options.directory, CHECKPOINT_NAME);
+  }
+
+  /** undefined when there is none that can be used: garbage is set aside with a warning. */
+  async read(): Promise<CheckpointContent | undefined> {
+    const { clock, log } = this.options;
+    try {
+      await removeLeftovers(this.path);
+      const data = await readState(this.path, decodeCheckpoint, { clock, log });
+      return data && (await contentOf(data));
+    } catch (error) {
+      log.warn(
+        { err: error, path: this.path },
+        `${this.path} can't be read: ${errorText(error)}; which devices running pods have is not known`,
+      );
+      return undefined;
+    }
+  }
+
+  /** Resolves when what is true now is on disk. Rejects when it can't be written. */
+  save(): Promise<void> {
+    this.next ??= this.last
+      .catch(() => undefined)
+      .then(async () => {
+        this.next = undefined;
+        this.last = this.write();
+        await this.last;
+      });
+    return this.next;
+  }
+
+  /** Resolves when nothing is being written. Never rejects. */
+  async settled(): Promise<void> {
+    await this.next?.catch(() => undefined);
+    await this.last.catch(() => undefined);
+  }
+
+  private async write(): Promise<void> {
+    const { entries, registered } = this.options.content();
+    const data: CheckpointData = {
+      PodDeviceEntries: entries.length === 0 ? null : await Promise.all(entries.map(encodeEntry)),
+      RegisteredDevices: Object.fromEntries([...registered].map(([resource, ids]) => [resource, [...ids]])),
+    };
+    await atomicWrite(this.path, encodeCheckpoint(data), { durable: false });
+  }
+}
+
+/** Only nodes with devices need the code. */
+async function responseCodec() {
+  const { ContainerAllocateResponse } = await import("../../../shared/plugins/gen/deviceplugin.v1beta1.js");
+  return ContainerAllocateResponse;
+}
+
+async function encodeEntry(entry: GrantedEntry): Promise<CheckpointEntry> {
+  const codec = await responseCodec();
+  return {
+    PodUID: entry.podUid,
+    ContainerName: entry.container,
+    ResourceName: entry.resource,
+    DeviceIDs: Object.fromEntries([...entry.byNode].map(([node, ids]) => [String(node), [...ids]])),
+    AllocResp: Buffer.from(codec.encode(entry.response).finish()).toString("base64"),
+  };
+}
+
+async function contentOf({ PodDeviceEntries, RegisteredDevices }: CheckpointData): Promise<CheckpointContent> {
+  const entries = (PodDeviceEntries ?? []).map(async (entry): Promise<GrantedEntry> => {
+    const codec = await responseCodec();
+    return {
+      podUid: entry.PodUID,
+      container: entry.ContainerName,
+      resource: entry.ResourceName,
+      byNode: new Map(Object.entries(entry.DeviceIDs).map(([node, ids]) => [Number(node), ids ?? []])),
+      response: codec.decode(Buffer.from(entry.AllocResp, "base64")),
+    };
+  });
+  const registered = Object.entries(RegisteredDevices).map(([resource, ids]) => [resource, ids ?? []] as const);
+  return { entries: await Promise.all(entries), registered: new Map(registered) };
+}

@@ -1,0 +1,75 @@
+// Which devices a container gets: those its pod's init containers had, then those near the chosen NUMA nodes, then any;
+// within a group those the plugin prefers. Pure but for asking the plugin.
+// What must hold: never a device twice, never one that is not available, exactly as many as were asked for.
+import { DevicePluginError, type Devices, type PreferenceRequest } from "./plugin-port.js";
+
+export interface ChoiceInput {
+  resource: string;
+  /** How many. */
+  required: number;
+  devices: Devices;
+  /** Of init containers of the pod that have ended by then. */
+  reusable: readonly string[];
+  /** May be handed out, and nobody has them. */
+  available: readonly string[];
+  /** NUMA nodes that the devices should be near to; undefined: no wish. */
+  affinity: readonly number[] | undefined;
+}
+
+/** undefined: the plugin has no preference. */
+export type AskPreference = (request: PreferenceRequest) => Promise<readonly string[] | undefined>;
+
+/** @throws DevicePluginError when there are not enough; or what the plugin fails with */
+export async function chooseDevices(input: ChoiceInput, ask: AskPreference): Promise<string[]> {
+  const { resource, required } = input;
+  const chosen = input.reusable.slice(0, required);
+  const needed = required - chosen.length;
+  if (needed === 0) return chosen;
+  const available = input.available.filter((id) => !chosen.includes(id));
+  if (available.length < needed) {
+    throw new DevicePluginError(
+      `requested number of devices unavailable for ${resource}. Requested: ${needed}, Available: ${available.length}`,
+    );
+  }
+  const { near, far, anywhere } = byAffinity(available, input);
+  if (needed < near.length) {
+    const wish = await ask({ available: [...near, ...chosen], mustInclude: chosen, size: required });
+    return take(chosen, required, wish, near);
+  }
+  const withNear = [...chosen, ...near];
+  if (withNear.length === required) return withNear;
+  const wish = await ask({ available: [...available, ...chosen], mustInclude: withNear, size: required });
+  return take(withNear, required, wish, [...far, ...anywhere]);
+}
+
+/** What is there already, then what the plugin wishes of `from`, then the rest of `from` in its order. */
+function take(
+  chosen: readonly string[],
+  required: number,
+  wish: readonly string[] | undefined,
+  from: readonly string[],
+): string[] {
+  const wished = (wish ?? []).filter((id) => from.includes(id));
+  return [...new Set([...chosen, ...wished, ...from])].slice(0, required);
+}
+
+interface Groups {
+  near: string[];
+  /** Near other nodes. */
+  far: string[];
+  /** Of no node. */
+  anywhere: string[];
+}
+
+function byAffinity(available: readonly string[], { devices, affinity }: ChoiceInput): Groups {
+  const nodesOf = (id: string): readonly number[] => devices.get(id)?.nodes ?? [];
+  if (affinity === undefined || ![...devices.values()].some(({ nodes }) => nodes.length > 0)) {
+    return { near: [], far: [], anywhere: [...available] };
+  }
+  const isNear = (id: string): boolean => nodesOf(id).some((node) => affinity.includes(node));
+  return {
+    near: available.filter(isNear),
+    far: available.filter((id) => nodesOf(id).length > 0 && !isNear(id)),
+    anywhere: available.filter((id) => nodesOf(id).length === 0),
+  };
+}

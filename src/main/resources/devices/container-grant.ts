@@ -1,0 +1,55 @@
+// What a container with devices is created with, out of what their plugins answered. Pure.
+// Where plugins name the same variable, path or annotation, the first by resource name wins.
+import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ContainerGrant } from "../managers/port.js";
+import type { ContainerAllocateResponse } from "./plugin-port.js";
+
+/** By resource name. */
+export function containerGrant(responses: ReadonlyMap<string, ContainerAllocateResponse>): ContainerGrant {
+  const all = [...responses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, response]) => response);
+  if (all.length === 0) return {};
+  const env = firstByKey(
+    all.flatMap(({ envs }) => Object.entries(envs).map(([name, value]) => ({ name, value }))),
+    ({ name }) => name,
+  );
+  const mounts = firstByKey(
+    all.flatMap((response) => response.mounts),
+    ({ containerPath }) => containerPath,
+  );
+  const devices = firstByKey(
+    all.flatMap((response) => response.devices),
+    ({ containerPath }) => containerPath,
+  );
+  const annotations = Object.assign({}, ...all.map((response) => response.annotations).reverse()) as Record<
+    string,
+    string
+  >;
+  const cdiDevices = [...new Set(all.flatMap((response) => response.cdiDevices.map(({ name }) => name)))];
+  return {
+    ...(env.length > 0 && { env }),
+    ...(mounts.length > 0 && { mounts: mounts.map((mount) => ({ ...PLAIN_MOUNT, ...namedAsCri(mount) })) }),
+    ...(devices.length > 0 && { devices: devices.map((device) => ({ ...device })) }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(cdiDevices.length > 0 && { cdiDevices }),
+  };
+}
+
+const PLAIN_MOUNT = {
+  selinuxRelabel: false,
+  propagation: MountPropagation.PROPAGATION_PRIVATE,
+  uidMappings: [],
+  gidMappings: [],
+  recursiveReadOnly: false,
+  image: undefined,
+  imageSubPath: "",
+};
+
+function namedAsCri({ containerPath, hostPath, readOnly }: ContainerAllocateResponse["mounts"][number]) {
+  return { containerPath, hostPath, readonly: readOnly };
+}
+
+function firstByKey<T>(items: readonly T[], key: (item: T) => string): T[] {
+  const seen = new Map<string, T>();
+  for (const item of items) if (!seen.has(key(item))) seen.set(key(item), item);
+  return [...seen.values()];
+}

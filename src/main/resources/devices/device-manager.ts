@@ -1,0 +1,362 @@
+// Hands out the devices of plugins to containers.
+// What must hold: a device is never with two pods; a container has its devices before it is created and keeps them, over
+// restarts of container, plugin and agent, until its pod is released; what was handed out is on disk before the pod is
+// admitted.
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import { isSidecar } from "../../../shared/api/pod.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { DeviceMetrics } from "../../../shared/metrics/devices.js";
+import {
+  AllocationError,
+  type ContainerGrant,
+  type ResourceHints,
+  type ResourceManager,
+  type TopologyHint,
+} from "../managers/port.js";
+import { CheckpointFile } from "./checkpoint-file.js";
+import { chooseDevices } from "./choose-devices.js";
+import { containerGrant } from "./container-grant.js";
+import { deviceHints, hasTopology } from "./device-hints.js";
+import { DevicePool } from "./device-pool.js";
+import { containerRequests, podDeviceRequests } from "./device-requests.js";
+import { Endpoints } from "./endpoints.js";
+import { GrantedDevices, groupByNode } from "./granted-devices.js";
+import {
+  callText,
+  DevicePluginError,
+  type Devices,
+  type DialDevicePlugin,
+  type PreferenceRequest,
+} from "./plugin-port.js";
+
+export interface DeviceManagerOptions {
+  /** <root-dir>/device-plugins */
+  directory: string;
+  dial: DialDevicePlugin;
+  /** NUMA nodes of the machine. */
+  numaNodes: () => readonly number[];
+  /** Something of the pod runs: then it has what it was given, whatever plugins say by now. */
+  podRuns: (podUid: string) => boolean;
+  /** Which devices the node has changed. */
+  onDevices: () => void;
+  /** Devices of these pods are healthy now, or no longer. */
+  onHealth: (podUids: readonly string[]) => void;
+  metrics: DeviceMetrics;
+  clock: Clock;
+  log: Logger;
+}
+
+export class DeviceManager implements ResourceManager {
+  readonly kind = "devices";
+  readonly pool = new DevicePool();
+  readonly granted = new GrantedDevices();
+  readonly endpoints: Endpoints;
+  private readonly file: CheckpointFile;
+  /** Chosen for a container whose plugin is being asked, by resource. */
+  private readonly reserved = new Map<string, Set<string>>();
+  private expiry: Timer | undefined;
+  private pods: () => Iterable<Pod> = () => [];
+  private swept = false;
+
+  constructor(private readonly options: DeviceManagerOptions) {
+    const { directory, clock, log } = options;
+    this.file = new CheckpointFile({
+      ...{ directory, clock, log },
+      content: () => ({
+        entries: [...this.granted.entries()],
+        registered: new Map(this.pool.names().map((name) => [name, [...this.pool.usable(name)]])),
+      }),
+    });
+    this.endpoints = new Endpoints(
+      options.dial,
+      {
+        onConnected: (resource) => {
+          this.pool.connected(resource);
+          options.onDevices();
+        },
+        onDevices: (resource, devices) => this.update(resource, devices),
+        onStopped: (resource) => this.stopped(resource),
+      },
+      log,
+    );
+  }
+
+  async start(pods: () => Iterable<Pod>): Promise<void> {
+    this.pods = pods;
+    const content = await this.file.read();
+    if (content === undefined) return;
+    for (const entry of content.entries) this.granted.put(entry);
+    for (const resource of content.registered.keys()) this.pool.restore(resource, this.options.clock.monotonic());
+    this.expireLater();
+    this.options.onDevices();
+  }
+
+  hints(pod: Pod, container: Container): ResourceHints {
+    this.sweep(pod);
+    const { uid } = pod.metadata;
+    return this.hintsFor(
+      containerRequests(container),
+      (resource) => this.granted.ids(uid, container.name, resource),
+      (resource) => this.reusable(pod, container, resource),
+    );
+  }
+
+  podHints(pod: Pod): ResourceHints {
+    this.sweep(pod);
+    const had = (resource: string): ReadonlySet<string> => this.granted.podIds(pod.metadata.uid, resource);
+    return this.hintsFor(podDeviceRequests(pod), had, () => []);
+  }
+
+  /** @throws AllocationError; or the signal's reason */
+  async allocate(
+    pod: Pod,
+    container: Container,
+    affinity: TopologyHint | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.sweep(pod);
+    let changed = false;
+    try {
+      for (const [resource, required] of containerRequests(container)) {
+        if (!this.isOurs(resource)) continue;
+        if (this.isSettled(pod, container, resource, required)) continue;
+        await this.give(pod, container, { resource, required, affinity: affinity?.nodes }, signal);
+        changed = true;
+      }
+      if (changed) await this.file.save();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new AllocationError("UnexpectedAdmissionError", errorText(error), { cause: error });
+    }
+  }
+
+  grant(pod: Pod, container: Container): ContainerGrant {
+    const granted = this.granted.of(pod.metadata.uid, container.name);
+    return containerGrant(new Map([...granted].map(([resource, { response }]) => [resource, response])));
+  }
+
+  async preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void> {
+    for (const resource of containerRequests(container).keys()) {
+      if (!this.isOurs(resource)) continue;
+      const endpoint = this.endpoints.of(resource);
+      // After a restart of the agent a plugin that is not back yet is not waited for.
+      if (endpoint === undefined && this.pool.has(resource)) continue;
+      if (endpoint === undefined) {
+        throw new DevicePluginError(`endpoint not found in cache for a registered resource: ${resource}`);
+      }
+      if (!endpoint.options.preStartRequired) continue;
+      const ids = this.granted.ids(pod.metadata.uid, container.name, resource);
+      if (ids === undefined) {
+        throw new DevicePluginError(
+          `no devices found allocated in local cache for pod ${pod.metadata.uid}, container ${container.name}, resource ${resource}`,
+        );
+      }
+      try {
+        await endpoint.client().preStart([...ids], signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const text = `device plugin PreStartContainer rpc failed with err: ${callText(error)}`;
+        throw new DevicePluginError(text, { cause: error });
+      }
+    }
+  }
+
+  release(podUid: string): void {
+    if (this.granted.forget(podUid)) this.saveLater();
+  }
+
+  async stop(): Promise<void> {
+    this.expiry?.cancel();
+    await this.endpoints.stop();
+    await this.file.settled();
+  }
+
+  /**
+   * Once, when the first pod is admitted: what pods have that ended while no agent ran is free. Pods that run count though
+   * nobody has told of them yet: another kubelet may have started them.
+   */
+  private sweep({ metadata }: Pod): void {
+    if (this.swept) return;
+    this.swept = true;
+    const known = new Set([...this.pods()].map((pod) => pod.metadata.uid));
+    for (const uid of this.granted.uids()) {
+      if (uid !== metadata.uid && !known.has(uid) && !this.options.podRuns(uid)) this.release(uid);
+    }
+  }
+
+  private hintsFor(
+    requests: ReadonlyMap<string, number>,
+    had: (resource: string) => ReadonlySet<string> | undefined,
+    reusableOf: (resource: string) => readonly string[],
+  ): ResourceHints {
+    const hints = new Map<string, readonly TopologyHint[] | undefined>();
+    for (const [resource, request] of requests) {
+      if (!this.isOurs(resource)) continue;
+      const devices = this.pool.devices(resource);
+      if (!hasTopology(devices)) {
+        hints.set(resource, undefined);
+        continue;
+      }
+      const given = had(resource);
+      const again = given !== undefined && given.size > 0;
+      const reusable = again ? [] : reusableOf(resource);
+      const available = again ? given : new Set(this.available(resource));
+      const enough = again ? given.size === request : new Set([...available, ...reusable]).size >= request;
+      const numaNodes = this.options.numaNodes();
+      const input = { devices, numaNodes, available, reusable: new Set(reusable), request };
+      hints.set(resource, enough ? deviceHints(input) : []);
+    }
+    return hints;
+  }
+
+  /** Some plugin offers it, or has. */
+  private isOurs(resource: string): boolean {
+    return this.pool.has(resource) || this.granted.isUsed(resource);
+  }
+
+  /** Nothing is to be given. @throws DevicePluginError when the container can't have what it asks for */
+  private isSettled(pod: Pod, { name }: Container, resource: string, required: number): boolean {
+    const { uid } = pod.metadata;
+    const had = this.granted.ids(uid, name, resource);
+    if (had !== undefined && had.size !== required) {
+      throw new DevicePluginError(
+        `pod "${uid}" container "${name}" changed request for resource "${resource}" from ${had.size} to ${required}`,
+      );
+    }
+    if (this.options.podRuns(uid)) return true;
+    if (!this.pool.has(resource)) throw new DevicePluginError(`cannot allocate unregistered device ${resource}`);
+    const usable = this.pool.usable(resource);
+    if (usable.size === 0) {
+      throw new DevicePluginError(`no healthy devices present; cannot allocate unhealthy devices ${resource}`);
+    }
+    if (had !== undefined && ![...had].every((id) => usable.has(id))) {
+      throw new DevicePluginError(
+        `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resource}`,
+      );
+    }
+    return had !== undefined;
+  }
+
+  private async give(
+    pod: Pod,
+    container: Container,
+    { resource, required, affinity }: { resource: string; required: number; affinity: readonly number[] | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, metrics } = this.options;
+    const devices = this.pool.devices(resource);
+    const reusable = this.reusable(pod, container, resource);
+    const available = this.available(resource);
+    const choice = { resource, required, devices, reusable, available, affinity };
+    const ids = await chooseDevices(choice, (request) => this.preferred(resource, request, signal));
+    const held = this.hold(resource, ids);
+    try {
+      const endpoint = this.endpoints.of(resource);
+      if (endpoint === undefined) throw new DevicePluginError(`unknown Device Plugin ${resource}`);
+      const begun = clock.monotonic();
+      const response = await endpoint
+        .client()
+        .allocate(ids, signal)
+        .finally(() => metrics.allocated(resource, clock.monotonic() - begun));
+      if (response === undefined) throw new DevicePluginError("no containers return in allocation response");
+      signal.throwIfAborted();
+      const byNode = groupByNode(ids, (id) => devices.get(id)?.nodes);
+      this.granted.put({ podUid: pod.metadata.uid, container: container.name, resource, byNode, response });
+    } catch (error) {
+      throw new DevicePluginError(callText(error), { cause: error });
+    } finally {
+      held();
+    }
+  }
+
+  private async preferred(
+    resource: string,
+    request: PreferenceRequest,
+    signal: AbortSignal,
+  ): Promise<readonly string[] | undefined> {
+    const endpoint = this.endpoints.of(resource);
+    if (endpoint === undefined) {
+      throw new DevicePluginError(`endpoint not found in cache for a registered resource: ${resource}`);
+    }
+    if (!endpoint.options.getPreferredAllocationAvailable) return undefined;
+    try {
+      return await endpoint.client().preferred(request, signal);
+    } catch (error) {
+      const text = `device plugin GetPreferredAllocation rpc failed with err: ${callText(error)}`;
+      throw new DevicePluginError(text, { cause: error });
+    }
+  }
+
+  /** What nobody has, in the plugin's order. */
+  private available(resource: string): string[] {
+    const taken = this.granted.taken(resource);
+    const reserved = this.reserved.get(resource);
+    return [...this.pool.usable(resource)].filter((id) => !taken.has(id) && reserved?.has(id) !== true);
+  }
+
+  /** What ordinary init containers of the pod were given, and no container has that runs beside or after this one. */
+  private reusable(pod: Pod, container: Container, resource: string): string[] {
+    const { initContainers = [], containers } = pod.spec;
+    const idsOf = ({ name }: Container): string[] => [...(this.granted.ids(pod.metadata.uid, name, resource) ?? [])];
+    const others = (list: readonly Container[]): Container[] => list.filter(({ name }) => name !== container.name);
+    const staying = new Set([...others(initContainers.filter(isSidecar)), ...others(containers)].flatMap(idsOf));
+    const ended = others(initContainers.filter((init) => !isSidecar(init))).flatMap(idsOf);
+    const usable = this.pool.usable(resource);
+    return [...new Set(ended)].filter((id) => usable.has(id) && !staying.has(id));
+  }
+
+  /** @returns how to let go of them */
+  private hold(resource: string, ids: readonly string[]): () => void {
+    const reserved = this.reserved.get(resource) ?? new Set<string>();
+    this.reserved.set(resource, reserved);
+    for (const id of ids) reserved.add(id);
+    return () => {
+      for (const id of ids) reserved.delete(id);
+    };
+  }
+
+  private update(resource: string, devices: Devices): void {
+    const changed = this.pool.update(resource, devices);
+    this.options.onDevices();
+    const holders = this.granted.holders(resource, changed);
+    if (holders.length > 0) this.options.onHealth(holders);
+    this.saveLater();
+  }
+
+  private stopped(resource: string): void {
+    this.pool.stopped(resource, this.options.clock.monotonic());
+    this.options.onDevices();
+    this.expireLater();
+    this.saveLater();
+  }
+
+  /** Looks again when a plugin has been away for the grace period. */
+  private expireLater(): void {
+    const { clock, log } = this.options;
+    this.expiry?.cancel();
+    const next = this.pool.nextExpiry();
+    if (next === undefined) return;
+    this.expiry = clock
+      .after(Math.max(0, next - clock.monotonic()), () => {
+        for (const resource of this.pool.expire(clock.monotonic())) {
+          this.endpoints.forget(resource);
+          log.info({ resource }, `the devices ${resource} are no longer the node's: their plugin is gone`);
+        }
+        this.options.onDevices();
+        this.saveLater();
+        this.expireLater();
+      })
+      .unref();
+  }
+
+  private saveLater(): void {
+    this.file.save().catch((error: unknown) => {
+      this.options.log.error(
+        { err: error },
+        `which devices are in use can't be written: ${errorText(error)}; a restart of the agent may not know of it`,
+      );
+    });
+  }
+}

@@ -1,0 +1,97 @@
+// Which devices there are, by resource, as their plugins last said.
+// What must hold: of a plugin that stopped no device is handed out; its devices are counted for the grace period, since it
+// may be about to come back; after that the resource is shown with none.
+import type { Devices } from "./plugin-port.js";
+
+/** How long the devices of a plugin that stopped still count as the node's, ms (device-plugin.md). */
+export const STOP_GRACE_MS = 5 * 60_000;
+
+interface Known {
+  devices: Devices;
+  /** Monotonic ms; undefined: the plugin is connected. */
+  stoppedAt: number | undefined;
+}
+
+const NONE: Devices = new Map();
+
+export class DevicePool {
+  private readonly resources = new Map<string, Known>();
+  /** Had devices once: the node goes on showing them, with 0. */
+  private readonly gone = new Set<string>();
+
+  has(resource: string): boolean {
+    return this.resources.has(resource);
+  }
+
+  /** Known from an earlier life of the agent: without devices until the plugin is back. */
+  restore(resource: string, now: number): void {
+    if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: now });
+  }
+
+  /** Until the plugin tells of its devices, they are as they were: one that had stopped gives none out. */
+  connected(resource: string): void {
+    if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: undefined });
+    this.gone.delete(resource);
+  }
+
+  /** @returns ids that are new, or whose health changed */
+  update(resource: string, devices: Devices): string[] {
+    const before = this.resources.get(resource)?.devices ?? NONE;
+    this.resources.set(resource, { devices, stoppedAt: undefined });
+    this.gone.delete(resource);
+    return [...devices].flatMap(([id, { healthy }]) => (before.get(id)?.healthy === healthy ? [] : [id]));
+  }
+
+  stopped(resource: string, now: number): void {
+    const known = this.resources.get(resource);
+    if (known !== undefined) known.stoppedAt = now;
+  }
+
+  /** Monotonic ms; undefined: all plugins are connected. */
+  nextExpiry(): number | undefined {
+    const stops = [...this.resources.values()].flatMap(({ stoppedAt }) => (stoppedAt === undefined ? [] : [stoppedAt]));
+    return stops.length === 0 ? undefined : Math.min(...stops) + STOP_GRACE_MS;
+  }
+
+  /** @returns the resources whose plugins have been away for the grace period; they are forgotten */
+  expire(now: number): string[] {
+    const expired = [...this.resources].flatMap(([resource, { stoppedAt }]) =>
+      stoppedAt !== undefined && now - stoppedAt >= STOP_GRACE_MS ? [resource] : [],
+    );
+    for (const resource of expired) {
+      this.resources.delete(resource);
+      this.gone.add(resource);
+    }
+    return expired;
+  }
+
+  /** All of them, healthy or not. */
+  devices(resource: string): Devices {
+    return this.resources.get(resource)?.devices ?? NONE;
+  }
+
+  /** Those that may be handed out, in the plugin's order. */
+  usable(resource: string): ReadonlySet<string> {
+    const known = this.resources.get(resource);
+    if (known === undefined || known.stoppedAt !== undefined) return new Set();
+    return new Set([...known.devices].flatMap(([id, { healthy }]) => (healthy ? [id] : [])));
+  }
+
+  names(): string[] {
+    return [...this.resources.keys()].sort();
+  }
+
+  /** As the node shows them: capacity counts all, allocatable those that may be handed out. */
+  counts(): { capacity: Map<string, number>; allocatable: Map<string, number> } {
+    const [capacity, allocatable] = [new Map<string, number>(), new Map<string, number>()];
+    for (const resource of this.gone) {
+      capacity.set(resource, 0);
+      allocatable.set(resource, 0);
+    }
+    for (const [resource, { devices }] of this.resources) {
+      capacity.set(resource, devices.size);
+      allocatable.set(resource, this.usable(resource).size);
+    }
+    return { capacity, allocatable };
+  }
+}

@@ -1,0 +1,27 @@
+// How many devices containers ask for. Extended resources are never overcommitted: limits say it all.
+import { aggregate } from "../../../shared/api/aggregate-resources.js";
+import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import { value } from "../../../shared/api/quantity.js";
+
+/** Resource to count, by name; only what a device plugin could offer, and more than none of it. */
+export function containerRequests(container: Pick<Container, "resources">): Map<string, number> {
+  return counts(Object.entries(container.resources?.limits ?? {}).map(([name, limit]) => [name, value(limit)]));
+}
+
+/** Of the pod's containers together, as they run one after the other and at the same time. */
+export function podDeviceRequests({ spec }: Pick<Pod, "spec">): Map<string, number> {
+  const sums = aggregate(spec, (container) => container.resources?.limits);
+  return counts([...sums].map(([name, sum]) => [name, value(sum)]));
+}
+
+export function wantsDevices({ spec }: Pick<Pod, "spec">): boolean {
+  return [...(spec.initContainers ?? []), ...spec.containers].some(
+    (container) => containerRequests(container).size > 0,
+  );
+}
+
+function counts(amounts: readonly (readonly [string, bigint])[]): Map<string, number> {
+  const wanted = amounts.filter(([name, amount]) => amount > 0n && isExtendedResourceName(name));
+  return new Map(wanted.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, amount]) => [name, Number(amount)]));
+}

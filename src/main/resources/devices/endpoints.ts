@@ -1,0 +1,133 @@
+// The device plugins that are connected, one per resource: the one that registered last.
+//
+//   register ── options ──▶ connected (stream of devices) ── stream ended, or deregistered ──▶ stopped ── forgotten
+//
+// INVARIANTS: what an earlier plugin of a resource still says is not listened to; a plugin that stopped keeps its options,
+// and is not called any more; every stream is ended by stop().
+import type { Logger } from "../../../shared/log/logger.js";
+import {
+  callText,
+  DevicePluginError,
+  type DevicePluginClient,
+  type Devices,
+  type DialDevicePlugin,
+  type PluginOptions,
+} from "./plugin-port.js";
+
+export interface Endpoint {
+  readonly socket: string;
+  readonly options: PluginOptions;
+  /** @throws DevicePluginError when the plugin has stopped */
+  client(): DevicePluginClient;
+}
+
+export interface EndpointEvents {
+  onConnected(resource: string): void;
+  onDevices(resource: string, devices: Devices): void;
+  onStopped(resource: string): void;
+}
+
+class Connection implements Endpoint {
+  private readonly ended = new AbortController();
+  private live = true;
+  /** Settles when the stream is over. */
+  done: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly socket: string,
+    readonly options: PluginOptions,
+    private readonly plugin: DevicePluginClient,
+  ) {}
+
+  client(): DevicePluginClient {
+    if (!this.live) throw new DevicePluginError(`endpoint ${this.socket} has been stopped`);
+    return this.plugin;
+  }
+
+  watch(onDevices: (devices: Devices) => void): Promise<void> {
+    return this.plugin.watch(onDevices, this.ended.signal);
+  }
+
+  /** @returns false when it had ended before */
+  end(): boolean {
+    if (!this.live) return false;
+    this.live = false;
+    this.ended.abort(new Error("the device plugin is not listened to any more"));
+    this.plugin.close();
+    return true;
+  }
+}
+
+export class Endpoints {
+  private readonly current = new Map<string, Connection>();
+  private readonly streams = new Set<Promise<void>>();
+  private stopping = false;
+
+  constructor(
+    private readonly dial: DialDevicePlugin,
+    private readonly events: EndpointEvents,
+    private readonly log: Logger,
+  ) {}
+
+  /** Resolves when the plugin has answered; its devices come later. @throws DevicePluginError */
+  async register(resource: string, socket: string, signal: AbortSignal): Promise<void> {
+    const plugin = await this.dial(socket);
+    let connection: Connection;
+    try {
+      connection = new Connection(socket, await plugin.options(signal), plugin);
+    } catch (error) {
+      plugin.close();
+      throw new DevicePluginError(`failed to get device plugin options: ${callText(error)}`, { cause: error });
+    }
+    if (this.stopping || signal.aborted) {
+      plugin.close();
+      throw new DevicePluginError(`${resource} is not registered: the agent stops, or the plugin has gone`);
+    }
+    this.current.get(resource)?.end();
+    this.current.set(resource, connection);
+    this.events.onConnected(resource);
+    const stream = this.follow(resource, connection).finally(() => this.streams.delete(stream));
+    this.streams.add(stream);
+  }
+
+  /** Only the plugin of that very socket is meant. */
+  deregister(resource: string, socket: string): void {
+    const connection = this.current.get(resource);
+    if (connection?.socket === socket) this.ended(resource, connection);
+  }
+
+  of(resource: string): Endpoint | undefined {
+    return this.current.get(resource);
+  }
+
+  /** Its plugin has been away for long. */
+  forget(resource: string): void {
+    this.current.delete(resource);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    for (const connection of this.current.values()) connection.end();
+    await Promise.all(this.streams);
+  }
+
+  /** Never rejects. */
+  private async follow(resource: string, connection: Connection): Promise<void> {
+    const isCurrent = (): boolean => this.current.get(resource) === connection && !this.stopping;
+    let why = "the plugin ended it";
+    try {
+      await connection.watch((devices) => {
+        if (isCurrent()) this.events.onDevices(resource, devices);
+      });
+    } catch (error) {
+      why = callText(error);
+    }
+    if (!isCurrent()) return;
+    this.log.warn({ resource, socket: connection.socket }, `ListAndWatch of device plugin ${resource} is over: ${why}`);
+    this.ended(resource, connection);
+  }
+
+  private ended(resource: string, connection: Connection): void {
+    if (connection.end()) this.events.onStopped(resource);
+  }
+}

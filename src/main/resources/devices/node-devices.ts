@@ -1,0 +1,124 @@
+// Devices as the rest of the node sees them: nothing of it is loaded until a pod asks for a device, or the agent has
+// started and lets plugins register.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { ResourceStatus } from "../../../shared/api/pod-status.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { deviceMetrics } from "../../../shared/metrics/devices.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { PluginHandler } from "../../node/plugins/handler.js";
+import type { NodeResources } from "../node-capacity.js";
+import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
+import type { DeviceManager } from "./device-manager.js";
+import { wantsDevices } from "./device-requests.js";
+import { numaNodes } from "./numa-nodes.js";
+import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
+import type { RegistrationServer } from "./registration-server.js";
+
+export interface NodeDevicesOptions {
+  rootDir: string;
+  podRuns: (podUid: string) => boolean;
+  resources: () => Pick<NodeResourcesHolder, "setDevices">;
+  /** Makes the manager and lets it read what it left, unless that was done. */
+  load: () => Promise<void>;
+  onHealth: (podUids: readonly string[]) => void;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export class NodeDevices {
+  readonly kind = "devices";
+  readonly wanted: (pod: Pod) => boolean = wantsDevices;
+  /** Of sockets below plugins_registry. */
+  readonly handler: PluginHandler;
+  private loaded: DeviceManager | undefined;
+  private server: RegistrationServer | undefined;
+  private readonly log: Logger;
+  private readonly directory: string;
+
+  constructor(private readonly options: NodeDevicesOptions) {
+    this.log = moduleLogger(options.log, "devices");
+    this.directory = `${options.rootDir}/device-plugins`;
+    this.handler = devicePluginHandler({
+      register: async (resource, socket, signal) => (await this.started()).endpoints.register(resource, socket, signal),
+      deregister: (resource, socket) => this.loaded?.endpoints.deregister(resource, socket),
+    });
+  }
+
+  /** The manager, for the list of resource managers, which makes it once and starts it. */
+  make = async (): Promise<DeviceManager> => {
+    const { clock, registry, resources, podRuns, onHealth } = this.options;
+    const [{ DeviceManager }, nodes] = await Promise.all([import("./device-manager.js"), numaNodes()]);
+    const manager = new DeviceManager({
+      directory: this.directory,
+      dial: async (socket) => (await import("./plugin-client.js")).dialDevicePlugin(socket, clock),
+      numaNodes: () => nodes,
+      podRuns,
+      onDevices: () => resources().setDevices(manager.pool.counts()),
+      onHealth,
+      metrics: deviceMetrics(registry),
+      clock,
+      log: this.log,
+    });
+    this.loaded = manager;
+    return manager;
+  };
+
+  /** undefined: no device was ever asked for or offered. */
+  get manager(): DeviceManager | undefined {
+    return this.loaded;
+  }
+
+  /** Lets plugins register at kubelet.sock. Rejects when the socket can't be made. */
+  async serve(): Promise<void> {
+    const [{ endpoints }, { serveRegistration }] = await Promise.all([
+      this.started(),
+      import("./registration-server.js"),
+    ]);
+    const deps = { endpoints, metrics: deviceMetrics(this.options.registry), directory: this.directory };
+    this.server = await serveRegistration(
+      this.directory,
+      (request, signal) => registerPlugin(request, deps, signal),
+      this.log,
+    );
+  }
+
+  /**
+   * What of the node a pod may use, for admission: of plugins' resources what they offer now, whatever the API server has;
+   * a pod that has its devices fits, though their plugin is away.
+   */
+  allocatable(podUid: string, known: NodeResources): NodeResources {
+    const manager = this.loaded;
+    if (manager === undefined) return known;
+    const offered = manager.pool.counts().allocatable;
+    const own = raisedTo(new Map([...known].filter(([name]) => !offered.has(name))), offered);
+    return manager.granted.has(podUid) ? raisedTo(own, manager.granted.totals()) : own;
+  }
+
+  /** Of each device that the container has: containerStatuses[].allocatedResourcesStatus. */
+  health(podUid: string, container: string): ResourceStatus[] {
+    const manager = this.loaded;
+    if (manager === undefined) return [];
+    return [...manager.granted.of(podUid, container)].map(([name, { byNode }]) => ({
+      name,
+      resources: [...new Set([...byNode.values()].flat())].map((resourceID) => ({
+        resourceID,
+        // One that its plugin does not know any more, or not yet, counts as upstream counts it.
+        health: manager.pool.devices(name).get(resourceID)?.healthy === false ? "Unhealthy" : "Healthy",
+      })),
+    }));
+  }
+
+  /** Before the manager is stopped. */
+  stop(): void {
+    this.server?.stop();
+    this.server = undefined;
+  }
+
+  private async started(): Promise<DeviceManager> {
+    await this.options.load();
+    if (this.loaded === undefined) throw new Error("the device manager was not made");
+    return this.loaded;
+  }
+}

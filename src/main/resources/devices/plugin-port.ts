@@ -1,0 +1,53 @@
+// A device plugin as the manager uses it: what it has, what it is asked, how it fails. Free of gRPC.
+import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import type { ContainerAllocateResponse } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
+
+export type { ContainerAllocateResponse };
+
+export interface PluginDevice {
+  healthy: boolean;
+  /** NUMA nodes that it is near to; empty: it does not care. */
+  nodes: readonly number[];
+}
+
+/** By device ID, in the plugin's order. */
+export type Devices = ReadonlyMap<string, PluginDevice>;
+
+export interface PluginOptions {
+  preStartRequired: boolean;
+  getPreferredAllocationAvailable: boolean;
+}
+
+/** Which devices to take, as the plugin is asked. */
+export interface PreferenceRequest {
+  available: readonly string[];
+  mustInclude: readonly string[];
+  size: number;
+}
+
+/** All calls reject with PluginCallError. */
+export interface DevicePluginClient {
+  options(signal: AbortSignal): Promise<PluginOptions>;
+  /** Tells all devices, again at each change. Resolves when the plugin ends the stream. */
+  watch(onDevices: (devices: Devices) => void, signal: AbortSignal): Promise<void>;
+  preferred(request: PreferenceRequest, signal: AbortSignal): Promise<readonly string[]>;
+  /** undefined: the plugin's answer holds nothing. */
+  allocate(ids: readonly string[], signal: AbortSignal): Promise<ContainerAllocateResponse | undefined>;
+  preStart(ids: readonly string[], signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** Makes a client of the plugin's socket. */
+export type DialDevicePlugin = (socket: string) => Promise<DevicePluginClient>;
+
+/** A device plugin can't be used as it is. The message is for the plugin and for the pod. */
+export class DevicePluginError extends Error {
+  override readonly name = "DevicePluginError";
+}
+export const isDevicePluginError = (error: unknown): error is DevicePluginError => error instanceof DevicePluginError;
+
+/** How upstream words a failed call. */
+export function callText(error: unknown): string {
+  if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,97 @@
+// The sockets that others wait for but no pod does: registration of device plugins, and pod resources. They are made when
+// the agent has started, so that no static pod waits for the code.
+// What must hold: whatever fails here is tried again, and keeps nobody from running pods.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { errorText } from "../../shared/log/error-text.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { podResourcesMetrics } from "../../shared/metrics/pod-resources.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
+import type { PluginHandler } from "../node/plugins/handler.js";
+import type { NodeDevices } from "../resources/devices/node-devices.js";
+
+/** Plugins look for the socket; the first pods come before. */
+const AFTER_START_MS = 1000;
+const AGAIN_MS = 10_000;
+
+export interface LateSocketsParts {
+  rootDir: string;
+  devices: NodeDevices;
+  /** On a stand-alone node plugins register here; in a cluster CSI's part watches the directory. */
+  watchPlugins: boolean;
+  pods: () => Iterable<Pod>;
+  /** What other managers hold. */
+  ports: Pick<PodResourcesPorts, "cpus" | "memory" | "claims">;
+  /** Gate KubeletPodResourcesListUseActivePods. */
+  activePodsOnly: boolean;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface LateSockets {
+  stop(): Promise<void>;
+}
+
+export function startLateSockets(parts: LateSocketsParts): LateSockets {
+  const { rootDir, devices, clock } = parts;
+  const log = moduleLogger(parts.log, "late-sockets");
+  const ending = new AbortController();
+  const { signal } = ending;
+  const stops: (() => Promise<void> | void)[] = [];
+
+  const keepTrying = async (what: string, start: () => Promise<() => Promise<void> | void>): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        stops.push(await start());
+        return;
+      } catch (error) {
+        log.error({ err: error }, `${what} can't be served: ${errorText(error)}; trying again`);
+      }
+      await clock.sleep(AGAIN_MS, signal).catch(() => undefined);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    await clock.sleep(AFTER_START_MS, signal).catch(() => undefined);
+    await Promise.all([
+      keepTrying("the registration of device plugins", async () => {
+        await devices.serve();
+        return () => devices.stop();
+      }),
+      keepTrying("pod resources", async () => {
+        const [{ servePodResources }, { PodResourcesLister }, { listedDevices }] = await Promise.all([
+          import("../node/pod-resources/server.js"),
+          import("../node/pod-resources/lister.js"),
+          import("../resources/devices/listed-devices.js"),
+        ]);
+        const ports = { ...parts.ports, pods: parts.pods, devices: listedDevices(() => devices.manager) };
+        const server = await servePodResources({
+          directory: `${rootDir}/pod-resources`,
+          lister: new PodResourcesLister(ports, parts.activePodsOnly),
+          metrics: podResourcesMetrics(parts.registry),
+          clock,
+        });
+        return () => server.stop();
+      }),
+      ...(parts.watchPlugins ? [keepTrying("plugins_registry", () => watchPlugins(devices.handler))] : []),
+    ]);
+  };
+
+  const watchPlugins = async (handler: PluginHandler): Promise<() => Promise<void>> => {
+    const { PluginManager } = await import("../node/plugins/plugin-manager.js");
+    const plugins = new PluginManager({ rootDir, clock, log: parts.log, handlers: { DevicePlugin: handler } });
+    await plugins.start();
+    return () => plugins.stop();
+  };
+
+  const running = run();
+  return {
+    async stop() {
+      ending.abort(new Error("the agent stops"));
+      await running;
+      for (const stop of stops.reverse()) await stop();
+    },
+  };
+}
