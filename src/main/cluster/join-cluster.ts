@@ -61,6 +61,7 @@ class Joining implements JoinedCluster {
   private readonly abort = new AbortController();
   private readonly done: Promise<void>;
   private nodeStatus: NodeStatusLink | undefined;
+  private shuttingDown = false;
   private readonly stops: (() => Promise<void> | void)[] = [];
 
   constructor(private readonly parts: JoinParts) {
@@ -76,6 +77,11 @@ class Joining implements JoinedCluster {
 
   node(): Node | undefined {
     return this.nodeStatus?.node();
+  }
+
+  setShuttingDown(shuttingDown: boolean): void {
+    this.shuttingDown = shuttingDown;
+    this.nodeStatus?.setShuttingDown(shuttingDown);
   }
 
   get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
@@ -146,6 +152,7 @@ class Joining implements JoinedCluster {
       relisted: sync.cache.complete,
     });
     this.nodeStatus = link;
+    link.setShuttingDown(this.shuttingDown);
     this.stops.push(() => link.stop());
     credentials.useNode(link);
     return link;

@@ -38,6 +38,8 @@ export interface NodeAdmissionParts {
   object?: () => Node | undefined;
   /** The same, asked for now; undefined when it can't be had. */
   freshObject?: (signal: AbortSignal) => Promise<Node | undefined>;
+  /** The machine is about to go down. */
+  shuttingDown?: () => boolean;
 }
 
 /** What does not change while the agent runs. */
@@ -72,6 +74,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
   const { cri, events, registry, fail, freshObject } = parts;
   const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => ({
     ...withNodeObject(standing, object),
+    shuttingDown: parts.shuttingDown?.() ?? false,
     supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
   });
   return new NodeAdmission({

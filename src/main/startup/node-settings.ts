@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
+import type { ShutdownGroup } from "../command/shutdown-groups.js";
 import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
 import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
@@ -55,6 +56,9 @@ export interface NodeSettings {
   /** A list of CPUs: "0-1". */
   reservedSystemCPUs: string;
   evictionHard: Readonly<Record<string, string>>;
+  shutdownGroups: readonly ShutdownGroup[];
+  /** Gate GracefulNodeShutdownBasedOnPodPriority. */
+  shutdownTimes: boolean;
   /** userNamespaces.idsPerPod. */
   idsPerPod: number;
   /** Gate ContainerStopSignals. */

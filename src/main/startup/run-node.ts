@@ -28,6 +28,7 @@ import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
 import type { NodeSettings } from "./node-settings.js";
+import { NodeShutdown } from "./node-shutdown.js";
 import type { NodeThreads } from "./node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
 import { persistentVolumes } from "./persistent-volumes.js";
@@ -121,6 +122,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     onResult: (uid) => sync.onProbeResult(uid),
   });
+  const shutdown = new NodeShutdown();
   const admission = nodeAdmission(facts, {
     cri: runtime.cri,
     events,
@@ -128,6 +130,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     fail: (uid, failure) => sync.workers.fail(uid, failure),
     object: () => membership?.node(),
+    shuttingDown: () => shutdown.shuttingDown,
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
   const sync: NodeSync = new NodeSync({
@@ -221,6 +224,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     ending.abort();
     endLoopWatch();
     removeFaultHook();
+    await shutdown.stop();
     await membership?.stop();
     await sources.stop();
     await logs.stop();
@@ -236,9 +240,18 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await stop();
     throw error;
   }
+  const settled = (): boolean => sources.allSourcesSeen() && sync.cache.complete;
+  shutdown.begin({
+    groups: settings.shutdownGroups,
+    withTimes: settings.shutdownTimes,
+    rootDir: settings.rootDir,
+    workers: sync.workers,
+    onShuttingDown: (shuttingDown) => membership?.setShuttingDown(shuttingDown),
+    ...{ settled, events, registry, clock, log },
+  });
   return {
     runtime: () => sync.cache.runtime,
-    settled: () => sources.allSourcesSeen() && sync.cache.complete,
+    settled,
     pods: () => sync.statuses.all(),
     stop,
   };
