@@ -10,7 +10,6 @@ import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
 import { buildEviction, type EvictionHouse } from "../../../src/workers/eviction/house.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { settle } from "../../support/sync-kit.js";
 import { KernelTree } from "../../shared/stats/tree.js";
 import { GIB, MIB, threshold } from "./kit.js";
 
@@ -23,6 +22,11 @@ export interface ModelDisk {
   /** Never answers. */
   hangs?: boolean;
   fails?: boolean;
+}
+
+/** Everything here answers in microtasks, which all run between two turns. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 type Order = Extract<EvictionRecord, { kind: "evict" }>;
@@ -49,6 +53,8 @@ export class EvictionWorld {
   connected = 0;
   bits = 0;
   looks = 0;
+  /** How often each disk was looked at. */
+  readonly diskLooks: Record<string, number> = {};
   readonly marks: { directory: string; bytes: number; disposed: boolean; crossed: () => void }[] = [];
   /** What happens when main is asked to remove images. */
   removeImages: () => Promise<{ images: number; bytes: number }> = () => Promise.resolve({ images: 0, bytes: 0 });
@@ -210,6 +216,7 @@ export class EvictionWorld {
   private lookAt(
     path: string,
   ): Promise<{ figures: { at: number; availableBytes: number; capacityBytes: number }; device: number }> {
+    this.diskLooks[path] = (this.diskLooks[path] ?? 0) + 1;
     const disk = this.disks[path];
     if (disk === undefined || disk.fails === true) return Promise.reject(new Error(`EIO: i/o error, statfs '${path}'`));
     if (disk.hangs === true) return new Promise(() => undefined);

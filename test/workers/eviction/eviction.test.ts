@@ -264,34 +264,43 @@ describe("disk", () => {
     deepEqual(world.evicted, ["a"]);
   });
 
-  test("memory does not wait for images that take long to go", async () => {
-    await fill();
-    world.podMemory("a", 3 * GIB);
-    full(9);
-    let removed = (): void => undefined;
-    world.removeImages = () =>
-      new Promise((resolve) => {
-        removed = () => resolve({ images: 0, bytes: 0 });
-      });
-    await world.run(3000);
-    deepEqual(world.evicted, []);
-    world.nodeMemory(0.5 * GIB);
-    await world.run(1100);
-    deepEqual(
-      world.orders.map(({ signal }) => signal),
-      ["memory.available"],
-    );
-    removed();
-    await world.run(3000);
-    equal(world.orders.length, 1, "one order at a time");
-  });
+  for (const [what, signal, runOut] of [
+    ["memory", "memory.available", () => world.nodeMemory(0.5 * GIB)],
+    ["process ids", "pid.available", () => (world.tree.files["/proc/loadavg"] = "0 0 0 1/999 1\n")],
+  ] as const) {
+    test(`${what}: what runs out meanwhile does not wait for images that take long to go`, async () => {
+      const thresholds = [threshold("nodefs.available", "10Gi"), threshold(signal, "1Gi")];
+      if (signal === "pid.available") thresholds[1] = threshold(signal, "100");
+      await fill({ thresholds });
+      world.podMemory("a", 3 * GIB);
+      full(9);
+      let removed = (): void => undefined;
+      world.removeImages = () =>
+        new Promise((resolve) => {
+          removed = () => resolve({ images: 0, bytes: 0 });
+        });
+      await world.run(3000);
+      deepEqual(world.evicted, []);
+      runOut();
+      await world.run(1100);
+      deepEqual(
+        world.orders.map((order) => order.signal),
+        [signal],
+      );
+      removed();
+      await world.run(3000);
+      equal(world.orders.length, 1, "one order at a time");
+    });
+  }
 
   test("that hangs stops nothing, and no pod goes by its old figures", async () => {
     await fill();
     world.disks["/root"] = { available: 9 * GIB, hangs: true };
     world.disks["/images"] = { available: 9 * GIB, hangs: true };
     world.nodeMemory(0.5 * GIB);
-    await world.run(2100);
+    const before = world.diskLooks["/root"] ?? 0;
+    await world.run(5100);
+    equal((world.diskLooks["/root"] ?? 0) - before, 1, "who does not answer is not asked again");
     deepEqual(
       world.orders.map(({ signal }) => signal),
       ["memory.available"],
