@@ -255,7 +255,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     devices,
     watchPlugins: deps.cluster === undefined,
     pods: () => sync.statuses.all(),
-    ports: {},
+    ports: { exclusive: managers },
     activePodsOnly: settings.podResourcesListUseActivePods,
     ...{ registry, clock, log },
   });

@@ -32,10 +32,11 @@ const ports: PodResourcesPorts = {
         : [],
     allocatable: () => [{ resource: "example.com/gpu", id: "c", nodes: [1] }],
   },
-  cpus: { exclusiveCpus: (_uid, name) => (name === "side" ? [2, 3] : []), allocatable: () => [1, 2, 3] },
-  memory: {
+  exclusive: {
+    exclusiveCpus: (_uid, name) => (name === "side" ? [2, 3] : []),
+    allocatableCpus: () => [1, 2, 3],
     memoryBlocks: (_uid, name) => (name === "app" ? [{ type: "memory", size: 1024n, nodes: [0] }] : []),
-    allocatable: () => [{ type: "hugepages-2Mi", size: 2048n, nodes: [1] }],
+    allocatableMemory: () => [{ type: "hugepages-2Mi", size: 2048n, nodes: [1] }],
   },
 };
 const near = (...nodes: bigint[]) => ({ nodes: nodes.map((ID) => ({ ID })) });
