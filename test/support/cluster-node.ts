@@ -74,6 +74,7 @@ export interface SeenContainer {
   restartCount: number;
   state: { running?: { startedAt: string }; terminated?: { exitCode: number; reason: string } };
   resources?: { limits?: Record<string, string> };
+  allocatedResourcesStatus?: { name: string; resources: { resourceID: string; health: string }[] }[];
 }
 
 export function statusOf(pod: ApiObject | undefined): SeenStatus {

@@ -22,7 +22,7 @@ export interface LateSocketsParts {
   watchPlugins: boolean;
   pods: () => Iterable<Pod>;
   /** What other managers hold. */
-  ports: Pick<PodResourcesPorts, "cpus" | "memory" | "claims">;
+  ports: Pick<PodResourcesPorts, "exclusive" | "claims">;
   /** Gate KubeletPodResourcesListUseActivePods. */
   activePodsOnly: boolean;
   registry: ThreadRegistry;

@@ -258,7 +258,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     devices,
     watchPlugins: deps.cluster === undefined,
     pods: () => sync.statuses.all(),
-    ports: {},
+    ports: { exclusive: managers },
     activePodsOnly: settings.podResourcesListUseActivePods,
     ...{ registry, clock, log },
   });

@@ -10,9 +10,8 @@ import type {
   DynamicResource,
   PodResources,
 } from "../../../shared/plugins/gen/podresources.v1.js";
+import type { ExclusiveResources, MemoryShare } from "../../resources/managers/port.js";
 import type { PodResources as AlphaPodResources } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
-
-export type { ContainerMemory, DynamicResource };
 
 /** One device and the NUMA nodes it is near to. */
 export interface ListedDevice {
@@ -30,24 +29,9 @@ export interface PodResourcesPorts {
     /** Healthy ones, in use or not. */
     allocatable(): readonly ListedDevice[];
   };
-  cpus?: {
-    /** CPUs that the container has for itself. */
-    exclusiveCpus(podUid: string, container: string): readonly number[];
-    allocatable(): readonly number[];
-  };
-  memory?: {
-    memoryBlocks(podUid: string, container: string): readonly MemoryBlock[];
-    allocatable(): readonly MemoryBlock[];
-  };
+  /** CPUs and memory. */
+  exclusive?: ExclusiveResources;
   claims?: (pod: Pod, container: Container) => DynamicResource[];
-}
-
-export interface MemoryBlock {
-  /** "memory" or "hugepages-2Mi". */
-  type: string;
-  /** Bytes. */
-  size: bigint;
-  nodes: readonly number[];
 }
 
 export class PodNotFoundError extends Error {
@@ -89,11 +73,11 @@ export class PodResourcesLister {
   }
 
   allocatable(): AllocatableResourcesResponse {
-    const { devices, cpus, memory } = this.ports;
+    const { devices, exclusive } = this.ports;
     return {
       devices: (devices?.allocatable() ?? []).flatMap(listed),
-      cpuIds: (cpus?.allocatable() ?? []).map(BigInt),
-      memory: (memory?.allocatable() ?? []).map(memoryOf),
+      cpuIds: (exclusive?.allocatableCpus() ?? []).map(BigInt),
+      memory: (exclusive?.allocatableMemory() ?? []).map(memoryOf),
     };
   }
 
@@ -105,14 +89,14 @@ export class PodResourcesLister {
   }
 
   private ofContainer(pod: Pod, container: Container): ContainerResources {
-    const { cpus, memory, claims } = this.ports;
+    const { exclusive, claims } = this.ports;
     const { uid } = pod.metadata;
     const { name } = container;
     return {
       name,
       devices: this.devicesOf(uid, name),
-      cpuIds: (cpus?.exclusiveCpus(uid, name) ?? []).map(BigInt),
-      memory: (memory?.memoryBlocks(uid, name) ?? []).map(memoryOf),
+      cpuIds: (exclusive?.exclusiveCpus(uid, name) ?? []).map(BigInt),
+      memory: (exclusive?.memoryBlocks(uid, name) ?? []).map(memoryOf),
       dynamicResources: claims?.(pod, container) ?? [],
     };
   }
@@ -137,7 +121,7 @@ function listed({ resource, id, nodes }: ListedDevice): ContainerDevices[] {
   return nodes.length === 0 ? [entry(undefined)] : nodes.map((node) => entry(topologyOf([node])));
 }
 
-function memoryOf({ type, size, nodes }: MemoryBlock): ContainerMemory {
+function memoryOf({ type, size, nodes }: MemoryShare): ContainerMemory {
   return { memoryType: type, size, topology: topologyOf(nodes) };
 }
 

@@ -2,7 +2,6 @@
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import { mkdir, rm } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { errorText } from "../../../shared/log/error-text.js";
 import type {
   PodResourcesCall,
   PodResourcesMetrics,
@@ -44,7 +43,7 @@ export async function servePodResources(options: PodResourcesServerOptions): Pro
         answer(null, work(request));
       } catch (error) {
         metrics.failed(version, name);
-        answer({ code: status.UNKNOWN, details: errorText(error) });
+        answer({ code: status.UNKNOWN, details: error instanceof Error ? error.message : String(error) });
       }
     };
   const server = new Server();

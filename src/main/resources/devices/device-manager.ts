@@ -128,7 +128,7 @@ export class DeviceManager implements ResourceManager {
       if (changed) await this.file.save();
     } catch (error) {
       signal.throwIfAborted();
-      throw new AllocationError("UnexpectedAdmissionError", errorText(error), { cause: error });
+      throw new AllocationError("UnexpectedAdmissionError", callText(error), { cause: error });
     }
   }
 

@@ -4,6 +4,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import { deviceMetrics } from "../../../shared/metrics/devices.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PluginHandler } from "../../node/plugins/handler.js";
@@ -11,6 +12,7 @@ import type { NodeResources } from "../node-capacity.js";
 import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
 import type { DeviceManager } from "./device-manager.js";
 import { wantsDevices } from "./device-requests.js";
+import { preparePluginDirectory } from "./plugin-directory.js";
 import { numaNodes } from "./numa-nodes.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
@@ -36,10 +38,14 @@ export class NodeDevices {
   private server: RegistrationServer | undefined;
   private readonly log: Logger;
   private readonly directory: string;
+  private readonly prepared: Promise<void>;
 
   constructor(private readonly options: NodeDevicesOptions) {
     this.log = moduleLogger(options.log, "devices");
     this.directory = `${options.rootDir}/device-plugins`;
+    this.prepared = preparePluginDirectory(this.directory).catch((error: unknown) => {
+      this.log.error({ err: error }, `${this.directory} is not as device plugins need it: ${errorText(error)}`);
+    });
     this.handler = devicePluginHandler({
       register: async (resource, socket, signal) => (await this.started()).endpoints.register(resource, socket, signal),
       deregister: (resource, socket) => this.loaded?.endpoints.deregister(resource, socket),
@@ -75,6 +81,7 @@ export class NodeDevices {
     const [{ endpoints }, { serveRegistration }] = await Promise.all([
       this.started(),
       import("./registration-server.js"),
+      this.prepared,
     ]);
     const deps = { endpoints, metrics: deviceMetrics(this.options.registry), directory: this.directory };
     this.server = await serveRegistration(

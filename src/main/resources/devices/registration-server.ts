@@ -1,17 +1,12 @@
 // kubelet.sock, at which device plugins register. Loaded when the agent has started.
-// What must hold: sockets of earlier plugins are gone before ours is there: a plugin that sees ours registers anew, with a
-// socket made anew.
 import { Server, ServerCredentials, status } from "@grpc/grpc-js";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { RegistrationService, type RegisterRequest } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
+import { callText } from "./plugin-port.js";
 
 const SOCKET = "kubelet.sock";
-const DIRECTORY_MODE = 0o750;
-/** Tells plugins' authors that plugins_registry is the newer way; upstream makes it too. */
-const DEPRECATION = "DEPRECATION";
 
 export interface RegistrationServer {
   stop(): void;
@@ -23,11 +18,6 @@ export async function serveRegistration(
   register: (request: RegisterRequest, signal: AbortSignal) => Promise<void>,
   log: Logger,
 ): Promise<RegistrationServer> {
-  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
-  await removeSockets(directory);
-  await writeFile(join(directory, DEPRECATION), "").catch((error: unknown) => {
-    log.warn({ err: error }, `${DEPRECATION} could not be made in ${directory}`);
-  });
   const ending = new AbortController();
   const server = new Server();
   server.addService(RegistrationService, {
@@ -39,15 +29,17 @@ export async function serveRegistration(
           answer(null, {});
         },
         (error: unknown) => {
-          const details = errorText(error);
+          const details = callText(error);
           log.error({ err: error, resource: resourceName }, `device plugin ${resourceName} is refused: ${details}`);
           answer({ code: status.UNKNOWN, details });
         },
       );
     },
   });
+  const socket = join(directory, SOCKET);
+  await rm(socket, { force: true });
   await new Promise<void>((resolve, reject) => {
-    server.bindAsync(`unix://${join(directory, SOCKET)}`, ServerCredentials.createInsecure(), (error) =>
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
       error === null ? resolve() : reject(error),
     );
   });
@@ -57,10 +49,4 @@ export async function serveRegistration(
       server.forceShutdown();
     },
   };
-}
-
-async function removeSockets(directory: string): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const sockets = entries.filter((entry) => entry.isSocket());
-  await Promise.all(sockets.map(({ name }) => rm(join(directory, name), { force: true })));
 }

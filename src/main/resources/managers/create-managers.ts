@@ -8,6 +8,7 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import { topologyMetrics } from "../../../shared/metrics/topology.js";
 import type { MemoryReservation } from "../../command/value-types.js";
 import type { EventRecorder } from "../../events/recorder.js";
+import type { MachineTopology } from "../topology/machine-topology.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "./port.js";
 
@@ -47,16 +48,45 @@ export interface ManagerDeps {
 
 /** In upstream's order: devices, CPUs, memory. */
 export function createManagers(settings: ManagerSettings, deps: ManagerDeps): ResourceManagers {
-  const { registry, clock, devices } = deps;
+  const { registry, clock, log, devices } = deps;
+  const { cpuManagerPolicy, memoryManagerPolicy, topologyManagerPolicy } = settings;
+  let reading: Promise<MachineTopology> | undefined;
+  /** The same for all of them. */
+  const machine = async (): Promise<MachineTopology> => {
+    reading ??= import("../topology/read-machine.js").then(({ readMachineTopology }) => readMachineTopology());
+    return await reading;
+  };
   const sources: ManagerSource[] = [devices];
-  if (settings.cpuManagerPolicy === "static") {
+  if (cpuManagerPolicy === "static") {
     sources.push({
       kind: "cpu",
       make: async () => {
         const { createCpuManager } = await import("../cpu-manager/create-cpu-manager.js");
-        return await createCpuManager(settings, deps);
+        return await createCpuManager(settings, deps, await machine());
       },
     });
   }
-  return new JoinedManagers({ sources, metrics: topologyMetrics(registry), clock });
+  if (memoryManagerPolicy === "Static") {
+    sources.push({
+      kind: "memory",
+      make: async () => {
+        const [{ createMemoryManager }, found] = await Promise.all([import("../memory-manager/create.js"), machine()]);
+        return createMemoryManager(settings, found, { registry, clock, log });
+      },
+    });
+  }
+  return new JoinedManagers({
+    sources,
+    metrics: topologyMetrics(registry),
+    clock,
+    ...(topologyManagerPolicy !== "none" && {
+      topology: async () => {
+        const [{ createTopologyPolicy }, found] = await Promise.all([
+          import("../topology/create-policy.js"),
+          machine(),
+        ]);
+        return createTopologyPolicy({ ...settings, topologyManagerPolicy }, found);
+      },
+    }),
+  });
 }

@@ -11,6 +11,7 @@ import { joinGrants } from "./join-grants.js";
 import {
   isAllocationError,
   type ContainerGrant,
+  type MemoryShare,
   type ResourceManager,
   type ResourceManagers,
   type TopologyHint,
@@ -50,7 +51,13 @@ export class JoinedManagers implements ResourceManagers {
     this.pods = pods;
     for (const { metadata } of pods()) this.earlier.add(metadata.uid);
     if (topology !== undefined) this.topology = await topology();
-    await this.load(sources.filter((source) => source.wanted === undefined));
+    try {
+      await this.load(sources.filter((source) => source.wanted === undefined));
+    } catch (error) {
+      // The agent does not start: nobody else would stop those that are there.
+      await this.stop();
+      throw error;
+    }
   }
 
   async loadAll(): Promise<void> {
@@ -100,6 +107,22 @@ export class JoinedManagers implements ResourceManagers {
   release(podUid: string): void {
     this.earlier.delete(podUid);
     for (const manager of this.managers) manager.release(podUid);
+  }
+
+  exclusiveCpus(podUid: string, container: string): readonly number[] {
+    return this.managers.flatMap((manager) => manager.exclusiveCpus?.(podUid, container) ?? []);
+  }
+
+  allocatableCpus(): readonly number[] {
+    return this.managers.flatMap((manager) => manager.allocatableCpus?.() ?? []);
+  }
+
+  memoryBlocks(podUid: string, container: string): readonly MemoryShare[] {
+    return this.managers.flatMap((manager) => manager.memoryBlocks?.(podUid, container) ?? []);
+  }
+
+  allocatableMemory(): readonly MemoryShare[] {
+    return this.managers.flatMap((manager) => manager.allocatableMemory?.() ?? []);
   }
 
   async stop(): Promise<void> {

@@ -54,8 +54,26 @@ export interface ContainerGrant {
   cdiDevices?: readonly string[];
 }
 
+/** Memory of one kind on one or several NUMA nodes together. */
+export interface MemoryShare {
+  /** "memory" or "hugepages-2Mi". */
+  type: string;
+  /** Bytes. */
+  size: bigint;
+  nodes: readonly number[];
+}
+
+/** What containers have for themselves, and what there is for that: the pod resources API tells it. */
+export interface ExclusiveResources {
+  exclusiveCpus(podUid: string, container: string): readonly number[];
+  /** Handed out or not, ascending. */
+  allocatableCpus(): readonly number[];
+  memoryBlocks(podUid: string, container: string): readonly MemoryShare[];
+  allocatableMemory(): readonly MemoryShare[];
+}
+
 /** One kind of resource: CPUs, memory, devices. */
-export interface ResourceManager {
+export interface ResourceManager extends Partial<ExclusiveResources> {
   /** "cpu", "memory", "devices": for logs. */
   readonly kind: string;
   /** Reads its checkpoint. `pods`: those that are known now; what others had is free again. */
@@ -80,7 +98,7 @@ export interface ResourceManager {
 }
 
 /** All of them, as the sync path uses them. */
-export interface ResourceManagers {
+export interface ResourceManagers extends ExclusiveResources {
   /** Managers that this node's settings ask for read what they left. Before the first admit. `pods`: those that may run. */
   start(pods: () => Iterable<Pod>): Promise<void>;
   /** Makes those that wait for a pod that wants them. Idempotent. */

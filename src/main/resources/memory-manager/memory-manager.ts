@@ -7,7 +7,7 @@ import { value } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { MemoryManagerMetrics } from "../../../shared/metrics/memory-manager.js";
-import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
+import type { ContainerGrant, MemoryShare, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
 import { hasPodLevelResources, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
@@ -99,16 +99,18 @@ export class MemoryManager implements ResourceManager {
     await this.held.flush();
   }
 
-  /** What a container was given, for the pod resources API. */
-  blocks(podUid: string, container: string): readonly MemoryBlock[] {
-    return this.held.blocks(podUid, container) ?? [];
+  memoryBlocks(podUid: string, container: string): MemoryShare[] {
+    return (this.held.blocks(podUid, container) ?? []).map(({ numaAffinity: nodes, type, size }) => ({
+      type,
+      size,
+      nodes,
+    }));
   }
 
-  /** What containers may be given at all: per NUMA node and kind. */
-  allocatable(): MemoryBlock[] {
+  allocatableMemory(): MemoryShare[] {
     return [...this.empty].flatMap(([id, { memoryMap }]) =>
       [...memoryMap].flatMap(([type, { allocatable }]) =>
-        allocatable > 0n ? [{ numaAffinity: [id], type, size: allocatable }] : [],
+        allocatable > 0n ? [{ type, size: allocatable, nodes: [id] }] : [],
       ),
     );
   }

@@ -55,23 +55,27 @@ export function mergeHints(options: readonly (readonly Option[])[], sets: NumaSe
  * shared, so that the shared set alone tells whether the next hint keeps it so.
  */
 function outcomes(options: readonly (readonly Option[])[], all: NumaSet): Merged[] {
-  let reached = new Map<string, Merged & { named: boolean }>([["", { set: all, preferred: true, named: false }]]);
+  let reached = new Map<number, Reached>([[0, { set: all, preferred: true, named: false }]]);
   for (const list of options) {
-    const next = new Map<string, Merged & { named: boolean }>();
+    const next = new Map<number, Reached>();
     for (const from of reached.values()) {
       for (const { set, preferred } of list) {
         const same = set === undefined || !from.named || set === from.set;
-        const to = {
-          set: set === undefined ? from.set : from.set & set,
-          preferred: from.preferred && preferred && same,
-          named: from.named || set !== undefined,
-        };
-        next.set(`${to.set} ${to.preferred} ${to.named}`, to);
+        const shared = set === undefined ? from.set : from.set & set;
+        const favourite = from.preferred && preferred && same;
+        const named = from.named || set !== undefined;
+        const key = shared * 4 + (favourite ? 2 : 0) + (named ? 1 : 0);
+        if (!next.has(key)) next.set(key, { set: shared, preferred: favourite, named });
       }
     }
     reached = next;
   }
   return [...reached.values()];
+}
+
+interface Reached extends Merged {
+  /** Some hint has named nodes. */
+  named: boolean;
 }
 
 /** Nodes that the neediest resource takes at least: a place that is nobody's favourite had better have as many. */

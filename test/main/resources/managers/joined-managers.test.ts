@@ -15,6 +15,8 @@ const web = pod({
   containers: [container("main")],
 });
 
+const SHARE = { type: "memory", size: 1n, nodes: [0] };
+
 /** `fails`: container to what its allocation ends with. */
 function made(kind: string, told: string[], fails: Record<string, Error> = {}): ResourceManager {
   return {
@@ -28,6 +30,9 @@ function made(kind: string, told: string[], fails: Record<string, Error> = {}): 
       return error === undefined ? Promise.resolve() : Promise.reject(error);
     },
     grant: (_, { name }) => (name === "main" && kind === "cpu" ? { cpus: "1", noCpuQuota: true } : {}),
+    ...(kind === "cpu"
+      ? { exclusiveCpus: () => [1], allocatableCpus: () => [0, 1] }
+      : { memoryBlocks: () => [SHARE], allocatableMemory: () => [SHARE] }),
     release: (uid) => void told.push(`${kind} release ${uid}`),
     stop: () => Promise.resolve(void told.push(`${kind} stop`)),
   };
@@ -58,6 +63,7 @@ test("a node without managers lets every pod in, and gives nothing", async () =>
   assert.equal(await managers.admit(web, never), undefined);
   assert.deepEqual(managers.grant(web, container("main")), {});
   assert.equal(managers.noCpuQuota(web), false);
+  assert.deepEqual([managers.exclusiveCpus("uid-web", "main"), managers.allocatableMemory()], [[], []]);
   assert.equal(await counted("kubelet_topology_manager_admission_requests_total"), 1);
   assert.equal(await counted("kubelet_topology_manager_admission_errors_total"), 0);
 });
@@ -72,6 +78,8 @@ test("init containers come first, each asked of all managers in their order", as
     ...["cpu side", "memory side", "cpu main", "memory main"],
   ]);
   assert.equal(managers.noCpuQuota(web), true);
+  assert.deepEqual([managers.exclusiveCpus("uid-web", "main"), managers.allocatableCpus()], [[1], [0, 1]]);
+  assert.deepEqual([managers.memoryBlocks("uid-web", "main"), managers.allocatableMemory()], [[SHARE], [SHARE]]);
 });
 
 const refusals: [string, Error, { reason: string; message: string }][] = [
@@ -150,6 +158,19 @@ test("a manager that waits for a pod is made with the first that wants it, or wi
   assert.equal(tries, 2);
   await managers.stop();
   assert.deepEqual(told.slice(-2), ["devices stop", "cpu stop"]);
+});
+
+test("when one can't start, those that did are stopped", async () => {
+  const told: string[] = [];
+  const { managers } = join([
+    source(made("cpu", told)),
+    { kind: "memory", make: () => Promise.reject(new Error("reservations do not add up")) },
+  ]);
+  await assert.rejects(
+    managers.start(() => []),
+    /do not add up/,
+  );
+  assert.deepEqual(told, ["cpu start 0", "cpu stop"]);
 });
 
 for (const scope of ["container", "pod"] as const) {

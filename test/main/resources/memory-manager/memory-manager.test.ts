@@ -42,7 +42,7 @@ test("huge pages lie with the memory", async (t) => {
   assert.deepEqual(await admit(guaranteed("pages", "1Gi", { "hugepages-2Mi": "512Mi" })), ["app 1"]);
   await assert.rejects(admit(guaranteed("more", "1Gi", { "hugepages-2Mi": "2Mi" })), because(/enough memory/));
   assert.deepEqual(
-    made.allocatable().map(({ numaAffinity, type, size }) => `${numaAffinity.join()} ${type} ${size >> 20n}`),
+    made.allocatableMemory().map(({ nodes, type, size }) => `${nodes.join()} ${type} ${size >> 20n}`),
     ["0 memory 3072", "1 hugepages-2Mi 512", "1 memory 2560"],
   );
 });
@@ -58,7 +58,9 @@ test("what ordinary init containers had is used again, a sidecar keeps its own",
     containers: [asking("one", "1Gi"), asking("two", "512Mi")],
   });
   await assert.doesNotReject(admit(shaped));
-  const sizes = ["first", "side", "second", "one", "two"].map((name) => made.blocks("uid-web", name)[0]?.size ?? 0n);
+  const sizes = ["first", "side", "second", "one", "two"].map(
+    (name) => made.memoryBlocks("uid-web", name)[0]?.size ?? 0n,
+  );
   assert.deepEqual(
     sizes.map((size) => Number(size >> 20n)),
     [0, 1024, 0, 1024, 512],
@@ -81,7 +83,9 @@ test("a pod holds what its containers need at the same time, at most", async (t)
         });
         made.release("uid-web");
         const names = (await admit(shaped)).map((line) => line.split(" ")[0] ?? "");
-        const held = names.flatMap((name) => made.blocks("uid-web", name)).reduce((sum, { size }) => sum + size, 0n);
+        const held = names
+          .flatMap((name) => made.memoryBlocks("uid-web", name))
+          .reduce((sum, { size }) => sum + size, 0n);
         assert.equal(held, value(sumOf(podRequests(shaped), "memory")));
       },
     ),

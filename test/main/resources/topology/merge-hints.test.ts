@@ -150,7 +150,7 @@ describe("on made-up machines", () => {
         const options = optionsOf(given, sets);
         assert.deepEqual(mergeHints(options, sets, byWidth), oneByOne(options, sets));
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -193,7 +193,7 @@ describe("on made-up machines", () => {
           }
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 

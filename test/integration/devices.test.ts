@@ -1,0 +1,171 @@
+// Device plugins of our own on real containers: both ways to register, what a container is given, what happens when
+// devices or plugins fail, and that nothing is lost with the agent.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import {
+  ListPodResourcesRequest,
+  ListPodResourcesResponse,
+  PodResourcesListerService,
+} from "../../src/shared/plugins/gen/podresources.v1.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { TestDevicePlugin } from "../support/device-plugin/plugin.js";
+import {
+  IDLE,
+  idOf,
+  manifest,
+  report,
+  reporter,
+  RuntimeView,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
+
+const GPU = "example.com/gpu";
+const NIC = "example.com/nic";
+
+let node: TestNode;
+let runtime: RuntimeView;
+let gpus: TestDevicePlugin;
+let nics: TestDevicePlugin;
+
+before(async () => {
+  node = await startNode();
+  runtime = new RuntimeView(node.endpoint);
+  const { rootDir } = node.kubelet;
+  gpus = await TestDevicePlugin.start({
+    resource: GPU,
+    rootDir,
+    devices: { "gpu-0": {}, "gpu-1": {}, broken: { healthy: false } },
+    preStartRequired: true,
+  });
+  nics = await TestDevicePlugin.start({ resource: NIC, rootDir, devices: { "nic-0": { nodes: [0] } } });
+});
+after(async () => {
+  await gpus.stop();
+  await nics.stop();
+  runtime.close();
+  await node.stop();
+});
+
+const wants = (devices: Record<string, number>) => ({ resources: { requests: devices, limits: devices } });
+const LOOK =
+  "echo ids=$MADE_UP_DEVICES; cat /made-up/*; for d in /dev/made-up-*; do echo node=$d; head -c 2 $d | wc -c; done";
+
+function podResources(method: { path: string } = PodResourcesListerService.list): Promise<ListPodResourcesResponse> {
+  const socket = `unix://${node.kubelet.rootDir}/pod-resources/kubelet.sock`;
+  const client = new Client(socket, credentials.createInsecure());
+  return new Promise<ListPodResourcesResponse>((resolve, reject) => {
+    client.makeUnaryRequest<object, ListPodResourcesResponse>(
+      method.path,
+      () => Buffer.from(ListPodResourcesRequest.encode({}).finish()),
+      (bytes) => ListPodResourcesResponse.decode(bytes),
+      {},
+      new Metadata(),
+      (error: ServiceError | null, reply) =>
+        error === null && reply !== undefined ? resolve(reply) : reject(error ?? new Error("no reply")),
+    );
+  }).finally(() => client.close());
+}
+
+/** Container to "resource=id" of pod `name`. */
+async function listed(name: string): Promise<Record<string, string[]>> {
+  const { podResources: pods } = await podResources();
+  const pod = pods.find((one) => one.name.startsWith(name));
+  return Object.fromEntries(
+    (pod?.containers ?? []).map((container) => [
+      container.name,
+      container.devices.map(({ resourceName, deviceIds }) => `${resourceName}=${deviceIds.join("+")}`).sort(),
+    ]),
+  );
+}
+
+/** kubelet.sock shows up a moment after the start. */
+const registered = (plugin: TestDevicePlugin): Promise<boolean> =>
+  waitFor(
+    () =>
+      plugin.register().then(
+        () => true,
+        () => false,
+      ),
+    { what: "the plugin is registered", timeoutMs: 20_000 },
+  );
+
+describe("devices", () => {
+  test("registered by either way, they reach a container as variable, file and device node", async () => {
+    await registered(gpus);
+    await nics.registerBySocket();
+    await waitFor(() => Promise.resolve(nics.statuses[0]?.pluginRegistered), { what: "the socket's plugin is in use" });
+    await node.writeManifest("user", manifest("user", [reporter("app", LOOK, wants({ [GPU]: 1, [NIC]: 1 }))]));
+    const pod = await waitForPod(node, "user", (one) => statusOf(one, "app")?.state.running !== undefined, "runs");
+    const lines = await report(node, "user", "app");
+    // Both plugins name the same variable: the first by name wins.
+    assert.ok(lines.includes("ids=gpu-0"), lines.join("\n"));
+    for (const id of ["gpu-0", "nic-0"]) {
+      assert.ok(lines.includes(`device ${id}`), lines.join("\n"));
+      assert.ok(lines.includes(`node=/dev/made-up-${id}`), lines.join("\n"));
+    }
+    assert.deepEqual(gpus.preStarted, [["gpu-0"]]);
+    const [container] = await runtime.containers(pod.metadata.uid);
+    assert.equal(container?.annotations["example.com/devices"], "gpu-0");
+    assert.deepEqual(await listed("user"), { app: [`${GPU}=gpu-0`, `${NIC}=nic-0`] });
+    assert.deepEqual(statusOf(pod, "app")?.allocatedResourcesStatus, [
+      { name: GPU, resources: [{ resourceID: "gpu-0", health: "Healthy" }] },
+      { name: NIC, resources: [{ resourceID: "nic-0", health: "Healthy" }] },
+    ]);
+  });
+
+  test("one that is unhealthy is not given, and with none left the pod is refused with the reason", async () => {
+    await node.writeManifest("greedy", manifest("greedy", [shell("app", IDLE, wants({ [GPU]: 2 }))]));
+    const refused = await waitForPod(node, "greedy", ({ status }) => status?.phase === "Failed", "is refused");
+    assert.deepEqual(await runtime.sandboxes(refused.metadata.uid), []);
+    assert.equal(refused.status?.reason, "UnexpectedAdmissionError");
+    assert.equal(
+      refused.status.message,
+      `Pod was rejected: Allocate failed due to requested number of devices unavailable for ${GPU}. Requested: 2, ` +
+        "Available: 1, which is unexpected",
+    );
+    await node.removeManifest("greedy");
+    await waitGone(node, "greedy");
+    gpus.set("gpu-0", { healthy: false });
+    await waitForPod(
+      node,
+      "user",
+      (one) => statusOf(one, "app")?.allocatedResourcesStatus?.[0]?.resources[0]?.health === "Unhealthy",
+      "shows its device's health",
+    );
+    gpus.set("gpu-0", {});
+  });
+
+  test("kill -9: the pod runs on with its devices; a new one waits for nothing and is refused without the plugin", async () => {
+    const before = await waitForPod(node, "user", () => true, "is there");
+    await gpus.stop();
+    await node.kill9();
+    await node.restart();
+    await node.writeManifest("early", manifest("early", [shell("app", IDLE, wants({ [GPU]: 1 }))]));
+    const early = await waitForPod(node, "early", ({ status }) => status?.phase === "Failed", "is refused");
+    assert.equal(
+      early.status?.message,
+      `Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices ${GPU}, ` +
+        "which is unexpected",
+    );
+    await node.removeManifest("early");
+    await waitGone(node, "early");
+    const now = await waitForPod(node, "user", ({ status }) => status?.phase === "Running", "runs");
+    assert.equal(statusOf(now, "app")?.containerID, statusOf(before, "app")?.containerID);
+    await waitFor(async () => (await listed("user"))["app"]?.length === 2, { what: "pod resources know its devices" });
+    await runtime.stopContainer(idOf(statusOf(now, "app")), 0);
+    await waitForPod(node, "user", (one) => statusOf(one, "app")?.restartCount === 1, "starts again");
+    assert.ok((await report(node, "user", "app", 1)).includes("ids=gpu-0"), "with the same device, without its plugin");
+    // The plugin makes its socket anew, as it must when kubelet.sock is another.
+    await gpus.serve();
+    await registered(gpus);
+    await node.writeManifest(
+      "late",
+      manifest("late", [reporter("app", "echo ids=$MADE_UP_DEVICES", wants({ [GPU]: 1 }))]),
+    );
+    assert.ok((await report(node, "late", "app")).includes("ids=gpu-1"));
+  });
+});

@@ -1,0 +1,123 @@
+// CPU, memory and topology managers together on real containers, one NUMA node serving all: where a process may run and its
+// memory may lie, as the runtime was told and as the process sees it itself; what is kept over SIGKILL; and the refusals.
+// Needs two CPUs; CPU 0 is reserved.
+
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { call } from "../../packaging/standalone/cri.js";
+import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
+import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import {
+  idOf,
+  manifest,
+  PATIENCE_MS,
+  report,
+  reporter,
+  RuntimeView,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
+
+const PLACE = "grep -E '(Cpus|Mems)_allowed_list' /proc/self/status | cut -f2";
+const RESERVED = "612Mi";
+
+let node: TestNode;
+let runtime: RuntimeView;
+before(async () => {
+  node = await startNode({
+    config: {
+      cpuManagerPolicy: "static",
+      reservedSystemCPUs: "0",
+      memoryManagerPolicy: "Static",
+      topologyManagerPolicy: "single-numa-node",
+      topologyManagerScope: "pod",
+      kubeReserved: { memory: "512Mi" },
+      evictionHard: { "memory.available": "100Mi" },
+      reservedMemory: [{ numaNode: 0, limits: { memory: RESERVED } }],
+    },
+  });
+  runtime = new RuntimeView(node.endpoint);
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+});
+
+const guaranteed = (cpu: string, memory: string) => reporter("main", PLACE, { resources: { limits: { cpu, memory } } });
+
+/** linux.resources.cpu of the container's OCI spec. */
+async function inSpec(pod: PodView): Promise<{ cpus?: string; mems?: string }> {
+  const containerId = idOf(statusOf(pod, "main"));
+  const { info } = await call<ContainerStatusResponse>((done) =>
+    runtime.cri.runtime.containerStatus({ containerId, verbose: true }, done),
+  );
+  const { runtimeSpec } = JSON.parse(info["info"] ?? "{}") as {
+    runtimeSpec?: { linux?: { resources?: { cpu?: { cpus?: string; mems?: string } } } };
+  };
+  return runtimeSpec?.linux?.resources?.cpu ?? {};
+}
+
+async function held(): Promise<Record<string, Record<string, unknown>>> {
+  const text = await readFile(join(node.kubelet.rootDir, "memory_manager_state"), "utf8");
+  return (JSON.parse(text) as { entries?: Record<string, Record<string, unknown>> }).entries ?? {};
+}
+
+const running = async (name: string): Promise<PodView> =>
+  await waitForPod(node, name, (seen) => statusOf(seen, "main")?.state.running !== undefined, "running");
+
+describe("static policies, single-numa-node", () => {
+  let owner: PodView;
+
+  test("a Guaranteed pod has a CPU and memory on one node, another runs anywhere", async () => {
+    await node.writeManifest("owner", manifest("owner", [guaranteed("1", "32Mi")]));
+    await node.writeManifest("other", manifest("other", [reporter("main", PLACE)]));
+    owner = await running("owner");
+    const [cpu = "", nodes] = await report(node, "owner", "main");
+    assert.match(cpu, /^[1-9]\d*$/, "one CPU, not the reserved one");
+    assert.equal(nodes, "0");
+    const { cpus, mems } = await inSpec(owner);
+    assert.deepEqual([cpus, mems], [cpu, "0"]);
+    assert.equal((await inSpec(await running("other"))).mems ?? "", "");
+    assert.deepEqual(await held(), {
+      [owner.metadata.uid]: { main: [{ numaAffinity: [0], type: "memory", size: 32 * 2 ** 20 }] },
+    });
+  });
+
+  test("more than the node has is refused in the memory manager's words, and nothing is held for it", async () => {
+    await node.writeManifest("huge", manifest("huge", [guaranteed("10m", "100Ti")]));
+    const { status } = await waitForPod(node, "huge", (seen) => seen.status?.phase === "Failed", "refused");
+    assert.equal(status?.reason, "UnexpectedAdmissionError");
+    assert.equal(
+      status.message,
+      "Pod was rejected: Allocate failed due to [memorymanager] failed to get the default NUMA affinity, no NUMA nodes with " +
+        "enough memory is available, which is unexpected",
+    );
+    assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
+  });
+
+  test("after SIGKILL the next agent knows who has what, and gives it back when the pod ends", async () => {
+    await node.kill9();
+    await node.restart();
+    assert.equal(idOf(statusOf(await running("owner"), "main")), idOf(statusOf(owner, "main")), "the same container");
+    assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
+    await node.removeManifest("owner");
+    await waitGone(node, "owner");
+    await waitFor(async () => Object.keys(await held()).length === 0, {
+      what: "the pod's memory to be free",
+      timeoutMs: PATIENCE_MS,
+    });
+  });
+
+  test("reservations that do not add up keep the agent from starting", async () => {
+    const { configFile } = node.kubelet;
+    const config = JSON.parse(await readFile(configFile, "utf8")) as Record<string, unknown>;
+    await writeFile(configFile, JSON.stringify({ ...config, kubeReserved: { memory: "1Gi" } }));
+    await assert.rejects(
+      node.restart(),
+      /the total amount .{0,2}612Mi.{0,2} of type .{0,2}memory.{0,2} is not equal to the value .{0,2}1124Mi.{0,2} determined/,
+    );
+  });
+});

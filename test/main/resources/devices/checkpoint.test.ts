@@ -1,0 +1,69 @@
+// The checkpoint's form. The texts and checksums below were written by upstream's own code (1.36).
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import {
+  decodeCheckpoint,
+  encodeCheckpoint,
+  type CheckpointData,
+} from "../../../../src/main/resources/devices/checkpoint.js";
+
+const UPSTREAM = {
+  "several nodes, bytes, and a nil list":
+    '{"Data":{"PodDeviceEntries":[{"PodUID":"u-1","ContainerName":"c","ResourceName":"example.com/gpu","DeviceIDs":' +
+    '{"-1":["a","b"],"0":["x"],"10":["y"],"2":["z z"]},"AllocResp":"CggKA0RFVhIBYRIKCgIvbRICL2gYAQ=="},{"PodUID":"u-2",' +
+    '"ContainerName":"ä","ResourceName":"example.com/b","DeviceIDs":{},"AllocResp":""}],"RegisteredDevices":' +
+    '{"a.b/Z":null,"example.com/b":[],"example.com/gpu":["a","b"]}},"Checksum":174889460}',
+  "nothing at all": '{"Data":{"PodDeviceEntries":null,"RegisteredDevices":{}},"Checksum":3467439661}',
+  "no entries": '{"Data":{"PodDeviceEntries":[],"RegisteredDevices":{"r":["1"]}},"Checksum":41999559}',
+};
+
+describe("what upstream wrote", () => {
+  for (const [what, text] of Object.entries(UPSTREAM)) {
+    test(`${what}: is read, and written with the same checksum`, () => {
+      const data = decodeCheckpoint(JSON.parse(text));
+      assert.deepEqual(JSON.parse(encodeCheckpoint(data)), JSON.parse(text));
+    });
+  }
+});
+
+test("what was written is read back, and not when a byte of it changed", () => {
+  const lists = fc.dictionary(fc.string(), fc.oneof(fc.array(fc.string()), fc.constant(null)));
+  const ids = fc.dictionary(fc.integer({ min: -1, max: 40 }).map(String), fc.array(fc.string()));
+  const entry = fc.record({
+    PodUID: fc.uuid(),
+    ContainerName: fc.string(),
+    ResourceName: fc.string(),
+    DeviceIDs: ids,
+    AllocResp: fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("base64")),
+  });
+  const anyData: fc.Arbitrary<CheckpointData> = fc.record({
+    PodDeviceEntries: fc.oneof(fc.constant(null), fc.array(entry)),
+    RegisteredDevices: lists,
+  });
+  fc.assert(
+    fc.property(anyData, (data) => {
+      const text = encodeCheckpoint(data);
+      assert.deepEqual(JSON.parse(encodeCheckpoint(decodeCheckpoint(JSON.parse(text)))), JSON.parse(text));
+      const changed = { ...data, RegisteredDevices: { ...data.RegisteredDevices, "another.com/one": ["x"] } };
+      const { Checksum } = JSON.parse(text) as { Checksum: number };
+      assert.throws(() => decodeCheckpoint({ Data: changed, Checksum }), /checksum/);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+describe("garbage is refused", () => {
+  const entry = { PodUID: "u", ContainerName: "c", ResourceName: "r", DeviceIDs: {}, AllocResp: "" };
+  const data = (fields: object): unknown => ({ Data: { PodDeviceEntries: null, RegisteredDevices: {}, ...fields } });
+  const rows: [what: string, value: unknown, why: RegExp][] = [
+    ["a list", [], /not a checkpoint/],
+    ["no data", { Checksum: 1 }, /not a checkpoint/],
+    ["entries that are no list", data({ PodDeviceEntries: {} }), /no list/],
+    ["an entry without a container", data({ PodDeviceEntries: [{ ...entry, ContainerName: 1 }] }), /ContainerName/],
+    ["a node that is no number", data({ PodDeviceEntries: [{ ...entry, DeviceIDs: { x: [] } }] }), /NUMA/],
+    ["a device that is no text", data({ RegisteredDevices: { r: [1] } }), /no text/],
+    ["no checksum", data({}), /checksum/],
+  ];
+  for (const [what, value, why] of rows) test(what, () => assert.throws(() => decodeCheckpoint(value), why));
+});
