@@ -33,7 +33,7 @@ import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
-import type { CgroupCare } from "./node-cgroups.js";
+import { LateCgroupCare } from "./late-cgroup-care.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { NodeThreads } from "./node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
@@ -159,7 +159,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     object: () => membership?.node(),
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
-  let care: CgroupCare | undefined;
+  const care = new LateCgroupCare(settings, {
+    ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
+    pods: () => sync.activePods(),
+  });
   const sync: NodeSync = new NodeSync({
     runtime,
     pleg,
@@ -170,7 +173,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     gates: settings.restartGates,
     ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
     backoff: settings.crashLoopBackOff,
-    podsChanged: () => care?.podsChanged(),
+    podsChanged: () => care.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => server.publish(delta),
     watch: new NodePodWatch(timelines, metrics, clock),
@@ -268,7 +271,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await sources.stop();
     await logs.stop();
     await collection.stop();
-    await care?.stop();
+    await care.stop();
     await sync.stop();
     await managers.stop();
     await probes.stop();
@@ -277,12 +280,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   };
   try {
     await runtime.cgroups.setUp();
-    const { startCgroupCare } = await import("./node-cgroups.js");
-    care = await startCgroupCare(settings, {
-      ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
-      pods: () => sync.activePods(),
-    });
-    care.podsChanged();
+    await care.begin();
   } catch (error) {
     await stop();
     throw error;
