@@ -31,7 +31,10 @@ export const LIMITS: Readonly<Record<string, string>> = {
 export function greedyPod(name: string) {
   const { spec, ...pod } = limitedPod(name);
   const command = ["sh", "-c", "sleep 3600 & exec tail /dev/zero"];
-  return { ...pod, spec: { ...spec, restartPolicy: "Never", containers: [{ ...spec.containers[0], command }] } };
+  // Guaranteed: it would be slowed down before it meets its limit otherwise.
+  const resources = { limits: { cpu: "1", memory: "16Mi" } };
+  const [app] = spec.containers;
+  return { ...pod, spec: { ...spec, restartPolicy: "Never", containers: [{ ...app, command, resources }] } };
 }
 
 /** For the agent's configuration: 300 MiB, 200m for system.slice by its weight alone, and requests kept from reclaim. */
