@@ -61,9 +61,13 @@ export class GuestNode {
   }
 
   /** The static pod of a manifest, once all of it runs. */
-  async runningPod(name: string): Promise<PodView> {
-    await this.vm.until(`busybox wget -q -O - ${PODS_URL} | grep -q '"name":"${name}-vm".*"phase":"Running"'`, {
-      what: `pod ${name} to run`,
+  runningPod(name: string): Promise<PodView> {
+    return this.podInPhase(name, "Running");
+  }
+
+  async podInPhase(name: string, phase: string): Promise<PodView> {
+    await this.vm.until(`busybox wget -q -O - ${PODS_URL} | grep -q '"name":"${name}-vm".*"phase":"${phase}"'`, {
+      what: `pod ${name} to be ${phase}`,
       timeoutMs: 90_000,
     });
     const pod = (await this.pods()).find(({ metadata }) => metadata.name === `${name}-vm`);
@@ -89,6 +93,11 @@ export class GuestNode {
       folder="$(find /sys/fs/cgroup/kubepods* -type d -name '*${id}*')" && test -n "$folder"
       for pid in $(cat "$folder/cgroup.procs"); do echo "$pid $(cut -d ' ' -f 22 "/proc/$pid/stat")"; done`);
     return { id, restartCount: status?.restartCount ?? 0, processes: processes.trim().split("\n") };
+  }
+
+  /** Memory of the machine. */
+  async memoryBytes(): Promise<number> {
+    return 1024 * Number(await this.vm.ok("sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"));
   }
 
   /** Controller files of one cgroup, by name. */

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
-import { LIMITS, limitedPod } from "./pods.js";
+import { greedyPod, LIMITS, limitedPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";
 import { openWorld, type World } from "./world.js";
 
 const PACKAGE = "/mnt/package";
@@ -56,7 +56,11 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     const folder = `/sys/fs/cgroup/kubepods/burstable/pod${pod.metadata.uid}`;
     assert.deepEqual(await node.cgroup(folder, Object.keys(LIMITS)), LIMITS);
     const { id } = await node.container(pod);
-    assert.equal((await node.cgroup(`${folder}/${id}`, ["memory.max"]))["memory.max"], LIMITS["memory.max"]);
+    const container = await node.cgroup(`${folder}/${id}`, ["memory.max", "memory.oom.group"]);
+    assert.deepEqual(container, { "memory.max": LIMITS["memory.max"], "memory.oom.group": "1" });
+    await node.vm.until("test $(cat /sys/fs/cgroup/kubepods/memory.max) != max", { what: "node allocatable" });
+    const kubepods = await node.cgroup("/sys/fs/cgroup/kubepods", ["memory.max"]);
+    assert.deepEqual(kubepods, { "memory.max": String(await node.memoryBytes()) }, "nothing is set aside");
   });
 
   test("systemctl restart leaves the containers running", async () => {
@@ -111,6 +115,8 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
       `systemctl stop kubelet
        sed -i 's/SystemdCgroup = false/SystemdCgroup = true/' /etc/containerd/config.toml
        sed -i 's/cgroupDriver: cgroupfs/cgroupDriver: systemd/' /etc/nodelet/kubelet.yaml
+       cat >>/etc/nodelet/kubelet.yaml <<'END'
+${RESERVED}END
        grep -q 'SystemdCgroup = true' /etc/containerd/config.toml && grep -q 'cgroupDriver: systemd' /etc/nodelet/kubelet.yaml
        systemctl restart containerd && systemctl start kubelet`,
       120_000,
@@ -120,16 +126,32 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     const slice = `kubepods-burstable-pod${pod.metadata.uid.replaceAll("-", "_")}.slice`;
     const folder = `/sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/${slice}`;
     const { id } = await node.container(pod);
-    const scope = `${folder}/cri-containerd-${id}.scope`;
+    const unit = `cri-containerd-${id}.scope`;
+    const protectedPod = { ...LIMITS, ...PROTECTED };
+    const container = { ...PROTECTED, "memory.max": LIMITS["memory.max"], ...THROTTLED, "memory.oom.group": "1" };
+    const kubepods = { "memory.max": String((await node.memoryBytes()) - RESERVED_BYTES), ...PROTECTED };
     const check = async (): Promise<void> => {
-      assert.deepEqual(await node.cgroup(folder, Object.keys(LIMITS)), LIMITS);
-      assert.equal((await node.cgroup(scope, ["memory.max"]))["memory.max"], LIMITS["memory.max"]);
+      assert.deepEqual(await node.cgroup(folder, Object.keys(protectedPod)), protectedPod);
+      assert.deepEqual(await node.cgroup(`${folder}/${unit}`, Object.keys(container)), container);
+      assert.deepEqual(await node.cgroup("/sys/fs/cgroup/kubepods.slice", Object.keys(kubepods)), kubepods);
     };
+    await node.vm.until("test $(cat /sys/fs/cgroup/kubepods.slice/memory.low) != 0", { what: "the tiers' values" });
+    assert.equal((await node.vm.ok(`systemctl show ${unit} --property=Delegate --value`)).trim(), "yes");
+    assert.equal((await node.vm.ok("systemctl show system.slice --property=CPUWeight --value")).trim(), "8");
     await check();
     // systemd writes its own view of every unit again: values it was not told would be lost here.
     await node.vm.ok("systemctl daemon-reload");
     await check();
     await staysTheSame(() => node.vm.ok("systemctl restart kubelet", 90_000), "slices");
+  });
+
+  test("a container over its memory limit is killed whole", async () => {
+    await node.putManifest("greedy", greedyPod("greedy"));
+    await node.vm.until("journalctl --dmesg --no-pager --quiet | grep -q 'killed due to memory.oom.group set'", {
+      what: "the kernel to kill the container",
+    });
+    const pod = await node.podInPhase("greedy", "Failed");
+    assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 137);
   });
 
   test("kubeadm's drop-in starts the agent, which says what of the cluster is missing", async () => {

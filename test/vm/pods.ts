@@ -26,3 +26,30 @@ export const LIMITS: Readonly<Record<string, string>> = {
   "cpu.weight": "10",
   "pids.max": "4096",
 };
+
+/** A pod whose container starts a second process, then takes memory without end. */
+export function greedyPod(name: string) {
+  const { spec, ...pod } = limitedPod(name);
+  const command = ["sh", "-c", "sleep 3600 & exec tail /dev/zero"];
+  // Guaranteed: it would be slowed down before it meets its limit otherwise.
+  const resources = { limits: { cpu: "1", memory: "16Mi" } };
+  const [app] = spec.containers;
+  return { ...pod, spec: { ...spec, restartPolicy: "Never", containers: [{ ...app, command, resources }] } };
+}
+
+/** For the agent's configuration: 300 MiB, 200m for system.slice by its weight alone, and requests kept from reclaim. */
+export const RESERVED = `systemReserved: {memory: 300Mi, cpu: 200m}
+systemReservedCgroup: /system.slice
+enforceNodeAllocatable: [pods, system-reserved-compressible]
+memoryReservationPolicy: TieredReservation
+featureGates: {MemoryQoS: true}
+`;
+export const RESERVED_BYTES = 300 * 1024 * 1024;
+
+/** Of the pod, of its container and of all pods, when the limited pod is the only one. */
+export const PROTECTED: Readonly<Record<string, string>> = {
+  "memory.min": "0",
+  "memory.low": String(32 * 1024 * 1024),
+};
+/** Of its container: nine tenths of the way from 32 to 64 MiB, in whole pages. */
+export const THROTTLED: Readonly<Record<string, string>> = { "memory.high": "63750144" };

@@ -60,6 +60,8 @@ export interface MadeRuntime extends NodeRuntime {
 
 export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<MadeRuntime> {
   const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = parts;
+  // Whoever needs it first may come late.
+  parts.allocatable.catch(() => undefined);
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,

@@ -1,5 +1,5 @@
 // What keeps the node's cgroups as they should be while the agent runs: limits of node allocatable, QoS tiers, the agent's and
-// the system's own processes, kernel flags. Loaded once the tree is there: no pod waits for it.
+// the system's own processes, kernel flags. Loaded by late-cgroup-care once the tree is there: no pod waits for it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";

@@ -33,7 +33,7 @@ import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
-import type { CgroupCare } from "./node-cgroups.js";
+import { LateCgroupCare } from "./late-cgroup-care.js";
 import type { NodeSettings } from "./node-settings.js";
 import { NodeShutdown } from "./node-shutdown.js";
 import type { NodeThreads } from "./node-threads.js";
@@ -162,7 +162,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     shuttingDown: () => shutdown.shuttingDown,
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
-  let care: CgroupCare | undefined;
+  const care = new LateCgroupCare(settings, {
+    ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
+    pods: () => sync.activePods(),
+  });
   const sync: NodeSync = new NodeSync({
     runtime,
     pleg,
@@ -173,7 +176,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     gates: settings.restartGates,
     ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
     backoff: settings.crashLoopBackOff,
-    podsChanged: () => care?.podsChanged(),
+    podsChanged: () => care.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => server.publish(delta),
     watch: new NodePodWatch(timelines, metrics, clock),
@@ -272,7 +275,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await sources.stop();
     await logs.stop();
     await collection.stop();
-    await care?.stop();
+    await care.stop();
     await sync.stop();
     await managers.stop();
     await probes.stop();
@@ -281,12 +284,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   };
   try {
     await runtime.cgroups.setUp();
-    const { startCgroupCare } = await import("./node-cgroups.js");
-    care = await startCgroupCare(settings, {
-      ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
-      pods: () => sync.activePods(),
-    });
-    care.podsChanged();
+    await care.begin();
   } catch (error) {
     await stop();
     throw error;

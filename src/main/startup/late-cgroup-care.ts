@@ -1,0 +1,50 @@
+// When the care of the node's cgroups begins: at once where the start depends on it (a reserved cgroup that is missing ends
+// it), else a second later, when the first pods are on their way. Loaded only then.
+import { errorText } from "../../shared/log/error-text.js";
+import type { CgroupCare, CgroupCareParts } from "./node-cgroups.js";
+import type { NodeSettings } from "./node-settings.js";
+
+const LATER_MS = 1000;
+
+export class LateCgroupCare {
+  private readonly ending = new AbortController();
+  private begun: Promise<void> = Promise.resolve();
+  private care: CgroupCare | undefined;
+
+  constructor(
+    private readonly settings: NodeSettings,
+    private readonly parts: CgroupCareParts,
+  ) {}
+
+  /** @throws what startCgroupCare throws, where the start depends on it */
+  async begin(): Promise<void> {
+    const { clock, log } = this.parts;
+    const { enforceNodeAllocatable, systemCgroups } = this.settings;
+    if (systemCgroups !== "" || enforceNodeAllocatable.some((entry) => entry.includes("reserved"))) {
+      await this.start();
+      return;
+    }
+    this.begun = clock
+      .sleep(LATER_MS, this.ending.signal)
+      .then(() => this.start())
+      .catch((error: unknown) => {
+        if (this.ending.signal.aborted) return;
+        log.error({ err: error }, `the node's cgroups are not looked after: ${errorText(error)}`);
+      });
+  }
+
+  podsChanged(): void {
+    this.care?.podsChanged();
+  }
+
+  async stop(): Promise<void> {
+    this.ending.abort(new Error("the agent stops"));
+    await this.begun;
+    await this.care?.stop();
+  }
+
+  private async start(): Promise<void> {
+    const { startCgroupCare } = await import("./node-cgroups.js");
+    this.care = await startCgroupCare(this.settings, this.parts);
+  }
+}

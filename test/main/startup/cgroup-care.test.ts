@@ -1,0 +1,109 @@
+// When the care of the node's cgroups begins, and what it does first: under virtual time, on a manager that only notes.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isReservedCgroupError } from "../../../src/main/resources/node-allocatable/enforcer.js";
+import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
+import { isSystemCgroupsRootError } from "../../../src/main/resources/process-placement.js";
+import type { CgroupCareParts } from "../../../src/main/startup/node-cgroups.js";
+import { LateCgroupCare } from "../../../src/main/startup/late-cgroup-care.js";
+import type { NodeSettings } from "../../../src/main/startup/node-settings.js";
+import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
+import { waitFor } from "../../../packaging/standalone/wait.js";
+import { keptLog } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { container, pod } from "../resources/pods.js";
+
+const v1: CgroupMounts = { version: 1, hierarchies: [{ controllers: ["memory"], mountPoint: "/nowhere", root: "/" }] };
+
+function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
+  const clock = new SteppedClock();
+  const done: string[] = [];
+  const events: string[] = [];
+  const cgroups = {
+    limitPods: ({ memoryBytes }: { memoryBytes?: bigint }) => Promise.resolve(void done.push(`pods ${memoryBytes}`)),
+    limitExisting: (cgroup: string) => Promise.reject(new Error(`no ${cgroup}`)),
+    updateQos: (pods: readonly unknown[]) => Promise.resolve(void done.push(`qos ${pods.length}`)),
+  };
+  const parts: Partial<CgroupCareParts> = {
+    cgroups: cgroups as unknown as CgroupCareParts["cgroups"],
+    mounts,
+    capacity: nodeCapacity({ cpuCount: 2, memoryBytes: 1000n, storageBytes: 0n, maxPods: 9, hugePages: new Map() }),
+    pods: () => [pod([container("a")])],
+    events: { pod: () => undefined, node: ({ reason }) => void events.push(reason) },
+    clock,
+    log: keptLog().log,
+  };
+  const settings: Partial<NodeSettings> = {
+    cgroupRoot: "/",
+    cgroupDriver: "cgroupfs",
+    cgroupsPerQOS: true,
+    kubeReserved: { memory: "100" },
+    systemReserved: {},
+    reservedSystemCPUs: "",
+    enforceNodeAllocatable: ["pods"],
+    systemReservedCgroup: "",
+    kubeReservedCgroup: "",
+    kubeletCgroups: "",
+    systemCgroups: "",
+    // Nothing of this machine is changed.
+    protectKernelDefaults: true,
+    kubeletInUserNamespace: false,
+    memoryQos: undefined,
+    ...change,
+  };
+  return { clock, done, events, care: new LateCgroupCare(settings as NodeSettings, parts as CgroupCareParts) };
+}
+
+/** Modules are loaded and files are read: turns of the event loop alone do not tell. */
+const until = (condition: () => boolean, what: string) => waitFor(condition, { what, intervalMs: 1 });
+
+test("nothing is done while the first pods start; then limits, and the tiers some moments after each change", async () => {
+  const { clock, done, events, care } = build();
+  await care.begin();
+  care.podsChanged();
+  assert.deepEqual([done, events], [[], []]);
+  clock.step(1000);
+  await until(() => done.length === 1 && clock.pending === 2, "the limits, and the tiers' timers");
+  assert.deepEqual(done, ["pods 900"]);
+  assert.deepEqual(events, ["CgroupV1", "NodeAllocatableEnforced"]);
+  clock.step(200);
+  await until(() => done.length === 2, "the tiers");
+  care.podsChanged();
+  clock.step(200);
+  await until(() => done.length === 3, "the tiers again");
+  assert.deepEqual(done.slice(1), ["qos 1", "qos 1"]);
+  await care.stop();
+  assert.equal(clock.pending, 0);
+});
+
+test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
+  const { clock, done, events, care } = build(
+    { cgroupsPerQOS: false, enforceNodeAllocatable: ["none"], cgroupRoot: "/x" },
+    { version: 2, mountPoint: "/nowhere" },
+  );
+  await care.begin();
+  clock.step(1000);
+  await until(() => events.length === 1, "the root's limits");
+  assert.deepEqual([done, events], [["pods 1000"], ["NodeAllocatableEnforced"]]);
+  await care.stop();
+  assert.equal(clock.pending, 0);
+});
+
+test("an agent that stops within the first second has begun nothing", async () => {
+  const { clock, done, care } = build();
+  await care.begin();
+  await care.stop();
+  assert.equal(clock.pending, 0);
+  assert.deepEqual(done, []);
+});
+
+test("a start that depends on it fails with it, and leaves nothing behind", async () => {
+  const reserved = build({ enforceNodeAllocatable: ["pods", "kube-reserved"], kubeReservedCgroup: "/kube" });
+  await assert.rejects(reserved.care.begin(), isReservedCgroupError);
+  await reserved.care.stop();
+  assert.equal(reserved.clock.pending, 0);
+  const root = build({ systemCgroups: "/" });
+  await assert.rejects(root.care.begin(), isSystemCgroupsRootError);
+  await root.care.stop();
+  assert.equal(root.clock.pending, 0);
+});
