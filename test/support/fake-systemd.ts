@@ -1,28 +1,10 @@
 // A stand-in for systemd's manager on a socket of the test's own: it keeps units as a table and answers as told. The wire
 // is D-Bus as process 1 speaks it at its private socket: EXTERNAL, then messages without a bus in between.
-import { createRequire } from "node:module";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { rm } from "node:fs/promises";
+import { authenticate, ERROR, RETURN, SIGNAL, wire, type Message } from "./dbus-wire.js";
 
-interface Message {
-  type?: number;
-  serial?: number;
-  replySerial?: number;
-  path?: string;
-  interface?: string;
-  member?: string;
-  errorName?: string;
-  signature?: string;
-  body?: unknown[];
-}
-interface Wire {
-  marshall(message: Message): Buffer;
-  unmarshalMessages(stream: Socket, onMessage: (message: Message) => void, options: { ReturnLongjs: boolean }): void;
-}
-const wire = createRequire(import.meta.url)("@homebridge/dbus-native/lib/message.js") as Wire;
-
-const [RETURN, ERROR, SIGNAL] = [2, 3, 4];
 const MANAGER = "org.freedesktop.systemd1.Manager";
 
 export interface FakeUnit {
@@ -160,30 +142,4 @@ export class FakeSystemd {
     const content = signature === undefined ? {} : { signature, body: body ?? [] };
     socket.write(wire.marshall({ ...message, ...content, serial: ++this.serial }));
   }
-}
-
-/** The server's half of EXTERNAL: one line to accept, one to begin. Calls `done` once what follows are messages. */
-function authenticate(socket: Socket, done: () => void): void {
-  let line = "";
-  const onReadable = (): void => {
-    for (;;) {
-      const byte = socket.read(1) as Buffer | null;
-      if (byte === null) return;
-      line += byte.toString("latin1");
-      if (!line.endsWith("\r\n")) continue;
-      const said = line.replace("\0", "").trim();
-      line = "";
-      if (said.startsWith("AUTH EXTERNAL ")) {
-        socket.write("OK 0123456789abcdef0123456789abcdef\r\n");
-      } else if (said === "BEGIN") {
-        socket.off("readable", onReadable);
-        // Later: only a stream without readers tells a new one of bytes that are there already.
-        setImmediate(done);
-        return;
-      } else {
-        socket.end("ERROR\r\n");
-      }
-    }
-  };
-  socket.on("readable", onReadable);
 }

@@ -63,6 +63,7 @@ class Joining implements JoinedCluster {
   private readonly abort = new AbortController();
   private readonly done: Promise<void>;
   private nodeStatus: NodeStatusLink | undefined;
+  private shuttingDown = false;
   private readonly stops: (() => Promise<void> | void)[] = [];
 
   constructor(private readonly parts: JoinParts) {
@@ -78,6 +79,11 @@ class Joining implements JoinedCluster {
 
   node(): Node | undefined {
     return this.nodeStatus?.node();
+  }
+
+  setShuttingDown(shuttingDown: boolean): void {
+    this.shuttingDown = shuttingDown;
+    this.nodeStatus?.setShuttingDown(shuttingDown);
   }
 
   get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
@@ -151,6 +157,7 @@ class Joining implements JoinedCluster {
     });
     this.nodeStatus = link;
     this.stops.push(parts.resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)));
+    link.setShuttingDown(this.shuttingDown);
     this.stops.push(() => link.stop());
     credentials.useNode(link);
     return link;

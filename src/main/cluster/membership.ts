@@ -14,6 +14,7 @@ const FRESH_MS = 2000;
 export interface JoinedCluster {
   onRecord(record: PlegRecord): void;
   node(): Node | undefined;
+  setShuttingDown(shuttingDown: boolean): void;
   /** For tests that break it. */
   readonly nodeStatusThread: Breakable | undefined;
   stop(): Promise<void>;
@@ -25,6 +26,7 @@ export class Membership {
   private joined: JoinedCluster | undefined;
   private joining: Promise<void> | undefined;
   private stopped = false;
+  private shuttingDown = false;
 
   constructor(private readonly log: Logger) {}
 
@@ -33,6 +35,7 @@ export class Membership {
     this.joining = join().then(
       async (joined) => {
         this.joined = joined;
+        joined.setShuttingDown(this.shuttingDown);
         if (this.stopped) await joined.stop();
       },
       (error: unknown) => {
@@ -52,7 +55,13 @@ export class Membership {
     return this.joined?.node();
   }
 
-  /** The same, asked for now: admission waits for it. Undefined when the server does not say so soon. */
+  /** The machine is about to go down, or is not any more: the Node's status says so. */
+  setShuttingDown(shuttingDown: boolean): void {
+    this.shuttingDown = shuttingDown;
+    this.joined?.setShuttingDown(shuttingDown);
+  }
+
+  /** This node's object, asked for now: admission waits for it. Undefined when the server does not say so soon. */
   async freshNode(name: string, signal: AbortSignal): Promise<Node | undefined> {
     try {
       return await this.late.access()?.client.get(NODES, { name }, { signal, timeoutMs: FRESH_MS });

@@ -16,6 +16,7 @@ import { splitNodeIPs } from "./rules/flags.js";
 import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
 import type { RestartGates } from "../sync/restart.js";
+import { shutdownGroups, type ShutdownGroup } from "./shutdown-groups.js";
 import type { ModuleVerbosity, Taint, MemoryReservation } from "./value-types.js";
 import { KUBERNETES_VERSION } from "./version.js";
 
@@ -119,6 +120,11 @@ export interface Settings extends AgentFlags {
   readonly evictionPressureTransitionPeriodMs: number;
   /** Seconds. */
   readonly evictionMaxPodGracePeriod: number;
+
+  /** Lowest priority first; empty: the node's shutdown is not held back for pods. */
+  readonly shutdownGroups: readonly ShutdownGroup[];
+  /** Gate GracefulNodeShutdownBasedOnPodPriority: when the last shutdown was is kept and shown. */
+  readonly shutdownTimes: boolean;
 
   readonly clusterDNS: string[];
   readonly clusterDomain: string;
@@ -299,6 +305,13 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     evictionMinimumReclaim: map("evictionMinimumReclaim"),
     evictionPressureTransitionPeriodMs: number("evictionPressureTransitionPeriod"),
     evictionMaxPodGracePeriod: number("evictionMaxPodGracePeriod"),
+
+    shutdownGroups: shutdownGroups({
+      shutdownGracePeriodMs: number("shutdownGracePeriod"),
+      shutdownGracePeriodCriticalPodsMs: number("shutdownGracePeriodCriticalPods"),
+      shutdownGracePeriodByPodPriority: config.get("shutdownGracePeriodByPodPriority") ?? [],
+    }),
+    shutdownTimes: config.gate("GracefulNodeShutdownBasedOnPodPriority"),
 
     // A warning has named the others.
     clusterDNS: texts("clusterDNS").filter((address) => isIP(address) !== 0),

@@ -2,17 +2,15 @@
 // that what the node itself needs is not behind a hundred ordinary pods.
 // Full policy: none of its own. Each waiter is a pod's worker that does nothing else meanwhile, so there are never more of
 // them than pods have images; the pod that must go leaves the queue at once.
-import type { Pod } from "../../shared/api/pod.js";
+import { CRITICAL_PRIORITY, type Pod } from "../../shared/api/pod.js";
 
 export type PullRank = "critical" | "ordinary";
 
-/** From this priority on a pod is the system's own (system-cluster-critical, system-node-critical). */
-const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 const CRITICAL_CLASSES: ReadonlySet<string> = new Set(["system-cluster-critical", "system-node-critical"]);
 
 export function pullRank({ spec }: Pick<Pod, "spec">): PullRank {
   const { priority = 0, priorityClassName = "" } = spec;
-  return priority >= SYSTEM_CRITICAL_PRIORITY || CRITICAL_CLASSES.has(priorityClassName) ? "critical" : "ordinary";
+  return priority >= CRITICAL_PRIORITY || CRITICAL_CLASSES.has(priorityClassName) ? "critical" : "ordinary";
 }
 
 export interface PullTurn {

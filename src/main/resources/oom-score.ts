@@ -1,5 +1,5 @@
 // oom_score_adj of a container: how readily the kernel kills it when the node runs out of memory.
-import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
+import { CRITICAL_PRIORITY, isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import { value } from "../../shared/api/quantity.js";
 import { bytesOf, hasPodLevelResources, podRequests, sumOf } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
@@ -11,7 +11,6 @@ export const BEST_EFFORT_OOM_SCORE_ADJ = 1000;
 const BURSTABLE_MIN = 3n;
 const BURSTABLE_MAX = 999n;
 
-const CRITICAL_PRIORITY = 2_000_000_000;
 const STATIC_SOURCES = new Set(["file", "http"]);
 
 /** Static, mirror, or priority of a system class: never evicted or preempted by ordinary pods. */

@@ -43,6 +43,8 @@ export interface NodeAdmissionParts {
   object?: () => Node | undefined;
   /** The same, asked for now; undefined when it can't be had. */
   freshObject?: (signal: AbortSignal) => Promise<Node | undefined>;
+  /** The machine is about to go down. */
+  shuttingDown?: () => boolean;
 }
 
 /** What does not change while the agent runs. */
@@ -79,6 +81,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
     const known = withNodeObject({ ...standing, allocatable: resources.allocatable }, object);
     return {
       ...known,
+      shuttingDown: parts.shuttingDown?.() ?? false,
       allocatable: devices.allocatable(pod.metadata.uid, known.allocatable),
       supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
     };

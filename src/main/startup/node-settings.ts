@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
+import type { ShutdownGroup } from "../command/shutdown-groups.js";
 import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
 import type { ManagerSettings } from "../resources/managers/create-managers.js";
 import type { ResizeRules } from "../resources/allocation/resize-rules.js";
@@ -66,6 +67,9 @@ export interface NodeSettings extends ManagerSettings {
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
   resizeRules: ResizeRules;
+  shutdownGroups: readonly ShutdownGroup[];
+  /** Gate GracefulNodeShutdownBasedOnPodPriority. */
+  shutdownTimes: boolean;
   /** userNamespaces.idsPerPod. */
   idsPerPod: number;
   /** Gate ContainerStopSignals. */

@@ -35,6 +35,7 @@ import { joinCollection } from "./node-collection.js";
 import { watchNode } from "./node-metrics.js";
 import type { CgroupCare } from "./node-cgroups.js";
 import type { NodeSettings } from "./node-settings.js";
+import { NodeShutdown } from "./node-shutdown.js";
 import type { NodeThreads } from "./node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
 import { persistentVolumes } from "./persistent-volumes.js";
@@ -149,6 +150,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     onResult: (uid) => sync.onProbeResult(uid),
   });
+  const shutdown = new NodeShutdown();
   const admission = nodeAdmission(facts, {
     cri: runtime.cri,
     events,
@@ -157,6 +159,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     fail: (uid, failure) => sync.workers.fail(uid, failure),
     ...{ managers, devices, resources },
     object: () => membership?.node(),
+    shuttingDown: () => shutdown.shuttingDown,
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
   let care: CgroupCare | undefined;
@@ -264,6 +267,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await sockets.stop();
     endLoopWatch();
     removeFaultHook();
+    await shutdown.stop();
     await membership?.stop();
     await sources.stop();
     await logs.stop();
@@ -287,9 +291,18 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await stop();
     throw error;
   }
+  const settled = (): boolean => sources.allSourcesSeen() && sync.cache.complete;
+  shutdown.begin({
+    groups: settings.shutdownGroups,
+    withTimes: settings.shutdownTimes,
+    rootDir: settings.rootDir,
+    workers: sync.workers,
+    onShuttingDown: (shuttingDown) => membership?.setShuttingDown(shuttingDown),
+    ...{ settled, events, registry, clock, log },
+  });
   return {
     runtime: () => sync.cache.runtime,
-    settled: () => sources.allSourcesSeen() && sync.cache.complete,
+    settled,
     pods: () => sync.statuses.all(),
     stop,
   };

@@ -64,6 +64,7 @@ export class PodWorker {
   private readonly activeAlarm: Alarm;
   private readonly stopWatch: StopWatch;
   private readonly waiters = new Waiters();
+  private readonly overWaiters = new Waiters();
   private next: "create" | "update" | "sync" = "create";
 
   constructor(
@@ -123,6 +124,11 @@ export class PodWorker {
     if (!this.endTold && this.state !== "terminated") await this.waiters.wait();
   }
 
+  /** Resolves when nothing of the pod runs and its volumes are down; rejects as whenStopped does. */
+  async whenOver(): Promise<void> {
+    if (this.state !== "finished" && this.state !== "terminated") await this.overWaiters.wait();
+  }
+
   /** Ends the pod for good. A later call may only shorten the grace. */
   terminate(request: TerminationRequest): void {
     if (this.state === "terminated") return;
@@ -161,6 +167,7 @@ export class PodWorker {
     this.activeAlarm.cancel();
     this.passAbort.abort(new Error("the agent is stopping"));
     this.waiters.stop(this.name());
+    this.overWaiters.stop(this.name());
     await Promise.all([this.looping, this.deps.doer.stop?.()]);
   }
 
@@ -376,6 +383,7 @@ export class PodWorker {
       `${name}: ${this.state} → ${state}: ${why}`,
     );
     this.state = state;
+    if (state === "finished" || state === "terminated") this.overWaiters.resolve();
   }
 
   private onPassFailed(error: unknown): void {

@@ -128,6 +128,11 @@ export class PodWorkers {
     await worker.whenStopped();
   }
 
+  /** Resolves when nothing of the pod runs and its volumes are down; rejects as `fail` does. */
+  async whenOver(uid: string): Promise<void> {
+    await this.workers.get(uid)?.whenOver();
+  }
+
   /**
    * Takes on a pod that nobody wants: known to the runtime, or left on disk. `fullName` is what is known of its name
    * without a definition.

@@ -1,0 +1,99 @@
+// The pods of a node that shuts down, ended group by group: the least important first, each group with its own time.
+// What must hold: a group's time is never exceeded, whatever its pods do; a group without pods takes none.
+import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ShutdownGroup } from "../../command/shutdown-groups.js";
+
+export interface EndingPods {
+  /** Pods of which something runs, or may. */
+  active(): readonly Pod[];
+  /** Ends the pod for good; resolves when nothing of it runs and its volumes are down. */
+  end(pod: Pod, graceSeconds: number): Promise<void>;
+}
+
+export interface EndGroupsDeps {
+  pods: EndingPods;
+  clock: Clock;
+  log: Logger;
+  /** The shutdown was called off, or the agent stops: no further group is begun. */
+  signal: AbortSignal;
+}
+
+/** `groups` by priority, lowest first. Rejects with the signal's reason only. */
+export async function endByGroup(groups: readonly ShutdownGroup[], deps: EndGroupsDeps): Promise<void> {
+  const active = deps.pods.active();
+  for (const group of groups) {
+    deps.signal.throwIfAborted();
+    const members = active.filter((pod) => groupOf(pod, groups) === group);
+    if (members.length > 0) await endGroup(group, members, deps);
+  }
+}
+
+/** The group of the highest priority that is not above the pod's; of a pod below all, the lowest. */
+export function groupOf(pod: Pod, groups: readonly ShutdownGroup[]): ShutdownGroup | undefined {
+  const priority = shutdownPriority(pod);
+  return groups.findLast((group) => group.priority <= priority) ?? groups[0];
+}
+
+/** A static pod is critical, unless its manifest says how important it is. */
+export function shutdownPriority(pod: Pod): number {
+  return pod.spec.priority ?? (isStaticPod(pod) ? CRITICAL_PRIORITY : 0);
+}
+
+/** A shorter grace of the pod's own stays. */
+export function graceOf(pod: Pod, group: ShutdownGroup): number {
+  return Math.min(pod.spec.terminationGracePeriodSeconds ?? Infinity, group.seconds);
+}
+
+async function endGroup(group: ShutdownGroup, members: readonly Pod[], deps: EndGroupsDeps): Promise<void> {
+  const { pods, clock, log, signal } = deps;
+  const { priority, seconds } = group;
+  const names = (some: Iterable<Pod>): string => [...some].map(podDescription).join(", ");
+  log.info({ priority, seconds }, `shutdown: ending ${members.length} pods of priority ${priority}: ${names(members)}`);
+  const left = new Set(members);
+  const ends = members.map(async (pod) => {
+    try {
+      await pods.end(pod, graceOf(pod, group));
+      left.delete(pod);
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ err: error }, `shutdown: ${podDescription(pod)} did not end: ${errorText(error)}`);
+    }
+  });
+  if (await inTime(Promise.all(ends), seconds * 1000, clock, signal)) {
+    if (left.size === 0) log.info({ priority }, `shutdown: all pods of priority ${priority} have ended`);
+    return;
+  }
+  log.warn({ priority, seconds }, `shutdown: the time of priority ${priority} is over, still there: ${names(left)}`);
+}
+
+/** False when the time is over first. Rejects with the signal's reason. */
+function inTime(work: Promise<unknown>, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", onAbort);
+    };
+    const onAbort = (): void => {
+      leave();
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+    };
+    const timer = clock.after(ms, () => {
+      leave();
+      resolve(false);
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(
+      () => {
+        leave();
+        resolve(true);
+      },
+      (error: unknown) => {
+        leave();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  });
+}

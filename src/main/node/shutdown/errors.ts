@@ -1,0 +1,70 @@
+// What can keep the agent from holding back the node's shutdown, one class per cause. Messages say what to do.
+
+/** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
+export class BusAddressError extends Error {
+  override readonly name = "BusAddressError";
+  constructor(address: string) {
+    super(
+      `the system bus at "${address}" can't be connected to: an address like unix:path=/run/dbus/system_bus_socket is needed`,
+    );
+  }
+}
+export const isBusAddressError = (error: unknown): error is BusAddressError => error instanceof BusAddressError;
+
+/** The bus went away, or never answered: it is tried again. */
+export class BusLostError extends Error {
+  override readonly name = "BusLostError";
+  constructor(what: string, cause?: unknown) {
+    super(`the connection to the system bus ended during ${what}; it is made anew`, { cause });
+  }
+}
+export const isBusLostError = (error: unknown): error is BusLostError => error instanceof BusLostError;
+
+/** Whoever was called refused. */
+export class BusCallError extends Error {
+  override readonly name = "BusCallError";
+  /** "org.freedesktop.DBus.Error.ServiceUnknown" */
+  readonly dbusName: string;
+  constructor(what: string, dbusName: string, message: string) {
+    super(`${what} was refused: ${message} (${dbusName}); "systemctl status systemd-logind dbus" may say why`);
+    this.dbusName = dbusName;
+  }
+}
+export const isBusCallError = (error: unknown): error is BusCallError => error instanceof BusCallError;
+
+/** No answer in time. */
+export class BusDeadlineError extends Error {
+  override readonly name = "BusDeadlineError";
+  constructor(what: string, deadlineMs: number) {
+    super(`no answer to ${what} within ${deadlineMs / 1000} s; it is tried again`);
+  }
+}
+export const isBusDeadlineError = (error: unknown): error is BusDeadlineError => error instanceof BusDeadlineError;
+
+/** logind waits for nobody as long as pods may take. */
+export class InhibitDelayTooShortError extends Error {
+  override readonly name = "InhibitDelayTooShortError";
+  constructor(needMs: number, delayMs: number, file: string, cause?: unknown) {
+    const tried = cause === undefined ? `although ${file} says so` : `and ${file} could not be written: ${text(cause)}`;
+    super(
+      `logind holds back a shutdown for ${delayMs / 1000} s at most, pods are to get ${needMs / 1000} s, ${tried}; ` +
+        `set InhibitDelayMaxSec=${Math.ceil(needMs / 1000)} in logind.conf, or shorter periods. Until then pods get no time when the node shuts down`,
+      { cause },
+    );
+  }
+}
+export const isInhibitDelayTooShortError = (error: unknown): error is InhibitDelayTooShortError =>
+  error instanceof InhibitDelayTooShortError;
+
+/** The lock that holds back a shutdown could not be had. */
+export class InhibitLockError extends Error {
+  override readonly name = "InhibitLockError";
+  constructor(why: string, cause?: unknown) {
+    super(`systemd-inhibit did not take the lock that holds back a shutdown: ${why}; it is tried again`, { cause });
+  }
+}
+export const isInhibitLockError = (error: unknown): error is InhibitLockError => error instanceof InhibitLockError;
+
+function text(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,75 @@
+// The lock that holds back a shutdown. logind hands it out as a file descriptor, which Node can't receive: systemd-inhibit
+// holds it instead, for as long as its command runs, and the command is a `cat` that ends with its input (docs/adr/0034).
+// What must hold: however the agent ends, its end of the pipe closes, and with it the lock goes.
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { InhibitLockError } from "./errors.js";
+
+const WHY = "Kubelet needs time to handle node shutdown";
+const ARGUMENTS = ["--what=shutdown", "--mode=delay", "--who=kubelet", `--why=${WHY}`, "--", "cat"];
+/** What `cat` is given to say: it runs only once the lock is there. */
+const WORD = "held\n";
+const DEADLINE_MS = 10_000;
+const STDERR_CHARACTERS = 500;
+
+export interface InhibitLock {
+  /** Resolves when the lock is no more, released or lost. */
+  readonly gone: Promise<void>;
+  release(): void;
+}
+
+/** @throws InhibitLockError */
+export async function takeInhibitLock(clock: Clock, signal: AbortSignal): Promise<InhibitLock> {
+  const child = spawn("systemd-inhibit", ARGUMENTS, { stdio: "pipe" });
+  const said = { out: "", err: "" };
+  const gone = new Promise<void>((resolve) => {
+    child.once("close", () => resolve());
+  });
+  // A pipe to a process that is over: its end is seen by "close".
+  child.stdin.on("error", () => undefined);
+  child.stderr.on("data", (chunk: Buffer) => {
+    said.err = (said.err + chunk.toString()).slice(-STDERR_CHARACTERS);
+  });
+  const release = (): void => {
+    child.stdin.end();
+  };
+  try {
+    await held(child, said, clock, signal);
+  } catch (error) {
+    release();
+    child.kill();
+    throw error;
+  }
+  return { gone, release };
+}
+
+function held(
+  child: ChildProcessWithoutNullStreams,
+  said: { out: string; err: string },
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", onAbort);
+    };
+    const end = (why: string, cause?: unknown): void => {
+      leave();
+      reject(new InhibitLockError(why, cause));
+    };
+    const onAbort = (): void => end("the agent stops");
+    const timer = clock.after(DEADLINE_MS, () => end(`no answer within ${DEADLINE_MS / 1000} s`));
+    child.on("error", (error) => end(error.message, error));
+    child.once("close", (code, signal) => end(`it ended with ${signal ?? `status ${code ?? 0}`}: ${said.err.trim()}`));
+    child.stdout.on("data", (chunk: Buffer) => {
+      if (said.out.length >= WORD.length) return;
+      said.out += chunk.toString();
+      if (!said.out.startsWith(WORD)) return;
+      leave();
+      resolve();
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+    child.stdin.write(WORD);
+  });
+}

@@ -1,0 +1,83 @@
+// systemd's login manager, which holds back a shutdown for those with a lock and says when one is about to begin.
+// What must hold: only logind itself is believed; when it is another one than before, the connection is over, since the
+// new one knows nothing of what the old one was about to do.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { connectSystemBus, type BusTarget, type SystemBus } from "./system-bus.js";
+
+const NAME = "org.freedesktop.login1";
+const PATH = "/org/freedesktop/login1";
+const MANAGER = `${NAME}.Manager`;
+const PREPARE = "PrepareForShutdown";
+const PROPERTIES: BusTarget = { destination: NAME, path: PATH, interface: "org.freedesktop.DBus.Properties" };
+const SYSTEMD: BusTarget = {
+  destination: "org.freedesktop.systemd1",
+  path: "/org/freedesktop/systemd1",
+  interface: "org.freedesktop.systemd1.Manager",
+};
+const SIGHUP = 1;
+
+export interface Logind {
+  /** Called when a shutdown is about to begin, and with false when it was called off. */
+  watch(listener: (preparing: boolean) => void): Promise<void>;
+  /** How long it holds back a shutdown at most, ms. */
+  inhibitDelayMs(): Promise<number>;
+  /** A shutdown is being held back at this moment. */
+  preparing(): Promise<boolean>;
+  /** It reads its configuration anew; that is not waited for. */
+  reload(): Promise<void>;
+  /** Resolves when nothing more will be heard from it. */
+  readonly lost: Promise<void>;
+  close(): void;
+}
+
+export async function connectLogind(socketPath: string, clock: Clock): Promise<Logind> {
+  return new BusLogind(await connectSystemBus(socketPath, clock));
+}
+
+class BusLogind implements Logind {
+  readonly lost: Promise<void>;
+
+  constructor(private readonly bus: SystemBus) {
+    this.lost = bus.lost;
+  }
+
+  async watch(listener: (preparing: boolean) => void): Promise<void> {
+    const { bus } = this;
+    const known: { owner?: string } = {};
+    bus.onSignal(({ sender, interface: from, member, body = [] }) => {
+      if (member === "NameOwnerChanged" && sender === "org.freedesktop.DBus" && body[0] === NAME) {
+        if (known.owner !== undefined && body[2] !== known.owner) bus.close();
+      } else if (member === PREPARE && from === MANAGER && sender !== undefined && sender === known.owner) {
+        listener(body[0] === true);
+      }
+    });
+    await bus.match(`type='signal',sender='${NAME}',path='${PATH}',interface='${MANAGER}',member='${PREPARE}'`);
+    await bus.match(`type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='${NAME}'`);
+    // Starts it when it does not run yet.
+    await this.inhibitDelayMs();
+    known.owner = await bus.ownerOf(NAME);
+  }
+
+  async inhibitDelayMs(): Promise<number> {
+    return Number(String(await this.property("InhibitDelayMaxUSec"))) / 1000;
+  }
+
+  async preparing(): Promise<boolean> {
+    return (await this.property("PreparingForShutdown")) === true;
+  }
+
+  async reload(): Promise<void> {
+    await this.bus.call(SYSTEMD, "KillUnit", "ssi", ["systemd-logind.service", "all", SIGHUP]);
+  }
+
+  close(): void {
+    this.bus.close();
+  }
+
+  /** A variant comes as its type and a list of one value. */
+  private async property(name: string): Promise<unknown> {
+    const [variant] = await this.bus.call(PROPERTIES, "Get", "ss", [MANAGER, name]);
+    const [, values] = variant as [unknown, unknown[]];
+    return values[0];
+  }
+}

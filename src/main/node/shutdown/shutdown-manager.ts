@@ -1,0 +1,213 @@
+// Graceful shutdown of the node: holds a lock of logind's while the node is up, hears of a shutdown, ends the pods while
+// logind waits, and lets go of the lock.
+//
+//   up ── PrepareForShutdown true ──► ending ── pods ended, or out of time ──► ended (lock released)
+//    ▲                                  │                                        │
+//    └──────────── PrepareForShutdown false: nothing further is ended ───────────┘   (lock taken anew)
+//
+// What must hold: while ending and ended the node says so and takes on no pod; the lock is always released in the end; a
+// bus or a logind that goes away is looked for every second, and asked then what it is about.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import { endByGroup, type EndingPods } from "./end-groups.js";
+import { BusLostError, isBusAddressError, isInhibitDelayTooShortError } from "./errors.js";
+import { ensureInhibitDelay } from "./inhibit-delay.js";
+import type { InhibitLock } from "./inhibit-lock.js";
+import type { Logind } from "./logind.js";
+import type { ShutdownTimes } from "./shutdown-state.js";
+
+const RECONNECT_MS = 1000;
+
+export interface ShutdownManagerDeps {
+  groups: readonly ShutdownGroup[];
+  pods: EndingPods;
+  /** The node shuts down, or does not any more: for its status and for admission. */
+  onShuttingDown: (shuttingDown: boolean) => void;
+  events: Pick<EventRecorder, "node">;
+  connect: () => Promise<Logind>;
+  takeLock: (signal: AbortSignal) => Promise<InhibitLock>;
+  /** Where logind's drop-ins are. */
+  confDir: string;
+  /** When the shutdown began and ended; absent: nobody is to know. */
+  noteTimes?: (times: ShutdownTimes) => Promise<void>;
+  clock: Clock;
+  log: Logger;
+}
+
+interface Ending {
+  abort: AbortController;
+  /** All that could be ended was, and the lock is released. */
+  over: boolean;
+}
+
+export class ShutdownManager {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+  /** The shutdown under way; absent while the node is up. */
+  private ending: Ending | undefined;
+  /** One shutdown after the other. */
+  private endings: Promise<void> = Promise.resolve();
+  private lock: InhibitLock | undefined;
+  /** Locks are taken one after the other. */
+  private locking: Promise<void> = Promise.resolve();
+  private toldProblem = "";
+
+  constructor(private readonly deps: ShutdownManagerDeps) {}
+
+  get shuttingDown(): boolean {
+    return this.ending !== undefined;
+  }
+
+  private isStopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Pods that are being ended are left to the next agent. */
+  async stop(): Promise<void> {
+    const reason = new Error("the agent stops");
+    this.stopping.abort(reason);
+    this.ending?.abort.abort(reason);
+    await Promise.all([this.running, this.endings, this.locking]);
+    this.release();
+  }
+
+  private async run(): Promise<void> {
+    const { clock, log } = this.deps;
+    while (!this.isStopped()) {
+      try {
+        await this.session();
+      } catch (error) {
+        if (this.isStopped()) return;
+        if (isInhibitDelayTooShortError(error) || isBusAddressError(error)) {
+          log.error({ err: error }, `no graceful shutdown of the node: ${errorText(error)}`);
+          return;
+        }
+        this.tell(error);
+      }
+      await clock.sleep(RECONNECT_MS, this.stopping.signal).catch(() => undefined);
+    }
+  }
+
+  /** From one connection to its end. */
+  private async session(): Promise<void> {
+    const { deps } = this;
+    const { signal } = this.stopping;
+    const logind = await deps.connect();
+    const close = (): void => logind.close();
+    signal.addEventListener("abort", close, { once: true });
+    try {
+      signal.throwIfAborted();
+      await logind.watch((preparing) => this.onPrepare(preparing));
+      const needMs = totalSeconds(deps.groups) * 1000;
+      await ensureInhibitDelay(needMs, { ...deps, logind, signal });
+      // What was said while nobody listened: to an earlier agent, or by an earlier logind.
+      const preparing = await logind.preparing();
+      if (preparing !== this.shuttingDown) this.onPrepare(preparing);
+      else if (!preparing) await this.hold();
+      if (this.toldProblem !== "") deps.log.info("logind is there: the node's shutdown is held back for pods");
+      this.toldProblem = "";
+      await logind.lost;
+      signal.throwIfAborted();
+      throw new BusLostError("the wait for a shutdown");
+    } finally {
+      signal.removeEventListener("abort", close);
+      logind.close();
+    }
+  }
+
+  private onPrepare(preparing: boolean): void {
+    if (this.isStopped() || preparing === this.shuttingDown) return;
+    const { events, onShuttingDown, log } = this.deps;
+    const message = `Shutdown manager detected shutdown ${preparing ? "event" : "cancellation"}`;
+    const before = this.ending;
+    const ending = preparing ? { abort: new AbortController(), over: false } : undefined;
+    this.ending = ending;
+    onShuttingDown(preparing);
+    events.node({ type: "Normal", reason: "Shutdown", message });
+    if (ending === undefined) {
+      before?.abort.abort(new Error("the shutdown was called off"));
+      this.hold().catch((error: unknown) => this.tell(error));
+      return;
+    }
+    this.endings = this.endings
+      .then(() => this.end(ending))
+      .catch((error: unknown) => {
+        log.error({ err: error }, `shutdown: the pods could not be ended: ${errorText(error)}`);
+      });
+  }
+
+  private async end(ending: Ending): Promise<void> {
+    const { groups, pods, noteTimes, clock, log } = this.deps;
+    const { signal } = ending.abort;
+    const start = clock.now();
+    // Not waited for: the disk may be slow, and the time is the pods'.
+    const noted = noteTimes?.({ start });
+    try {
+      await endByGroup(groups, { pods, clock, log, signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      log.info(`shutdown: no further pod is ended: ${errorText(error)}`);
+    } finally {
+      await noted;
+      await noteTimes?.({ start, end: clock.now() });
+      if (!signal.aborted) {
+        ending.over = true;
+        this.release();
+      }
+    }
+    const took = ((clock.now() - start) / 1000).toFixed(1);
+    if (ending.over) log.info(`shutdown: the pods' part is over after ${took} s, the machine may go down`);
+  }
+
+  /** Takes the lock; an older one is let go of only then. */
+  private hold(): Promise<void> {
+    const taken = this.locking.then(async () => {
+      if (this.isStopped() || this.shuttingDown) return;
+      const lock = await this.deps.takeLock(this.stopping.signal);
+      this.release();
+      // Who was so long about it that nobody needs it any more.
+      if (this.isStopped() || this.ending?.over === true) {
+        lock.release();
+        return;
+      }
+      this.lock = lock;
+      void lock.gone.then(() => this.onGone(lock));
+    });
+    this.locking = taken.catch(() => undefined);
+    return taken;
+  }
+
+  /** The lock went without having been released: somebody ended its holder. */
+  private onGone(lock: InhibitLock): void {
+    if (this.lock !== lock) return;
+    this.lock = undefined;
+    if (this.isStopped() || this.shuttingDown) return;
+    const { clock, log } = this.deps;
+    log.warn("systemd-inhibit ended, and with it the lock that holds back a shutdown: it is taken again");
+    clock
+      .sleep(RECONNECT_MS, this.stopping.signal)
+      .then(() => (this.lock === undefined ? this.hold() : undefined))
+      .catch((error: unknown) => this.tell(error));
+  }
+
+  private release(): void {
+    const { lock } = this;
+    this.lock = undefined;
+    lock?.release();
+  }
+
+  /** One line per problem, however often it is met. */
+  private tell(problem: unknown): void {
+    const text = errorText(problem);
+    if (text === this.toldProblem || this.isStopped()) return;
+    this.toldProblem = text;
+    this.deps.log.warn({ err: problem }, `the node's shutdown is not held back for the moment: ${text}`);
+  }
+}

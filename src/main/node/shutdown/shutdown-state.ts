@@ -1,0 +1,67 @@
+// When the last graceful shutdown began and ended: <rootDir>/graceful_node_shutdown_state, in upstream's form, so that
+// metrics can tell after the next boot how long it took.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { readState } from "../../../shared/fs/state-file.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+const FILE = "graceful_node_shutdown_state";
+/** How Go writes a time that is not set. */
+const NEVER = "0001-01-01T00:00:00Z";
+
+/** Milliseconds since the epoch; absent: not (yet). */
+export interface ShutdownTimes {
+  start?: number;
+  end?: number;
+}
+
+export class ShutdownState {
+  private readonly path: string;
+
+  constructor(
+    rootDir: string,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.path = join(rootDir, FILE);
+  }
+
+  /** Never rejects: garbage is set aside with a warning, and what can't be read is none. */
+  async read(): Promise<ShutdownTimes> {
+    const { path, clock, log } = this;
+    try {
+      return (await readState(path, decode, { clock, log })) ?? {};
+    } catch (error) {
+      log.warn({ path, err: error }, `${path} can't be read: ${errorText(error)}; starting without it`);
+      return {};
+    }
+  }
+
+  /** Survives the machine's end. Never rejects: a shutdown does not wait for a disk that is full. */
+  async write({ start, end }: ShutdownTimes): Promise<void> {
+    try {
+      await atomicWrite(this.path, JSON.stringify({ startTime: written(start), endTime: written(end) }));
+    } catch (error) {
+      this.log.warn({ path: this.path, err: error }, `${this.path} can't be written: ${errorText(error)}`);
+    }
+  }
+}
+
+function decode(value: unknown): ShutdownTimes {
+  const { startTime, endTime } = (value ?? {}) as { startTime?: unknown; endTime?: unknown };
+  const [start, end] = [time(startTime, "startTime"), time(endTime, "endTime")];
+  return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
+}
+
+function time(value: unknown, name: string): number | undefined {
+  if (value === undefined || value === NEVER) return undefined;
+  const found = typeof value === "string" ? Date.parse(value) : NaN;
+  if (!Number.isFinite(found)) throw new Error(`${name} is no time`);
+  return found;
+}
+
+function written(time: number | undefined): string {
+  return time === undefined ? NEVER : new Date(time).toISOString();
+}

@@ -1,0 +1,73 @@
+// Graceful shutdown of a real node: the manager with the system bus, systemd-inhibit and the node's pods. Loaded only when
+// a period is configured.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { shutdownMetrics } from "../../../shared/metrics/shutdown.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ShutdownGroup } from "../../command/shutdown-groups.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { PodFailure } from "../../status/compute-pod-status.js";
+import type { PodWorkers } from "../../sync/pod-workers.js";
+import type { EndingPods } from "./end-groups.js";
+import { LOGIND_CONF_DIR } from "./inhibit-delay.js";
+import { takeInhibitLock } from "./inhibit-lock.js";
+import { connectLogind } from "./logind.js";
+import { ShutdownManager, type ShutdownManagerDeps } from "./shutdown-manager.js";
+import { ShutdownState } from "./shutdown-state.js";
+import { systemBusSocket } from "./system-bus.js";
+
+const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+export const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
+
+export interface ShutdownParts {
+  groups: readonly ShutdownGroup[];
+  /** When the shutdown began and ended is kept and shown. */
+  withTimes: boolean;
+  rootDir: string;
+  workers: Pick<PodWorkers, "all" | "fail" | "whenOver">;
+  onShuttingDown: (shuttingDown: boolean) => void;
+  events: Pick<EventRecorder, "node">;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export async function startShutdown(parts: ShutdownParts): Promise<ShutdownManager> {
+  const { clock } = parts;
+  const noteTimes = parts.withTimes ? await keptTimes(parts) : undefined;
+  const manager = new ShutdownManager({
+    ...parts,
+    pods: endingPods(parts.workers),
+    connect: () => Promise.resolve(systemBusSocket(process.env)).then((path) => connectLogind(path, clock)),
+    takeLock: (signal) => takeInhibitLock(clock, signal),
+    confDir: LOGIND_CONF_DIR,
+    ...(noteTimes !== undefined && { noteTimes }),
+  });
+  manager.start();
+  return manager;
+}
+
+/** Shows what an earlier boot left. */
+async function keptTimes({ rootDir, registry, clock, log }: ShutdownParts): Promise<ShutdownManagerDeps["noteTimes"]> {
+  const metrics = shutdownMetrics(registry);
+  const state = new ShutdownState(rootDir, clock, log);
+  const { start, end } = await state.read();
+  metrics.times(start, end);
+  return async (times) => {
+    metrics.times(times.start, times.end);
+    await state.write(times);
+  };
+}
+
+export function endingPods(workers: ShutdownParts["workers"]): EndingPods {
+  return {
+    active: () =>
+      [...workers.all()].flatMap(({ desired, state }) =>
+        desired === undefined || state === "finished" || state === "terminated" ? [] : [desired],
+      ),
+    async end({ metadata: { uid } }, graceSeconds) {
+      await workers.fail(uid, NODE_SHUTDOWN, { graceSeconds });
+      await workers.whenOver(uid);
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// Graceful shutdown of a real node, with a logind of the test's own: order and grace of real containers, their status,
+// what is refused meanwhile, a cancellation, and an agent that is killed in the middle.
+
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { fakeInhibit, type FakeInhibit } from "../support/fake-inhibit.js";
+import { FakeLogind } from "../support/fake-logind.js";
+import { agentLog } from "../support/fault-node.js";
+import { manifest, PATIENCE_MS, shell, statusOf, waitForPod } from "../support/static-pods.js";
+
+const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+
+let node: TestNode;
+let logind: FakeLogind;
+let inhibit: FakeInhibit;
+let out: string;
+
+before(async () => {
+  const base = process.env["NODELET_TEST_DIR"] ?? "";
+  logind = new FakeLogind(join(base, "logind.sock"));
+  await logind.listen();
+  inhibit = await fakeInhibit(join(base, "inhibit"));
+  node = await startNode({
+    config: {
+      shutdownGracePeriodByPodPriority: [
+        { priority: 0, shutdownGracePeriodSeconds: 3 },
+        { priority: 1000, shutdownGracePeriodSeconds: 5 },
+        { priority: 2_000_000_000, shutdownGracePeriodSeconds: 6 },
+      ],
+    },
+    env: {
+      DBUS_SYSTEM_BUS_ADDRESS: logind.address,
+      PATH: `${inhibit.dir}:${process.env["PATH"] ?? ""}`,
+    },
+  });
+  out = join(node.kubelet.dir, "out");
+  await mkdir(out);
+});
+after(async () => {
+  await node.stop();
+  await logind.die();
+});
+
+/** Notes that it was told to end, and ends after `seconds`. */
+function noting(name: string, priority: number | undefined, seconds: number) {
+  const script = `trap 'echo "${name} told" >>/out/story; sleep ${seconds}; echo "${name} over" >>/out/story; exit 0' TERM
+echo up; while true; do sleep 3600 & wait $!; done`;
+  return manifest(name, [shell("app", script, { volumeMounts: [{ name: "out", mountPath: "/out" }] })], {
+    spec: {
+      ...(priority !== undefined && { priority }),
+      terminationGracePeriodSeconds: 30,
+      volumes: [{ name: "out", hostPath: { path: out } }],
+    },
+  });
+}
+
+const pod = (name: string, what: string, condition: (pod: PodView) => boolean): Promise<PodView> =>
+  waitForPod(node, name, condition, `to ${what}`);
+const story = async (): Promise<string[]> =>
+  (await readFile(join(out, "story"), "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+const runs = (pod: PodView): boolean => statusOf(pod, "app")?.state.running !== undefined;
+const failed = (pod: PodView): boolean => pod.status?.phase === "Failed";
+const locks = async (): Promise<string[]> => (await inhibit.log()).map((line) => line.split(" ")[0] ?? "");
+const until = (what: string, condition: () => Promise<boolean>): Promise<unknown> =>
+  waitFor(condition, { what, timeoutMs: PATIENCE_MS, lastSeen: async () => (await inhibit.log()).join("\n") });
+const locked = (times: number): Promise<unknown> =>
+  until("the lock", async () => (await locks()).filter((line) => line === "taken").length >= times);
+
+describe("a node that shuts down", () => {
+  test("holds the lock while it is up", async () => {
+    await locked(1);
+    assert.deepEqual(await locks(), ["taken"]);
+  });
+
+  test("ends its pods by priority, each group in its time, and lets the machine go", async () => {
+    await node.writeManifest("low", noting("low", 0, 1));
+    await node.writeManifest("deaf", noting("deaf", 10, 60));
+    await node.writeManifest("high", noting("high", 1500, 0));
+    await node.writeManifest("system", noting("system", undefined, 0));
+    for (const name of ["low", "deaf", "high", "system"]) await pod(name, "run", runs);
+    logind.prepare(true);
+    await until("the lock to be released", async () => (await locks()).at(-1) === "released");
+    const seen = (await story()).filter((line) => line !== "deaf told");
+    assert.deepEqual(seen, ["low told", "low over", "high told", "high over", "system told", "system over"]);
+    for (const name of ["low", "deaf", "high", "system"]) {
+      const { status } = await pod(name, "fail", failed);
+      assert.equal(status?.reason, "Terminated");
+      assert.equal(status.message, MESSAGE);
+      const target = status.conditions?.find(({ type }) => type === "DisruptionTarget");
+      assert.deepEqual([target?.status, target?.reason, target?.message], ["True", "TerminationByKubelet", MESSAGE]);
+    }
+    assert.equal(statusOf(await pod("deaf", "be there", () => true), "app")?.state.terminated?.exitCode, 137);
+    const state = JSON.parse(await readFile(join(node.kubelet.rootDir, "graceful_node_shutdown_state"), "utf8")) as {
+      startTime: string;
+      endTime: string;
+    };
+    const took = Date.parse(state.endTime) - Date.parse(state.startTime);
+    assert.ok(took >= 3000 && took < 60_000, `${took} ms`);
+    const said = (await agentLog(node)).map(({ msg }) => msg);
+    assert.ok(said.some((line) => line.includes("Shutdown manager detected shutdown event")));
+  });
+
+  test("takes on no pod meanwhile", async () => {
+    await node.writeManifest("late", noting("late", 0, 0));
+    const late = await pod("late", "be refused", failed);
+    assert.equal(late.status?.reason, "NodeShutdown");
+    assert.equal(late.status.message, "Pod was rejected: Pod was rejected as the node is shutting down.");
+    await node.removeManifest("late");
+  });
+
+  test("is up again when the shutdown is called off", async () => {
+    logind.prepare(false);
+    await locked(2);
+    await node.writeManifest("new", noting("new", 0, 2));
+    await node.writeManifest("important", noting("important", undefined, 0));
+    await pod("new", "run", runs);
+    await pod("important", "run", runs);
+  });
+
+  test("killed in the middle, the lock goes with the agent; the next one goes on where it was", async () => {
+    logind.prepare(true);
+    await until("the first pod to be told", async () => (await story()).includes("new told"));
+    await node.kill9();
+    await until("the lock to be released", async () => (await locks()).at(-1) === "released");
+    assert.ok(!(await story()).includes("important told"));
+    const taken = (await locks()).length;
+    await node.kubelet.start();
+    await node.kubelet.waitHealthy();
+    for (const name of ["new", "important"]) {
+      const { status } = await pod(name, "fail", failed);
+      assert.equal(status?.reason, "Terminated");
+    }
+    const seen = await story();
+    assert.ok(seen.indexOf("new over") < seen.indexOf("important told"), seen.join());
+    assert.equal((await locks()).length, taken, "no lock is asked for in a shutdown");
+    await until("the end to be noted", async () => {
+      const metrics = await (await fetch(`${node.kubelet.url}/metrics`)).text();
+      const of = (name: string): number =>
+        Number(new RegExp(`^kubelet_graceful_shutdown_${name}_time_seconds (\\S+)$`, "m").exec(metrics)?.[1]);
+      return of("start") > 0 && of("end") >= of("start");
+    });
+  });
+});
