@@ -46,8 +46,10 @@ export const KUBEADM_DROP_INS: readonly string[] = [
 export const STATE: readonly string[] = [
   ...[
     ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "pki", "nodelet"],
-    ...["image_manager", "allocated_pods_state", "actuated_pods_state"],
+    ...["image_manager", "allocated_pods_state", "actuated_pods_state", "graceful_node_shutdown_state"],
   ].map((name) => `/var/lib/kubelet/${name}`),
+  // How long logind is to wait for pods at the machine's end.
+  "/etc/systemd/logind.conf.d/99-kubelet.conf",
   "/var/log/pods",
   "/var/log/containers",
 ];

@@ -29,6 +29,8 @@ export interface MachineOptions {
   image: VmImage;
   /** Seen as /dev/vdb. */
   payload: string;
+  /** Seen as /dev/vdc; what is written to it outlives the machine. */
+  kept: string;
   /** A folder of this machine's own, for socket and console. */
   dir: string;
 }
@@ -41,10 +43,10 @@ export class Machine {
   ) {}
 
   /** Boots and waits for the agent. Throws with the end of the console when it does not come. */
-  static async boot({ image, payload, dir }: MachineOptions): Promise<Machine> {
+  static async boot({ image, payload, kept, dir }: MachineOptions): Promise<Machine> {
     const socket = join(dir, "agent.sock");
     const consoleFile = join(dir, "console.log");
-    const args = qemuArguments(image, payload, socket, consoleFile);
+    const args = qemuArguments({ image, payload, kept, dir }, socket, consoleFile);
     const errors: Buffer[] = [];
     const qemu = spawn("setpriv", ["--pdeathsig", "KILL", "--", "qemu-system-x86_64", ...args], {
       stdio: ["ignore", "ignore", "pipe"],
@@ -117,6 +119,15 @@ export class Machine {
     return `\n--- kubelet\n${journal?.stdout ?? "no answer"}${await this.console()}`;
   }
 
+  /** Waits until the machine has gone down by itself. */
+  async down(timeoutMs: number): Promise<void> {
+    await waitFor(() => !isAlive(this.qemu), {
+      what: "the machine to go down",
+      timeoutMs,
+      lastSeen: () => this.console(),
+    });
+  }
+
   async stop(): Promise<void> {
     this.channel.close();
     this.qemu.kill("SIGKILL");
@@ -128,7 +139,7 @@ function isAlive(child: ChildProcess): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-function qemuArguments(image: VmImage, payload: string, socket: string, consoleFile: string): string[] {
+function qemuArguments({ image, payload, kept }: MachineOptions, socket: string, consoleFile: string): string[] {
   const kernelArguments = ["root=/dev/vda", "rw", "console=ttyS0", "loglevel=4", "panic=5"];
   return [
     ...["-accel", ACCELERATOR, "-cpu", "max", "-smp", "2", "-m", "2048"],
@@ -136,6 +147,7 @@ function qemuArguments(image: VmImage, payload: string, socket: string, consoleF
     ...["-kernel", image.kernel, "-initrd", image.initrd, "-append", kernelArguments.join(" ")],
     ...["-drive", `file=${image.disk},if=virtio,format=raw,snapshot=on`],
     ...["-drive", `file=${payload},if=virtio,format=raw,snapshot=on`],
+    ...["-drive", `file=${kept},if=virtio,format=raw`],
     ...["-serial", `file:${consoleFile}`],
     ...["-device", "virtio-serial-pci", "-chardev", `socket,id=agent,path=${socket},server=on,wait=off`],
     ...["-device", "virtserialport,chardev=agent,name=nodelet.agent"],

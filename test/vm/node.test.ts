@@ -2,9 +2,11 @@
 // One machine, booted once; the tests are its life in order: install, start, pods, restarts, kubeadm, uninstall.
 
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
+import type { PodRecord } from "../../src/main/sync/pod-record.js";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
-import { greedyPod, LIMITS, limitedPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";
+import { greedyPod, LIMITS, limitedPod, notingPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";
 import { openWorld, type World } from "./world.js";
 
 const PACKAGE = "/mnt/package";
@@ -195,7 +197,75 @@ ${RESERVED}END
     assert.doesNotMatch(await node.vm.ok("systemctl list-units --all --no-legend --plain"), /kubelet|kubepods/);
     assert.equal((await node.vm.run("pgrep -f nodelet/dist")).stdout, "");
   });
+
+  test("systemctl poweroff: pods end by priority, with their grace, before the machine goes down", async () => {
+    // What the agent keeps is to be read when the machine is down.
+    await node.vm.ok(
+      `make -C ${PACKAGE} install && mkdir -p /var/lib/kubelet && mount /dev/vdc /var/lib/kubelet`,
+      120_000,
+    );
+    await node.vm.ok(
+      `! grep -q 'SystemdCgroup = true' /etc/containerd/config.toml ||
+         sed -i 's/cgroupDriver: cgroupfs/cgroupDriver: systemd/' /etc/nodelet/kubelet.yaml
+       printf 'shutdownGracePeriod: 40s\nshutdownGracePeriodCriticalPods: 15s\n' >>/etc/nodelet/kubelet.yaml
+       systemctl start kubelet`,
+      150_000,
+    );
+    await node.putManifest("web", notingPod("web", { priority: 0 }));
+    await node.putManifest("deaf", notingPod("deaf", { priority: 7, deaf: true }));
+    await node.putManifest("system", notingPod("system", {}));
+    for (const name of ["web", "deaf", "system"]) await node.runningPod(name);
+    await node.vm.until("systemd-inhibit --list --no-pager | grep kubelet | grep -w shutdown | grep -w delay", {
+      what: "logind to know of the agent's lock",
+    });
+    assert.match(await node.vm.ok("cat /etc/systemd/logind.conf.d/99-kubelet.conf"), /^InhibitDelayMaxSec=40$/m);
+
+    await node.vm.ok("systemctl poweroff");
+    await node.vm.down(150_000);
+    const kept = await world.keptFiles();
+    const story = await storyOf(kept, ["web", "deaf", "system"]);
+    const at = (line: string): number => story.find(([said]) => said === line)?.[1] ?? NaN;
+    const lastOf = (line: string): number => story.findLast(([said]) => said === line)?.[1] ?? NaN;
+    const text = JSON.stringify(story);
+    assert.ok(at("web over") - at("web told") >= 3, `web had its time: ${text}`);
+    assert.ok(lastOf("deaf alive") - at("deaf told") >= 5, `deaf was not killed at once: ${text}`);
+    assert.ok(at("system told") >= at("web over"), `system outlives web: ${text}`);
+    assert.ok(at("system told") >= lastOf("deaf alive"), `system outlives deaf: ${text}`);
+    assert.ok(at("system over") - at("system told") >= 3, `system had its time: ${text}`);
+    const records = await recordsOf(kept);
+    assert.deepEqual(records, {
+      "deaf-vm": ["Failed", "Terminated", 137],
+      "system-vm": ["Failed", "Terminated", 0],
+      "web-vm": ["Failed", "Terminated", 0],
+    });
+    const state = JSON.parse(await readFile(`${kept}/graceful_node_shutdown_state`, "utf8")) as Record<string, string>;
+    const took = Date.parse(state["endTime"] ?? "") - Date.parse(state["startTime"] ?? "");
+    assert.ok(took >= 8000 && took < 40_000, `${took} ms`);
+  });
 });
+
+/** Lines of the pods' stories with their second, in the order of time. */
+async function storyOf(kept: string, names: readonly string[]): Promise<[said: string, second: number][]> {
+  const texts = await Promise.all(names.map((name) => readFile(`${kept}/story/${name}`, "utf8")));
+  return texts
+    .flatMap((text) => text.trim().split("\n"))
+    .map((line): [string, number] => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))])
+    .sort((a, b) => a[1] - b[1]);
+}
+
+/** How the agent saw its pods end: phase, reason, exit code, by name. */
+async function recordsOf(kept: string): Promise<Record<string, unknown[]>> {
+  const folder = `${kept}/nodelet/pods`;
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
+  const found = await Promise.all(
+    names.map(async (name): Promise<[string, unknown[]]> => {
+      const { pod, finalStatus } = JSON.parse(await readFile(`${folder}/${name}`, "utf8")) as PodRecord;
+      const exitCode = finalStatus?.containerStatuses?.[0]?.state.terminated?.exitCode;
+      return [pod.metadata.name, [finalStatus?.phase, finalStatus?.reason, exitCode]];
+    }),
+  );
+  return Object.fromEntries(found);
+}
 
 /** The pod's container before and after: same id, same processes, no restart; and another agent looks after it. */
 async function staysTheSame(what: (pid: string) => Promise<unknown>, pod = "limits"): Promise<void> {

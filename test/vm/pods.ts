@@ -19,6 +19,35 @@ export function limitedPod(name: string) {
   };
 }
 
+/**
+ * A pod that writes to /var/lib/kubelet/story what becomes of it: `<name> told <second>` at SIGTERM and, unless it is deaf,
+ * `<name> over <second>` three seconds later; a deaf one `<name> alive <second>` until it is killed.
+ */
+export function notingPod(name: string, { priority, deaf = false }: { priority?: number; deaf?: boolean }) {
+  const say = (what: string): string => `echo "${name} ${what} $(date +%s)" >>/story/${name}`;
+  const onTerm = deaf ? say("told") : `${say("told")}; sleep 3; ${say("over")}; exit 0`;
+  const script = `trap '${onTerm}' TERM; while true; do sleep 1; [ -e /story/${name} ] && ${say("alive")}; done`;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: {
+      ...(priority !== undefined && { priority }),
+      terminationGracePeriodSeconds: deaf ? 8 : 30,
+      dnsPolicy: "Default",
+      volumes: [{ name: "story", hostPath: { path: "/var/lib/kubelet/story", type: "DirectoryOrCreate" } }],
+      containers: [
+        {
+          name: "app",
+          image: BUSYBOX_IMAGE,
+          command: ["sh", "-c", script],
+          volumeMounts: [{ name: "story", mountPath: "/story" }],
+        },
+      ],
+    },
+  };
+}
+
 /** Of the pod's cgroup: 64 MiB; half of a period of 100 ms; 250m as a weight; podPidsLimit of the installed example. */
 export const LIMITS: Readonly<Record<string, string>> = {
   "memory.max": String(64 * 1024 * 1024),

@@ -1,12 +1,12 @@
 // One machine for the whole suite: made, booted, given the second disk and the container images; and taken down again.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { widenPath } from "../../packaging/standalone/exec.js";
+import { run, widenPath } from "../../packaging/standalone/exec.js";
 import { step } from "../../packaging/standalone/progress.js";
-import { vmImage } from "./image.js";
+import { makeFileSystem, vmImage } from "./image.js";
 import { Machine } from "./machine.js";
 import { ensureVmPackages } from "./packages.js";
 import { makePayload } from "./payload.js";
@@ -15,6 +15,8 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, 
 
 export interface World {
   vm: Machine;
+  /** What the machine wrote to its third disk, as a folder. Only when it is down. */
+  keptFiles(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -30,9 +32,18 @@ export async function openWorld(): Promise<World> {
   };
   try {
     const payload = await step("making the package's disk", () => makePayload(ROOT, dir));
-    vm = await step("booting the test machine", () => Machine.boot({ image, payload, dir }));
+    const kept = join(dir, "kept.img");
+    await mkdir(join(dir, "empty"));
+    await makeFileSystem(join(dir, "empty"), kept, "64M");
+    vm = await step("booting the test machine", () => Machine.boot({ image, payload, kept, dir }));
     await step("importing the container images", () => prepare(vm!));
-    return { vm, close };
+    const keptFiles = async (): Promise<string> => {
+      const folder = join(dir, "kept");
+      await mkdir(folder);
+      await run("debugfs", ["-R", `rdump / ${folder}`, kept]);
+      return folder;
+    };
+    return { vm, keptFiles, close };
   } catch (error) {
     await close();
     throw error;

@@ -34,14 +34,18 @@ export async function readState<T>(
   decode: (value: unknown) => T,
   { clock, log }: ReadStateOptions,
 ): Promise<T | undefined> {
-  let text: string;
+  let text: string | undefined;
+  let unusable: unknown;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
+    // A folder in its place would keep every later state from being written.
+    if (errorCode(error) !== "EISDIR") throw error;
+    unusable = error;
   }
   try {
+    if (text === undefined) throw unusable;
     return decode(JSON.parse(text));
   } catch (error) {
     const aside = `${path}.corrupt-${new Date(clock.now()).toISOString().replaceAll(":", "")}`;

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { atomicWrite, isDiskFullError } from "../../../src/shared/fs/atomic-write.js";
@@ -48,10 +48,21 @@ test("state comes back; none is undefined; garbage and other versions are set as
   assert.equal(aside.length, 4);
 });
 
+test("a folder in its place is set aside, so that a new state can be written", async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, "state");
+  await mkdir(join(path, "full"), { recursive: true });
+  const { log, warnings } = keptLog();
+  assert.equal(await readState(path, decode, { clock: systemClock, log }), undefined);
+  assert.match(warnings().join(), /not usable: set aside/);
+  await writeState(path, { version: 1, n: 7 } as { version: number });
+  assert.deepEqual(await readState(path, decode, { clock: systemClock, log }), { version: 1, n: 7 });
+});
+
 test("a read error that is not about the content is thrown", async (t) => {
   const folder = await temporaryFolder(t);
-  await mkdir(join(folder, "state"));
-  await assert.rejects(readState(join(folder, "state"), decode, { clock: systemClock, log: keptLog().log }), /EISDIR/);
+  await symlink("state", join(folder, "state"));
+  await assert.rejects(readState(join(folder, "state"), decode, { clock: systemClock, log: keptLog().log }), /ELOOP/);
 });
 
 test("leftovers of a crash are removed, other files stay", async (t) => {
