@@ -2,7 +2,7 @@
 // Needs two CPUs; CPU 0 is reserved.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
@@ -127,5 +127,22 @@ describe("policy static", () => {
     await node.removeManifest("owner");
     await waitGone(node, "owner");
     await cpusSeen(sharing, printCpuList(online));
+  });
+
+  test("another policy's state: the agent says so and does not start", async () => {
+    await node.kubelet.end("SIGTERM");
+    const state = join(node.kubelet.rootDir, "cpu_manager_state");
+    const kept = await readFile(state, "utf8");
+    await writeFile(state, JSON.stringify({ policyName: "none", defaultCpuSet: "" }));
+    await node.kubelet.start();
+    await waitFor(() => node.kubelet.exitCode !== undefined, { what: "the agent's end", timeoutMs: PATIENCE_MS });
+    assert.notEqual(node.kubelet.exitCode, 0);
+    const log = await readFile(node.kubelet.log, "utf8");
+    assert.match(
+      log,
+      /configured policy .*static.* differs from state checkpoint policy .*none.*delete the CPU manager/,
+    );
+    await writeFile(state, kept);
+    await node.restart();
   });
 });
