@@ -2,7 +2,7 @@
 // Needs two CPUs; CPU 0 is reserved.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
@@ -30,12 +30,15 @@ before(async () => {
 });
 after(() => node.stop());
 
+/** No process but the shell: the pods have the least share of a CPU that others use too. */
 const WATCH = `trap 'exit 0' TERM
 while true; do
-  now=$(grep Cpus_allowed_list /proc/self/status | cut -f2)
+  while read -r key value; do
+    [ "$key" = Cpus_allowed_list: ] && now=$value
+  done < /proc/self/status
   [ "$now" = "$last" ] || echo "$now"
   last=$now
-  sleep 0.1
+  sleep 0.2
 done`;
 const ONE_CPU: ResourceRequirements = { limits: { cpu: "1", memory: "32Mi" } };
 
@@ -127,5 +130,19 @@ describe("policy static", () => {
     await node.removeManifest("owner");
     await waitGone(node, "owner");
     await cpusSeen(sharing, printCpuList(online));
+  });
+
+  test("another policy's state: the agent says so and does not start", async () => {
+    await node.kubelet.end("SIGTERM");
+    const state = join(node.kubelet.rootDir, "cpu_manager_state");
+    await writeFile(state, JSON.stringify({ policyName: "none", defaultCpuSet: "" }));
+    await node.kubelet.start();
+    await waitFor(() => node.kubelet.exitCode !== undefined, { what: "the agent's end", timeoutMs: PATIENCE_MS });
+    assert.notEqual(node.kubelet.exitCode, 0);
+    const log = await readFile(node.kubelet.log, "utf8");
+    assert.match(
+      log,
+      /configured policy .*static.* differs from state checkpoint policy .*none.*delete the CPU manager/,
+    );
   });
 });

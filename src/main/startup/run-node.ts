@@ -8,6 +8,7 @@ import { NodeDevices } from "../resources/devices/node-devices.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { NodeResourcesHolder } from "../resources/node-resources.js";
 import { createManagers } from "../resources/managers/create-managers.js";
+import { checkLeftStates } from "../resources/managers/left-states.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
@@ -186,7 +187,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
-  await Promise.all([sync.load(), probes.load()]);
+  await Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]);
   await managers.start(() => sync.records.unendedPods());
   threads.attach({
     onRecord: (record) => {

@@ -110,6 +110,13 @@ const table: Row[] = [
     taken: "4-5,12-13",
   },
   {
+    name: "the socket that holds all, though a core of the other would be free",
+    shape: TWO_SOCKETS,
+    free: "0,4-8,12-15",
+    count: 4,
+    taken: "4-5,12-13",
+  },
+  {
     name: "not the fuller one when its cores do not hold all",
     shape: TWO_SOCKETS,
     free: "0-4,8-12,14-15",

@@ -1,0 +1,26 @@
+// What managers of another policy have left on disk when this policy has none: the agent must not pass it over.
+// What must hold: a node that never had one pays a look for a file.
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+interface LeftStateSettings {
+  rootDir: string;
+  cpuManagerPolicy: "none" | "static";
+}
+
+/** Rejects with what the policy's own part says of a state that is not its own. */
+export async function checkLeftStates(settings: LeftStateSettings, clock: Clock, log: Logger): Promise<void> {
+  const { rootDir, cpuManagerPolicy } = settings;
+  if (cpuManagerPolicy !== "none" || !(await isThere(join(rootDir, "cpu_manager_state")))) return;
+  const { checkNoCpuPolicy } = await import("../cpu-manager/none-policy.js");
+  await checkNoCpuPolicy(rootDir, clock, log);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

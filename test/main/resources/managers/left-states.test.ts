@@ -1,0 +1,21 @@
+// A state that another policy has left keeps the agent from starting; none, or an own one, does not.
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isCpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
+import { checkLeftStates } from "../../../../src/main/resources/managers/left-states.js";
+import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+test("policy none beside a state of policy static", async (t) => {
+  const rootDir = await temporaryFolder(t);
+  const check = (cpuManagerPolicy: "none" | "static"): Promise<void> =>
+    checkLeftStates({ rootDir, cpuManagerPolicy }, new SteppedClock(), keptLog().log);
+  await check("none");
+  await writeFile(join(rootDir, "cpu_manager_state"), '{"policyName":"static","defaultCpuSet":"0-1"}');
+  await assert.rejects(check("none"), isCpuStateMismatchError);
+  await check("static");
+  await writeFile(join(rootDir, "cpu_manager_state"), '{"policyName":"none","defaultCpuSet":""}');
+  await check("none");
+});
