@@ -7,25 +7,13 @@ import { readState } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
+import { MemoryStateError, refuseOthers } from "./state-error.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
 
 const POLICY = "Static";
 
 /** No pod outlives the machine, and after a restart of it every pod is admitted anew. */
 const NOT_DURABLE = { durable: false };
-
-/** Pods that run were promised memory that this machine, as it is configured now, does not have. The agent does not start. */
-export class MemoryStateError extends Error {
-  override readonly name = "MemoryStateError";
-  readonly code = "MEMORY_STATE";
-  constructor(path: string, problem: string) {
-    super(
-      `[memorymanager] the expected machine state is different from the real one: ${problem}; please drain this node and ` +
-        `delete the memory manager checkpoint file "${path}" before starting again, or take back the change`,
-    );
-  }
-}
-export const isMemoryStateError = (error: unknown): error is MemoryStateError => error instanceof MemoryStateError;
 
 export class HeldMemory {
   private readonly held = new Map<string, Map<string, readonly MemoryBlock[]>>();
@@ -47,9 +35,11 @@ export class HeldMemory {
   /** Reads what an earlier agent left, of these pods. Garbage is set aside with a warning. @throws MemoryStateError */
   async load(uids: ReadonlySet<string>): Promise<void> {
     const state = await readState(this.path, decodeMemoryState, { clock: this.clock, log: this.log });
+    if (state !== undefined) refuseOthers(state, POLICY, this.path);
     for (const [uid, containers] of state?.entries ?? []) if (uids.has(uid)) this.held.set(uid, new Map(containers));
     const problem = misfit(this.empty, this.held);
-    if (problem !== undefined) throw new MemoryStateError(this.path, problem);
+    if (problem !== undefined)
+      throw new MemoryStateError(this.path, `the expected machine state is different from the real one: ${problem}`);
     this.save();
     await this.writing;
   }

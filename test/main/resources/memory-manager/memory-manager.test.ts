@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
-import { isMemoryStateError } from "../../../../src/main/resources/memory-manager/memory-assignments.js";
+import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manager/none-policy.js";
+import { isMemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { value } from "../../../../src/shared/api/quantity.js";
 import { pod } from "../../../support/pods.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 import { asking, guaranteed, manager } from "./kit.js";
 
 const two = [{ id: 0 }, { id: 1 }];
@@ -135,6 +137,24 @@ test("an agent that starts anew finds what pods that are still known have", asyn
   };
   assert.equal(state.policyName, "Static");
   assert.deepEqual(Object.keys(state.entries), ["uid-b", "uid-c"]);
+});
+
+test("another policy's promises keep the agent from starting, an empty state is anybody's", async (t) => {
+  const { admit, root, made, kept } = await manager(t, two);
+  const none = () => checkNoMemoryPolicy(root, new SteppedClock(), kept.log);
+  await none();
+  await admit(guaranteed("a", "2Gi"));
+  await assert.rejects(none(), (error: unknown) => {
+    assert.ok(isMemoryStateError(error));
+    assert.match(
+      error.message,
+      /configured policy "None" differs from state checkpoint policy "Static", please drain this/,
+    );
+    return true;
+  });
+  made.release("uid-a");
+  await made.stop();
+  await none();
 });
 
 test("garbage is set aside; a machine that lost what pods hold keeps the agent from starting, one that grew does not", async (t) => {

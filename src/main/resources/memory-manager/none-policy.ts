@@ -1,0 +1,14 @@
+// Policy None hands out nothing, but must not pass over what another policy has promised.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { readState } from "../../../shared/fs/state-file.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { decodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
+import { refuseOthers } from "./state-error.js";
+
+/** Rejects with MemoryStateError. */
+export async function checkNoMemoryPolicy(rootDir: string, clock: Clock, log: Logger): Promise<void> {
+  const path = join(rootDir, MEMORY_STATE_FILE);
+  const state = await readState(path, decodeMemoryState, { clock, log });
+  if (state !== undefined) refuseOthers(state, "None", path);
+}

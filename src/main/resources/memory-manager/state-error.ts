@@ -1,0 +1,24 @@
+// A state of the memory manager that this agent must not pass over: what pods were promised would be nobody's.
+import type { MemoryState } from "./checkpoint.js";
+
+/** The agent does not start; the file stays. */
+export class MemoryStateError extends Error {
+  override readonly name = "MemoryStateError";
+  readonly code = "MEMORY_STATE";
+  constructor(path: string, problem: string) {
+    super(
+      `could not restore state from checkpoint: [memorymanager] ${problem}, please drain this node and delete the memory ` +
+        `manager checkpoint file "${path}" before restarting Kubelet, or take back the change of its configuration`,
+    );
+  }
+}
+export const isMemoryStateError = (error: unknown): error is MemoryStateError => error instanceof MemoryStateError;
+
+/** One in which nobody holds anything may be anybody's. @throws MemoryStateError */
+export function refuseOthers({ policyName, entries }: MemoryState, policy: "None" | "Static", path: string): void {
+  if (policyName === policy || entries.size === 0) return;
+  throw new MemoryStateError(
+    path,
+    `configured policy "${policy}" differs from state checkpoint policy "${policyName}"`,
+  );
+}
