@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { call } from "../../packaging/standalone/cri.js";
@@ -95,6 +96,15 @@ describe("static policies, single-numa-node", () => {
       "Pod was rejected: Allocate failed due to [memorymanager] failed to get the default NUMA affinity, no NUMA nodes with " +
         "enough memory is available, which is unexpected",
     );
+    assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
+  });
+
+  test("CPUs that others have leave no place to agree on", async () => {
+    const cpus = String(availableParallelism() - 1);
+    await node.writeManifest("second", manifest("second", [guaranteed(cpus, "32Mi")]));
+    const { status } = await waitForPod(node, "second", (seen) => seen.status?.phase === "Failed", "refused");
+    assert.equal(status?.reason, "TopologyAffinityError");
+    assert.equal(status.message, "Pod was rejected: Resources cannot be allocated with Topology locality");
     assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
   });
 

@@ -8,14 +8,24 @@ import type { Logger } from "../../../shared/log/logger.js";
 interface LeftStateSettings {
   rootDir: string;
   cpuManagerPolicy: "none" | "static";
+  memoryManagerPolicy: "None" | "Static";
 }
 
 /** Rejects with what the policy's own part says of a state that is not its own. */
 export async function checkLeftStates(settings: LeftStateSettings, clock: Clock, log: Logger): Promise<void> {
-  const { rootDir, cpuManagerPolicy } = settings;
-  if (cpuManagerPolicy !== "none" || !(await isThere(join(rootDir, "cpu_manager_state")))) return;
-  const { checkNoCpuPolicy } = await import("../cpu-manager/none-policy.js");
-  await checkNoCpuPolicy(rootDir, clock, log);
+  const { rootDir, cpuManagerPolicy, memoryManagerPolicy } = settings;
+  const [cpus, memory] = await Promise.all([
+    cpuManagerPolicy === "none" && isThere(join(rootDir, "cpu_manager_state")),
+    memoryManagerPolicy === "None" && isThere(join(rootDir, "memory_manager_state")),
+  ]);
+  if (cpus) {
+    const { checkNoCpuPolicy } = await import("../cpu-manager/none-policy.js");
+    await checkNoCpuPolicy(rootDir, clock, log);
+  }
+  if (memory) {
+    const { checkNoMemoryPolicy } = await import("../memory-manager/none-policy.js");
+    await checkNoMemoryPolicy(rootDir, clock, log);
+  }
 }
 
 async function isThere(path: string): Promise<boolean> {

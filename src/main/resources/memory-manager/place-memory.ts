@@ -41,21 +41,14 @@ export function choosePlace(
   affinity: TopologyHint | undefined,
   reusable: Reusable,
 ): readonly number[] {
-  const enough =
-    affinity !== undefined &&
-    [...requests].every(([name, size]) => sumOn(machine, affinity.nodes, name, "free") >= size);
-  let nodes = affinity?.nodes ?? [];
-  if (!enough) {
-    const wider = memoryHints(machine, requests, reusable).filter((hint) =>
-      nodes.every((id) => hint.nodes.includes(id)),
-    );
-    const best = wider.find(({ preferred }) => preferred) ?? wider[0];
-    if (best === undefined) throw unexpected(affinity === undefined ? NO_DEFAULT : NO_EXTENSION);
-    if (affinity?.preferred === true && !best.preferred) throw unexpected(NOT_PREFERRED);
-    nodes = best.nodes;
-  }
-  if (!mayServe(machine, nodes)) throw unexpected(VIOLATES);
-  return nodes;
+  const { nodes = [], preferred = false } = affinity ?? {};
+  const large = [...requests].every(([name, size]) => sumOn(machine, nodes, name, "free") >= size);
+  if (nodes.length > 0 && large && mayServe(machine, nodes)) return nodes;
+  const wider = memoryHints(machine, requests, reusable).filter((hint) => nodes.every((id) => hint.nodes.includes(id)));
+  const best = wider.find((hint) => hint.preferred) ?? wider[0];
+  if (best === undefined) throw unexpected(nodes.length === 0 ? NO_DEFAULT : large ? VIOLATES : NO_EXTENSION);
+  if (preferred && !best.preferred) throw unexpected(NOT_PREFERRED);
+  return best.nodes;
 }
 
 const NO_DEFAULT =

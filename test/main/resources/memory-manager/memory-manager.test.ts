@@ -109,6 +109,21 @@ test("an affinity that is too small is widened, one that others preferred is not
   assert.deepEqual(made.grant(big, app), { memoryNodes: "1" });
 });
 
+test("one node of a group is widened to the group; what lies across others is refused", async (t) => {
+  const { made, admit } = await manager(t, [...two, { id: 2 }]);
+  await admit(guaranteed("wide", "4Gi"));
+  const small = guaranteed("small", "1Gi");
+  const [app] = small.spec.containers;
+  assert.ok(app);
+  await made.allocate(small, app, { nodes: [1], preferred: false });
+  assert.deepEqual(made.grant(small, app), { memoryNodes: "0-1" });
+  const across = guaranteed("across", "1Gi");
+  await assert.rejects(
+    made.allocate(across, app, { nodes: [1, 2], preferred: false }),
+    because(/preferred hint violates NUMA node allocation/),
+  );
+});
+
 test("hints: what fits now, preferred as narrow as on an empty machine; what a container has it keeps", async (t) => {
   const { made, admit } = await manager(t, two);
   const [a, b] = [guaranteed("a", "2Gi"), guaranteed("b", "3Gi")];
