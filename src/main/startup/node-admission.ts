@@ -82,7 +82,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
     return {
       ...known,
       shuttingDown: parts.shuttingDown?.() ?? false,
-      allocatable: devices.allocatable(pod.metadata.uid, known.allocatable),
+      allocatable: devices.allocatable(pod, known.allocatable),
       supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
     };
   };

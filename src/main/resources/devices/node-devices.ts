@@ -11,11 +11,13 @@ import type { PluginHandler } from "../../node/plugins/handler.js";
 import type { NodeResources } from "../node-capacity.js";
 import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
 import type { DeviceManager } from "./device-manager.js";
-import { wantsDevices } from "./device-requests.js";
+import { podDeviceRequests, wantsDevices } from "./device-requests.js";
 import { preparePluginDirectory } from "./plugin-directory.js";
 import { numaNodes } from "./numa-nodes.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface NodeDevicesOptions {
   rootDir: string;
@@ -92,15 +94,18 @@ export class NodeDevices {
   }
 
   /**
-   * What of the node a pod may use, for admission: of plugins' resources what they offer now, whatever the API server has;
-   * a pod that has its devices fits, though their plugin is away.
+   * What of the node a pod may use, for admission: of plugins' resources what they offer now, whatever the API server has.
+   * A pod that has its devices fits, though their plugin is away; one that runs has them, though nobody knows which.
    */
-  allocatable(podUid: string, known: NodeResources): NodeResources {
+  allocatable(pod: Pod, known: NodeResources): NodeResources {
     const manager = this.loaded;
     if (manager === undefined) return known;
+    const { uid } = pod.metadata;
     const offered = manager.pool.counts().allocatable;
     const own = raisedTo(new Map([...known].filter(([name]) => !offered.has(name))), offered);
-    return manager.granted.has(podUid) ? raisedTo(own, manager.granted.totals()) : own;
+    const raised = manager.granted.has(uid) ? raisedTo(own, manager.granted.totals()) : own;
+    if (!this.options.podRuns(uid)) return raised;
+    return raisedTo(raised, new Map([...podDeviceRequests(pod).keys()].map((name) => [name, NO_LIMIT])));
   }
 
   /** Of each device that the container has: containerStatuses[].allocatedResourcesStatus. */

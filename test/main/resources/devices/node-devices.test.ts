@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { test, type TestContext } from "node:test";
+import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
+import { NodeDevices } from "../../../../src/main/resources/devices/node-devices.js";
+import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
+import { parseQuantity, value } from "../../../../src/shared/api/quantity.js";
+import { createLogger } from "../../../../src/shared/log/logger.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+import { container } from "../pods.js";
+import { devices, GPU, podOf, wanting } from "./kit.js";
+
+async function made(t: TestContext) {
+  const rootDir = await mkdtemp(`${tmpdir()}/nodelet-nd-`);
+  const running = new Set<string>();
+  const told: DeviceCounts[] = [];
+  const node = new NodeDevices({
+    rootDir,
+    podRuns: (uid) => running.has(uid),
+    resources: () => ({ setDevices: (counts) => void told.push(counts) }),
+    load: async () => {
+      if (node.manager === undefined) await (await node.make()).start(() => []);
+    },
+    onHealth: () => undefined,
+    registry: new ThreadRegistry("main"),
+    clock: new SteppedClock(),
+    log: createLogger({ thread: "test", level: "silent" }),
+  });
+  t.after(async () => {
+    node.stop();
+    await node.manager?.stop();
+    await rm(rootDir, { recursive: true, force: true });
+  });
+  return { node, rootDir, running, told };
+}
+
+/** A pod that was given device a, by an earlier agent. */
+const GIVEN = encodeCheckpoint({
+  PodDeviceEntries: [{ PodUID: "1", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "" }],
+  RegisteredDevices: { [GPU]: ["a", "b"] },
+});
+
+test("nothing is loaded for pods without devices", async (t) => {
+  const { node } = await made(t);
+  assert.equal(node.wanted(podOf("1", container("c", { cpu: "1" }, { cpu: "1", memory: "1Mi" }))), false);
+  assert.equal(node.wanted(podOf("1", wanting("c", 0))), false);
+  assert.equal(node.wanted(podOf("1", wanting("c", 1))), true);
+  const known = new Map([["cpu", parseQuantity("4")]]);
+  assert.equal(node.allocatable(podOf("1", wanting("c", 1)), known), known);
+  assert.deepEqual(node.health("1", "c"), []);
+});
+
+test("what a pod may use, and how its devices are", async (t) => {
+  const { node, rootDir, running, told } = await made(t);
+  await mkdir(`${rootDir}/device-plugins`, { recursive: true });
+  await writeFile(`${rootDir}/device-plugins/kubelet_internal_checkpoint`, GIVEN);
+  await node.serve();
+  assert.deepEqual((await readdir(`${rootDir}/device-plugins`)).sort(), [
+    "DEPRECATION",
+    "kubelet.sock",
+    "kubelet_internal_checkpoint",
+  ]);
+  assert.deepEqual(told.at(-1)?.allocatable, new Map([[GPU, 0]]));
+  // The Node object still tells of what another agent had.
+  const known = new Map([[GPU, parseQuantity("7")]]);
+  const may = (uid: string, resource = GPU): bigint =>
+    value(node.allocatable(podOf(uid, wanting("c", 1, resource)), known).get(resource) ?? "0");
+  assert.equal(may("2"), 0n, "a new pod: the plugin has not registered");
+  assert.equal(may("1"), 1n, "a pod with its device");
+  assert.equal(may("3", "example.com/lost"), 0n);
+  running.add("3");
+  assert.ok(may("3", "example.com/lost") > 1000n, "it runs: what it has was forgotten, not taken");
+  const health = (): unknown => node.health("1", "c")[0]?.resources;
+  assert.deepEqual(health(), [{ resourceID: "a", health: "Healthy" }]);
+  node.manager?.pool.update(GPU, devices({ a: { healthy: false } }));
+  assert.deepEqual(health(), [{ resourceID: "a", health: "Unhealthy" }]);
+});
