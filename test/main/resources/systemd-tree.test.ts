@@ -12,6 +12,7 @@ import {
   type CgroupManager,
   type CgroupManagerOptions,
 } from "../../../src/main/resources/cgroup-manager.js";
+import { isCgroupMissingError } from "../../../src/main/resources/cgroup-errors.js";
 import { isSystemdJobError } from "../../../src/main/resources/systemd-errors.js";
 import { systemdUnits, type SystemdUnits } from "../../../src/main/resources/systemd-units.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -214,3 +215,19 @@ for (const cgroupRoot of ["/a/b-c", "a-b_c.slice", "/a.slice/a-b_c.slice"]) {
     assert.ok(!existsSync(`${slices.root}/a.slice/a-b_c.slice`));
   });
 }
+
+test("limits of all pods and of a slice of the administrator's are properties of units that exist", async () => {
+  const cgroups = manager();
+  await cgroups.setUp();
+  const limits = { cpuShares: 512n, memoryBytes: 20_000_000n };
+  assert.deepEqual(await callsDuring(() => cgroups.limitPods(limits)), ["SetUnitProperties kubepods.slice"]);
+  assert.equal(slices.systemd.units.get("kubepods.slice")?.properties.get("MemoryMax"), "20000000");
+  assert.equal(await slices.read("kubepods.slice", "cpu.weight"), "20");
+  assert.deepEqual(await callsDuring(() => cgroups.limitPods(limits)), [], "right already");
+
+  await assert.rejects(cgroups.limitExisting("/kube-reserved.slice", { cpuShares: 512n }), isCgroupMissingError);
+  await units.start("system.slice", [], []);
+  const called = await callsDuring(() => cgroups.limitExisting("/system", { cpuShares: 512n }));
+  assert.deepEqual(called, ["SetUnitProperties system.slice"], "the suffix may be left out; nothing is started");
+  assert.equal(await slices.read("system.slice", "cpu.weight"), "20");
+});
