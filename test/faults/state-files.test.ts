@@ -23,11 +23,14 @@ const FILES = (uid: string): readonly string[] => [
   "graceful_node_shutdown_state",
   `image_manager/pulled/${IMAGE_RECORD}`,
   `image_manager/pulling/${IMAGE_RECORD}`,
+  "cpu_manager_state",
+  "memory_manager_state",
+  "device-plugins/kubelet_internal_checkpoint",
   `pods/${uid}/plugins/kubernetes.io~empty-dir/memory/mount.json`,
 ];
 
 /** Read when they are needed, or as good as they are: a note of a mount counts as one whatever it says. */
-const QUIET = /^image_manager\/|\/mount\.json$/;
+const QUIET = /^image_manager\/|_manager_state$|^device-plugins\/|\/mount\.json$/;
 
 describe("state files of any shape", () => {
   let node: TestNode;

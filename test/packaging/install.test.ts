@@ -11,6 +11,7 @@ import { readOptions, type InstallerOptions } from "../../packaging/install/opti
 import { uninstall } from "../../packaging/install/uninstall.js";
 import { isSetupProblem } from "../../packaging/standalone/problem.js";
 import { rootEntries } from "../../src/main/runtime/config/data-dirs.js";
+import { LOGIND_CONF_DIR } from "../../src/main/node/shutdown/inhibit-delay.js";
 import { directoriesOf } from "../../src/main/startup/directories.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {
@@ -193,8 +194,9 @@ test("purge knows every folder and state file that the agent makes", () => {
   // The administrator's profiles.
   assert.ok(!STATE.includes(seccomp));
   const { pki, imageManager, allocatedPodsState, actuatedPodsState } = rootEntries;
-  const more = [pki, imageManager, allocatedPodsState, actuatedPodsState, "nodelet"];
-  const all = [...Object.values(made), ...more.map((name) => join(STATE_ROOT, name))];
+  const more = [pki, imageManager, allocatedPodsState, actuatedPodsState, "graceful_node_shutdown_state", "nodelet"];
+  const logind = join(LOGIND_CONF_DIR, "99-kubelet.conf");
+  const all = [...Object.values(made), ...more.map((name) => join(STATE_ROOT, name)), logind];
   assert.deepEqual([...STATE].sort(), all.sort());
 });
 

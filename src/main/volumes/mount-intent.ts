@@ -3,6 +3,7 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { atomicWrite, errorCode } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
+import { removeOwnTree } from "./remove-tree.js";
 
 /** What the agent mounts for pods: file system types, and "bind" for a directory of the node's, of whatever type. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;
@@ -38,13 +39,21 @@ export async function readIntent(metaDirectory: string): Promise<KnownIntent | u
     text = await readFile(`${metaDirectory}/${FILE}`, "utf8");
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "EISDIR") return { kind: undefined };
     throw error;
   }
   return { kind: kindOf(text) };
 }
 
 export async function clearIntent(metaDirectory: string): Promise<void> {
-  await rm(`${metaDirectory}/${FILE}`, { force: true });
+  const path = `${metaDirectory}/${FILE}`;
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    // A folder in its place: it must not keep the pod from going.
+    if (errorCode(error) !== "ERR_FS_EISDIR") throw error;
+    await removeOwnTree(path);
+  }
 }
 
 function kindOf(text: string): OwnFsType | undefined {

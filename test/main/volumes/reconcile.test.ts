@@ -2,7 +2,7 @@
 // before it deletes anything.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { isForeignMountError } from "../../../src/main/volumes/errors.js";
 import { reconcile } from "../../../src/main/volumes/reconcile.js";
@@ -142,7 +142,8 @@ test("a pod's directory that cannot be read spoils nobody else's", async (t) => 
   mkdirSync(`${root}/pods/uid-1/plugins/${EMPTY_DIR}/a`, { recursive: true });
   writeFileSync(`${root}/pods/uid-1/plugins/${EMPTY_DIR}/a/ready`, "");
   mkdirSync(`${root}/pods/uid-2/volumes/${EMPTY_DIR}/b`, { recursive: true });
-  mkdirSync(`${root}/pods/uid-2/plugins/${EMPTY_DIR}/b/mount.json`, { recursive: true });
+  mkdirSync(`${root}/pods/uid-2/plugins/${EMPTY_DIR}/b`, { recursive: true });
+  symlinkSync("mount.json", `${root}/pods/uid-2/plugins/${EMPTY_DIR}/b/mount.json`);
   const counted: boolean[] = [];
   const metrics = { ...options(root).metrics, reconstructed: (ok: boolean) => counted.push(ok) };
   const found = await reconcile({ ...options(root), metrics });
