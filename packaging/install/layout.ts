@@ -45,8 +45,9 @@ export const KUBEADM_DROP_INS: readonly string[] = [
 /** What the agent keeps below its default directories; other programs' files there are left alone. */
 export const STATE: readonly string[] = [
   ...[
-    ...["pods", "plugins", "plugins_registry", "pod-resources", "checkpoints", "pki", "nodelet"],
+    ...["pods", "plugins", "plugins_registry", "pod-resources", "device-plugins", "checkpoints", "pki", "nodelet"],
     ...["image_manager", "allocated_pods_state", "actuated_pods_state", "graceful_node_shutdown_state"],
+    ...["cpu_manager_state", "memory_manager_state"],
   ].map((name) => `/var/lib/kubelet/${name}`),
   // How long logind is to wait for pods at the machine's end.
   "/etc/systemd/logind.conf.d/99-kubelet.conf",

@@ -193,8 +193,9 @@ test("purge knows every folder and state file that the agent makes", () => {
   assert.equal(root, STATE_ROOT);
   // The administrator's profiles.
   assert.ok(!STATE.includes(seccomp));
-  const { pki, imageManager, allocatedPodsState, actuatedPodsState } = rootEntries;
-  const more = [pki, imageManager, allocatedPodsState, actuatedPodsState, "graceful_node_shutdown_state", "nodelet"];
+  const { pki, imageManager, allocatedPodsState, actuatedPodsState, cpuManagerState, memoryManagerState } = rootEntries;
+  const states = [allocatedPodsState, actuatedPodsState, cpuManagerState, memoryManagerState];
+  const more = [pki, imageManager, ...states, "graceful_node_shutdown_state", "device-plugins", "nodelet"];
   const logind = join(LOGIND_CONF_DIR, "99-kubelet.conf");
   const all = [...Object.values(made), ...more.map((name) => join(STATE_ROOT, name)), logind];
   assert.deepEqual([...STATE].sort(), all.sort());
