@@ -46,6 +46,33 @@ export interface ChangeOwnershipResult {
   error?: { path: string; message: string };
 }
 
+/** A directory, or a file, to be measured. */
+export interface UsageTree {
+  root: string;
+  /** Does the root itself count, too? */
+  itself: boolean;
+  /** Directories to go into, relative to the root, one character per byte; absent: it is not begun. */
+  pending?: string[];
+}
+/** A part of measuring: the job is repeated with the trees that it left over until nothing is pending. */
+export interface DirectoryUsageJob {
+  trees: UsageTree[];
+  /** The job ends after about so many files; a directory is not cut in two. */
+  maxFiles: number;
+}
+export interface DirectoryUsageResult {
+  /** In the order of the job. */
+  trees: UsagePart[];
+  /** What the job took of the thread's time. */
+  workMs: number;
+}
+/** What the job found of one tree: as du counts, by blocks. A file of several names is shared out among them. */
+export interface UsagePart {
+  bytes: number;
+  inodes: number;
+  pending: string[];
+}
+
 export interface CompressLogJob {
   /** A rotated log file; it is replaced by one with .gz after its name. */
   path: string;
@@ -118,5 +145,6 @@ export interface TaskFunctions {
   makeSelfSigned: { job: MakeSelfSignedJob; result: MakeSelfSignedResult };
   describeCertificate: { job: DescribeCertificateJob; result: DescribeCertificateResult };
   changeOwnership: { job: ChangeOwnershipJob; result: ChangeOwnershipResult };
+  directoryUsage: { job: DirectoryUsageJob; result: DirectoryUsageResult };
 }
 export type TaskName = keyof TaskFunctions;

@@ -6,6 +6,7 @@ export { makeCertificateRequest, makeSelfSigned } from "./certificates/make.js";
 export { compressLog } from "./compress-log.js";
 export { decodeManifest } from "./manifest/decode.js";
 export { changeOwnership } from "./ownership/change-ownership.js";
+export { directoryUsage } from "./usage/directory-usage.js";
 
 /** For a thread that is to be loaded before its first job. */
 export function awake(): void {

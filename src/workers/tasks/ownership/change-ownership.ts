@@ -15,15 +15,12 @@ import {
   type Dirent,
 } from "node:fs";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { withGroupBits } from "../../../shared/fs/group-mode.js";
+import { inside, openBelow, unlessMovedOn } from "../below.js";
 
 // A handle on the place itself, whatever it is; Node does not name the flag.
 const O_PATH = 0o10000000;
-const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const KEEP = -1;
-/** Gone, or something else by now: whoever changed it made it with the rights it has. */
-const MOVED_ON = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);
 
 export function changeOwnership(job: ChangeOwnershipJob): ChangeOwnershipResult {
   const pending = [...job.pending];
@@ -91,30 +88,5 @@ function changeFile(place: Buffer, group: number, readOnly: boolean): void {
     chmodSync(itself, withGroupBits(stats, readOnly));
   } finally {
     closeSync(file);
-  }
-}
-
-function openBelow(root: string, relative: string): number | undefined {
-  let here = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
-  for (const part of relative.split("/").filter((name) => name !== "")) {
-    const above = here;
-    const next = unlessMovedOn(() => openSync(inside(above, Buffer.from(part, "latin1")), DIRECTORY));
-    closeSync(above);
-    if (next === undefined) return undefined;
-    here = next;
-  }
-  return here;
-}
-
-function inside(directory: number, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), name]);
-}
-
-function unlessMovedOn<T>(step: () => T): T | undefined {
-  try {
-    return step();
-  } catch (error) {
-    if (MOVED_ON.has(errorCode(error) ?? "")) return undefined;
-    throw error;
   }
 }

@@ -1,0 +1,136 @@
+// What pods have on disk, for whoever asks: the eviction thread and the stats pages. Figures are kept with their time; a walk is
+// made only when somebody asks for newer ones.
+// What must hold: one walk at a time, however many ask; a pod that is gone is walked no further, and its figures go with it; nobody
+// waits longer than he said, and the walk goes on for the next who asks.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { measurePod, WorkBudget, type WalkDeps } from "./measure-pod.js";
+
+/** How long an asker waits for walks, unless he says otherwise. */
+const PATIENCE_MS = 2000;
+
+export interface DiskUsageDeps extends WalkDeps {
+  /** undefined: no such pod here. */
+  pod(uid: string): Pod | undefined;
+  clock: Pick<Clock, "now" | "monotonic" | "after" | "sleep">;
+  log: Pick<Logger, "warn">;
+}
+
+interface Kept {
+  usage: PodDiskUsage;
+  /** Monotonic. */
+  measuredAt: number;
+}
+
+interface Waiting {
+  done: Promise<void>;
+  finish: () => void;
+}
+
+export class DiskUsage {
+  private readonly kept = new Map<string, Kept>();
+  /** Pods to be walked, in the order in which they were asked for. */
+  private readonly queue = new Map<string, Waiting>();
+  private walking: { uid: string; abort: AbortController } | undefined;
+  private running: Promise<void> | undefined;
+  private readonly budget: WorkBudget;
+  private stopped = false;
+
+  constructor(private readonly deps: DiskUsageDeps) {
+    this.budget = new WorkBudget(deps.clock);
+  }
+
+  /**
+   * The newest figures there are of these pods; pods without any are left out. Those older than `maxAgeMs` are measured anew, and
+   * waited for up to `patienceMs` (0: not at all). Never rejects.
+   */
+  async of(uids: readonly string[], maxAgeMs: number, patienceMs = PATIENCE_MS): Promise<PodDiskUsage[]> {
+    const due = uids.filter((uid) => this.isOlder(uid, maxAgeMs) && this.deps.pod(uid) !== undefined);
+    if (!this.stopped && due.length > 0) {
+      const walks = due.map((uid) => this.enqueue(uid));
+      this.running ??= this.walkAll();
+      if (patienceMs > 0) await this.within(patienceMs, walks);
+    }
+    return uids.flatMap((uid) => this.kept.get(uid)?.usage ?? []);
+  }
+
+  podGone(uid: string): void {
+    this.kept.delete(uid);
+    this.queue.get(uid)?.finish();
+    this.queue.delete(uid);
+    if (this.walking?.uid === uid) this.walking.abort.abort(new Error(`pod ${uid} is gone`));
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    for (const { finish } of this.queue.values()) finish();
+    this.queue.clear();
+    this.walking?.abort.abort(new Error("the agent is stopping"));
+    await this.running;
+  }
+
+  private isOlder(uid: string, maxAgeMs: number): boolean {
+    const known = this.kept.get(uid);
+    return known === undefined || this.deps.clock.monotonic() - known.measuredAt > maxAgeMs;
+  }
+
+  /** Settles when the pod was measured, or will not be. */
+  private enqueue(uid: string): Promise<void> {
+    const known = this.queue.get(uid);
+    if (known !== undefined) return known.done;
+    let finish = (): void => undefined;
+    const done = new Promise<void>((resolve) => (finish = resolve));
+    this.queue.set(uid, { done, finish });
+    return done;
+  }
+
+  private async within(patienceMs: number, walks: readonly Promise<void>[]): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.deps.clock.after(patienceMs, resolve);
+      void Promise.all(walks).then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  private async walkAll(): Promise<void> {
+    for (let next = this.next(); next !== undefined; next = this.next()) {
+      const [uid, { finish }] = next;
+      await this.walk(uid);
+      finish();
+      // Asked for once more while it was measured: what was found just now is new enough.
+      if (this.queue.get(uid)?.finish === finish) this.queue.delete(uid);
+    }
+    this.running = undefined;
+  }
+
+  private next(): [string, Waiting] | undefined {
+    const [first] = this.queue;
+    return first;
+  }
+
+  private async walk(uid: string): Promise<void> {
+    const { deps } = this;
+    const pod = deps.pod(uid);
+    if (pod === undefined) return;
+    const abort = new AbortController();
+    this.walking = { uid, abort };
+    try {
+      const usage = await measurePod(pod, deps, this.budget, abort.signal);
+      if (!abort.signal.aborted) this.kept.set(uid, { usage, measuredAt: deps.clock.monotonic() });
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      const { name, namespace } = pod.metadata;
+      deps.log.warn(
+        { err: error, uid },
+        `what pod ${name}_${namespace}(${uid}) has on disk could not be measured: ${errorText(error)}; its last figures count`,
+      );
+    } finally {
+      this.walking = undefined;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// What directories take of the disk, in jobs: the same sum however it is cut, links not followed, names of one file shared out.
+import assert from "node:assert/strict";
+import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { UsageTree } from "../../../src/shared/contracts/tasks.js";
+import { directoryUsage } from "../../../src/workers/tasks/usage/directory-usage.js";
+import { temporaryFolder } from "../../support/sources-kit.js";
+
+interface Sum {
+  bytes: number;
+  inodes: number;
+  jobs: number;
+}
+
+function inJobs(roots: Pick<UsageTree, "root" | "itself">[], maxFiles: number): Sum {
+  const sum = { bytes: 0, inodes: 0, jobs: 0 };
+  let trees: UsageTree[] = roots;
+  while (trees.length > 0) {
+    const result = directoryUsage({ trees, maxFiles });
+    assert.ok(result.workMs >= 0);
+    sum.jobs++;
+    trees = result.trees.flatMap(({ bytes, inodes, pending }, index) => {
+      sum.bytes += bytes;
+      sum.inodes += inodes;
+      return pending.length === 0 ? [] : [{ ...trees[index]!, pending }];
+    });
+  }
+  return { ...sum, bytes: Math.round(sum.bytes), inodes: Math.round(sum.inodes) };
+}
+
+const size = (path: string): number => lstatSync(path).blocks * 512;
+
+test("files, directories, odd names and links, in one job or in many", async (t) => {
+  const root = join(await temporaryFolder(t), "tree");
+  const outside = join(await temporaryFolder(t), "outside");
+  for (const folder of [join(root, "a/b/c"), join(root, "d"), outside]) await mkdir(folder, { recursive: true });
+  const files = ["one", "a/two", "a/b/three", "a/b/c/four", "d/five"].map((name) => join(root, name));
+  for (const [index, file] of files.entries()) await writeFile(file, Buffer.alloc(5000 * (index + 1), 1));
+  await writeFile(Buffer.concat([Buffer.from(`${root}/d/`), Buffer.from([0xff, 0xfe, 0x20])]), "x");
+  await writeFile(join(outside, "big"), Buffer.alloc(1_000_000, 1));
+  await symlink(outside, join(root, "a/away"));
+  for (const name of ["d/again", "a/b/again", "third"]) await link(join(root, "one"), join(root, name));
+  const folders = ["a", "a/b", "a/b/c", "d"].map((name) => join(root, name));
+  const odd = Buffer.concat([Buffer.from(`${root}/d/`), Buffer.from([0xff, 0xfe, 0x20])]);
+  const bytes =
+    [...files, ...folders, join(root, "a/away")].reduce((sum, path) => sum + size(path), 0) +
+    lstatSync(odd).blocks * 512;
+  const whole = inJobs([{ root, itself: false }], 1_000_000);
+  assert.deepEqual(whole, { bytes, inodes: files.length + folders.length + 2, jobs: 1 });
+  const withItself = inJobs([{ root, itself: true }], 1_000_000);
+  assert.deepEqual(withItself, { bytes: bytes + size(root), inodes: whole.inodes + 1, jobs: 1 });
+  const file = { root: join(root, "d/five"), itself: true };
+  const gone = { root: join(root, "no/such"), itself: true };
+  for (const maxFiles of [1, 2, 3, 7]) {
+    const cut = inJobs([{ root, itself: true }, file, gone], maxFiles);
+    assert.deepEqual(
+      [cut.bytes, cut.inodes],
+      [withItself.bytes + size(file.root), withItself.inodes + 1],
+      `jobs of ${maxFiles} files`,
+    );
+    assert.ok(cut.jobs > 1);
+  }
+});
+
+test("what goes away between two jobs is not counted, and no failure", async (t) => {
+  const root = join(await temporaryFolder(t), "tree");
+  await mkdir(join(root, "a/b"), { recursive: true });
+  const first = directoryUsage({ trees: [{ root, itself: false }], maxFiles: 1 });
+  assert.deepEqual([first.trees[0]?.inodes, first.trees[0]?.pending], [1, ["a"]]);
+  await rm(root, { recursive: true });
+  const next = directoryUsage({ trees: [{ root, itself: false, pending: ["a"] }], maxFiles: 10 });
+  assert.deepEqual(next.trees, [{ bytes: 0, inodes: 0, pending: [] }]);
+});
+
+test("a file system of its own is asked, not walked", () => {
+  const [part] = directoryUsage({ trees: [{ root: "/proc", itself: true }], maxFiles: 5 }).trees;
+  assert.deepEqual(part, { bytes: 0, inodes: 0, pending: [] });
+});
