@@ -10,6 +10,8 @@ import type { ImageUsers } from "./image-users.js";
 
 /** The sync path as tidying up sees it. */
 export interface CollectionSource {
+  /** The pod has come to its end, though its source still wants it. */
+  isOver(uid: string): boolean;
   /** Every source has spoken, the runtime has been seen, and who nobody wants is being ended. */
   settled(): boolean;
   observed(): Iterable<ObservedPod>;
@@ -17,7 +19,7 @@ export interface CollectionSource {
   wanted(): Iterable<Pod>;
 }
 
-export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods"> {
+export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods" | "isOver"> {
   source: CollectionSource;
   users: ImageUsers;
   leases: ImageLeases;
@@ -28,7 +30,11 @@ export class Collection implements ImageGcUpcalls {
   private readonly containers: ContainerCollector;
 
   constructor(private readonly deps: CollectionDeps) {
-    this.containers = new ContainerCollector({ ...deps, livingPods: () => this.livingPods() });
+    this.containers = new ContainerCollector({
+      ...deps,
+      livingPods: () => this.livingPods(),
+      isOver: (uid) => deps.source.isOver(uid),
+    });
   }
 
   start(): void {
@@ -37,6 +43,11 @@ export class Collection implements ImageGcUpcalls {
 
   stop(): Promise<void> {
     return this.containers.stop();
+  }
+
+  /** The disk is short: ended containers go, all of pods that are over. */
+  removeDeadContainers(): Promise<void> {
+    return this.containers.removeDead();
   }
 
   imagesInUse(images: ImageNames[]): Promise<string[] | undefined> {

@@ -9,7 +9,7 @@ import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../events/recorder.js";
-import { chooseDead, type DeadContainerPolicy } from "./dead-containers.js";
+import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 
 /** Container garbage collection, section 14 of upstream's rules. */
 const PERIOD_MS = 60_000;
@@ -22,6 +22,8 @@ export interface ContainerCollectorDeps {
   policy: DeadContainerPolicy;
   /** What the runtime has of the pods that run or ran here and are still wanted; undefined while that is not known. */
   livingPods(): ObservedPod[] | undefined;
+  /** Of those, pods that have come to their end. */
+  isOver: (uid: string) => boolean;
   /** The pod was changed. */
   changed(uid: string, hints: InspectHint[]): void;
   /** What pods without anybody left behind is handed to their termination. */
@@ -46,6 +48,24 @@ export class ContainerCollector {
     this.end.abort(new Error("the agent is stopping"));
     this.timer?.cancel();
     await this.round;
+  }
+
+  /**
+   * The disk is short: what is beyond the limits goes now, and all that is dead of pods that are over. Nothing before everybody
+   * wanted is known. Rejects with the first failure, once all else has been tried.
+   */
+  async removeDead(): Promise<void> {
+    await this.round;
+    const pods = this.deps.livingPods();
+    if (pods === undefined) return;
+    const { policy, clock, isOver } = this.deps;
+    const [over, living] = [pods.filter(({ uid }) => isOver(uid)), pods.filter(({ uid }) => !isOver(uid))];
+    const dead = chooseDead(living, policy, clock.now());
+    const rest = chooseOver(over, policy.minimumContainerTTLMs, clock.now());
+    await this.remove({
+      containers: [...dead.containers, ...rest.containers],
+      sandboxes: [...dead.sandboxes, ...rest.sandboxes],
+    });
   }
 
   private next(afterMs: number): void {
@@ -75,15 +95,19 @@ export class ContainerCollector {
   }
 
   /** Rejects with the first failure, once all else has been tried. */
-  private async collect(pods: readonly ObservedPod[]): Promise<void> {
-    const { cri, policy, clock, log } = this.deps;
+  private collect(pods: readonly ObservedPod[]): Promise<void> {
+    const { policy, clock } = this.deps;
+    return this.remove(chooseDead(pods, policy, clock.now()));
+  }
+
+  private async remove({ containers, sandboxes }: Chosen): Promise<void> {
+    const { cri, log } = this.deps;
     const { signal } = this.end;
-    const { containers, sandboxes } = chooseDead(pods, policy, clock.now());
     if (containers.length + sandboxes.length === 0) return;
     const names = containers.map(({ uid, name }) => `${name} of pod ${uid}`);
     log.info(
       { containers: containers.length, sandboxes: sandboxes.length },
-      `removing ended containers beyond the limits (${names.slice(0, 10).join(", ")}) and ${sandboxes.length} empty sandboxes`,
+      `removing ended containers (${names.slice(0, 10).join(", ")}) and ${sandboxes.length} empty sandboxes`,
     );
     const waiting: Removal[] = [
       ...containers.map(({ uid, id }): Removal => ({
@@ -103,14 +127,14 @@ export class ContainerCollector {
     const failures: unknown[] = [];
     const lane = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
-        await this.remove(next).catch((error: unknown) => failures.push(error));
+        await this.removeOne(next).catch((error: unknown) => failures.push(error));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
     if (failures.length > 0) throw failures[0];
   }
 
-  private async remove({ uid, run, hints }: Removal): Promise<void> {
+  private async removeOne({ uid, run, hints }: Removal): Promise<void> {
     try {
       await run();
     } catch (error) {

@@ -59,6 +59,28 @@ export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPol
   return { containers, sandboxes: all.flatMap(emptySandboxes) };
 }
 
+/** All that is dead of pods that are over: their records say how they ended, and the disk is short. */
+export function chooseOver(pods: Iterable<ObservedPod>, minimumTTLMs: number, now: number): Chosen {
+  const before = BigInt(now - minimumTTLMs) * 1_000_000n;
+  const all = [...pods];
+  return {
+    containers: all.flatMap(({ uid, containers }) =>
+      containers
+        .filter(({ state, createdAt }) => state === ContainerState.CONTAINER_EXITED && createdAt < before)
+        .map(({ id, metadata }) => ({ uid, id, name: metadata?.name ?? "" })),
+    ),
+    sandboxes: all
+      .filter(({ containers }) =>
+        containers.every(({ state, createdAt }) => state === ContainerState.CONTAINER_EXITED && createdAt < before),
+      )
+      .flatMap(({ uid, sandboxes }) =>
+        sandboxes
+          .filter(({ state }) => state === PodSandboxState.SANDBOX_NOTREADY)
+          .map(({ id }) => ({ uid, id, name: "" })),
+      ),
+  };
+}
+
 function unitsOf({ uid, containers }: ObservedPod, before: bigint): Unit[] {
   const units = new Map<string, Unit>();
   const newestFirst = containers.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));

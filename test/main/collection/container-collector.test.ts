@@ -40,6 +40,7 @@ function build() {
   const kept = keptLog();
   const world = {
     pods: undefined as ObservedPod[] | undefined,
+    over: new Set<string>(),
     removed: [] as string[],
     changed: [] as string[],
     events: [] as Omit<EventInput, "container">[],
@@ -75,6 +76,7 @@ function build() {
     },
     policy: { minimumContainerTTLMs: 0, maximumDeadContainersPerContainer: 1, maximumDeadContainers: -1 },
     livingPods: () => world.pods,
+    isOver: (uid) => world.over.has(uid),
     changed: (uid, hints) => world.changed.push(`${uid} ${hints.map(({ kind, id }) => `${kind} ${id}`).join()}`),
     sweepLeftovers: () => {
       world.sweeps++;
@@ -187,4 +189,30 @@ test("pods with logs are read from the names of directories; other names are not
   await writeFile(join(folder, "default_file_uid-2"), "");
   assert.deepEqual((await podsWithLogs(folder)).sort(), ["0a1b", "uid-1"]);
   assert.deepEqual(await podsWithLogs(join(folder, "none")), []);
+});
+
+test("when the disk is short all that is dead of pods that are over goes; others keep their newest", async () => {
+  const { collector, world } = build();
+  await collector.removeDead();
+  assert.deepEqual(world.removed, [], "nothing before everybody wanted is known");
+  const running = ContainerStatus.fromPartial({
+    ...{ id: "half-up", state: ContainerState.CONTAINER_RUNNING, createdAt: 200n },
+    metadata: { name: "side" },
+  });
+  const half = pod("half", 1);
+  world.pods = [pod("over", 2), pod("lives", 2), { ...half, containers: [...half.containers, running] }];
+  world.over = new Set(["over", "half"]);
+  await collector.removeDead();
+  const sandboxes = ["half-s1", "lives-s1", "over-s1", "over-s100"].filter((id) => id !== "half-s1");
+  assert.deepEqual(world.removed.sort(), ["half-1", "lives-1", "over-1", "over-2", ...sandboxes].sort());
+  await collector.stop();
+});
+
+test("a failure among them is told, once the others have been tried", async () => {
+  const { collector, world } = build();
+  world.pods = [pod("over", 2)];
+  world.over = new Set(["over"]);
+  world.fail = (id) => (id === "over-1" ? failure("UNKNOWN", "busy") : undefined);
+  await assert.rejects(collector.removeDead(), /busy/);
+  assert.deepEqual(world.removed.sort(), ["over-2", "over-s1", "over-s100"]);
 });
