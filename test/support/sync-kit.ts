@@ -69,6 +69,7 @@ export class SyncWorld {
   /** What a worker waits for before it stops anything. */
   terminationKept: Promise<void> = Promise.resolve();
   readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
+  readonly finished: string[] = [];
   readonly endings: { uid: string; end: PodEnd }[] = [];
   readonly terminated: string[] = [];
   /** What admission says; by default that every pod is taken on. */
@@ -182,6 +183,9 @@ export class SyncWorld {
       onTerminated: (uid) => {
         this.terminated.push(uid);
         this.onTerminated(uid);
+      },
+      onFinished: (uid) => {
+        this.finished.push(uid);
       },
     };
   }

@@ -16,6 +16,7 @@ import { goPlatform } from "../../shared/metrics/node.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
+import type { NodePressures } from "../eviction/pressures.js";
 import { startCsi } from "../node/csi/start-csi.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { PluginHandlers } from "../node/plugins/handler.js";
@@ -46,6 +47,7 @@ export interface JoinParts {
   late: LateCluster;
   persistent: PersistentVolumes;
   cri: CriClient;
+  pressures: NodePressures;
   recorder: NodeRecorder;
   tasks: TasksPool;
   registry: ThreadRegistry;
@@ -159,6 +161,7 @@ class Joining implements JoinedCluster {
     this.stops.push(parts.resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)));
     link.setShuttingDown(this.shuttingDown);
     this.stops.push(() => link.stop());
+    this.stops.push(parts.pressures.follow((pressures) => link.setPressures(pressures)));
     credentials.useNode(link);
     return link;
   }

@@ -39,6 +39,8 @@ export interface NodeAdmissionParts {
   managers: ResourceManagers;
   devices: Pick<NodeDevices, "allocatable">;
   resources: Pick<NodeResourcesHolder, "allocatable">;
+  /** What the node is short of now. */
+  pressures: () => readonly string[];
   /** This node as the API server has it; undefined stand-alone, and before it was seen. */
   object?: () => Node | undefined;
   /** The same, asked for now; undefined when it can't be had. */
@@ -48,7 +50,7 @@ export interface NodeAdmissionParts {
 }
 
 /** What does not change while the agent runs. */
-export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy"> & { capacity: NodeResources };
+export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy" | "pressures"> & { capacity: NodeResources };
 
 /** Looks at the machine; independent of everything else at the start. @throws NodeReservationError */
 export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
@@ -66,7 +68,6 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
     capacity,
     allocatable,
     taints: settings.registerWithTaints,
-    pressures: [],
     shuttingDown: false,
     kernel: [major, minor],
     allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
@@ -81,6 +82,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
     const known = withNodeObject({ ...standing, allocatable: resources.allocatable }, object);
     return {
       ...known,
+      pressures: parts.pressures(),
       shuttingDown: parts.shuttingDown?.() ?? false,
       allocatable: devices.allocatable(pod, known.allocatable),
       supplementalGroupsPolicy: await strictGroups(cri, pod, signal),

@@ -14,6 +14,7 @@ export interface NodeCollection {
   /** The runtime for the sync path: its images are made ready under leases. */
   runtime: NodeRuntime;
   owner: ImageGcOwner;
+  removeDeadContainers(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -29,6 +30,7 @@ export function joinCollection(
     settled: () => sync().loop.settled,
     observed: () => sync().cache.all(),
     wanted: () => sync().workers.wanted(),
+    isOver: (uid) => sync().workers.get(uid)?.state === "finished",
   };
   const users = new ImageUsers(source);
   const leases = new ImageLeases(() => (source.settled() ? users.keys() : undefined), clock);
@@ -50,6 +52,7 @@ export function joinCollection(
   return {
     runtime: { ...runtime, images: new LeasedImages(runtime.images, leases, users) },
     owner: { upcalls: collection, leases },
+    removeDeadContainers: () => collection.removeDeadContainers(),
     start: () => collection.start(),
     stop: () => collection.stop(),
   };

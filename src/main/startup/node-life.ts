@@ -22,7 +22,7 @@ import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./signals.js";
 import { checkSwap } from "./swap.js";
 import { tellSystemd } from "./systemd.js";
-import { imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
+import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
 import { watchdogInterval } from "./watchdog.js";
 
 export interface Outcome {
@@ -84,6 +84,7 @@ async function withNode(
     server: serverInit(settings, name, directories.checkpoints),
     prober: proberInit(settings),
     imageGc: imageGcInit(settings, directories.containerLogs),
+    eviction: evictionInit(settings),
     registry,
     clock,
     log,

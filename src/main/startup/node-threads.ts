@@ -1,6 +1,7 @@
 // The node's threads, started before main loads the sync path, so that they load beside it on another core.
 // What must hold: no thread is told to run before the sync path is there to answer it.
 import type { Clock } from "../../shared/clock/clock.js";
+import type { EvictionInit } from "../../shared/contracts/eviction.js";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
@@ -10,6 +11,7 @@ import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import { isThreadStopped } from "../threads/errors.js";
+import { EvictionThread } from "./eviction-thread.js";
 import { ImageGcThread } from "./image-gc-thread.js";
 import { PlegThread } from "./pleg-thread.js";
 import { ProberThread } from "./prober-thread.js";
@@ -22,6 +24,7 @@ export interface NodeThreadsOptions {
   server: ServerInit;
   prober: ProberInit;
   imageGc: ImageGcInit;
+  eviction: EvictionInit;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -38,6 +41,8 @@ export class NodeThreads implements AsyncDisposable {
   readonly imageGc: ImageGcThread;
   /** Not among those that `running` waits for: it starts with the first pod that has probes. */
   readonly prober: ProberThread;
+  /** Starts when those run: pods do not wait for it. */
+  readonly eviction: EvictionThread;
   /** Resolves when pleg, server and image-gc run; pending until attach. */
   readonly running: Promise<void>;
   /** Of threads that start later. */
@@ -63,6 +68,7 @@ export class NodeThreads implements AsyncDisposable {
             this.pleg.thread.call.metrics(),
             this.prober.metrics(),
             this.imageGc.thread.call.metrics(),
+            this.eviction.metrics(),
             ...this.laterMetrics.map((metrics) => metrics()),
           ]);
           return snapshots.filter((snapshot) => snapshot.status === "fulfilled").flatMap((snapshot) => snapshot.value);
@@ -78,11 +84,17 @@ export class NodeThreads implements AsyncDisposable {
       owner,
     });
     this.imageGc = new ImageGcThread({ house: this.house, init: options.imageGc, owner });
+    this.eviction = new EvictionThread({ house: this.house, init: options.eviction, clock, log, owner });
     // One after the other: the pods wait for the first, nobody yet for the others.
     this.running = this.startAll();
-    this.running.catch((error: unknown) => {
-      if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
-    });
+    this.running.then(
+      () => {
+        if (!this.stopped) this.eviction.begin();
+      },
+      (error: unknown) => {
+        if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
+      },
+    );
   }
 
   /** The sync path is there. Call once. */
@@ -97,7 +109,8 @@ export class NodeThreads implements AsyncDisposable {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.all([this.pleg.stop(), this.server.stop(), this.prober.stop(), this.imageGc.stop()]);
+    const threads = [this.pleg, this.server, this.prober, this.imageGc, this.eviction];
+    await Promise.all(threads.map((thread) => thread.stop()));
   }
 
   private async startAll(): Promise<void> {

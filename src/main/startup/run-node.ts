@@ -19,6 +19,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { Membership } from "../cluster/membership.js";
 import type { Settings } from "../command/settings.js";
 import { NodeRecorder } from "../events/node-recorder.js";
+import { NodePressures } from "../eviction/pressures.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
@@ -33,6 +34,7 @@ import { startLateSockets } from "./late-sockets.js";
 import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
+import type { NodeEviction } from "./node-eviction.js";
 import { watchNode } from "./node-metrics.js";
 import { LateCgroupCare } from "./late-cgroup-care.js";
 import type { NodeSettings } from "./node-settings.js";
@@ -140,7 +142,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
   const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
-  const { pleg, server, prober, imageGc, house } = threads;
+  const { pleg, server, prober, imageGc, eviction, house } = threads;
+  const pressures = new NodePressures();
   const probes = createProbes({
     rootDir: settings.rootDir,
     nodeIPs: settings.nodeIPs,
@@ -159,6 +162,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     fail: (uid, failure) => sync.workers.fail(uid, failure),
     ...{ managers, devices, resources },
+    pressures: () => pressures.current,
     object: () => membership?.node(),
     shuttingDown: () => shutdown.shuttingDown,
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
@@ -187,6 +191,20 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
+  let evicting: Promise<NodeEviction> | undefined;
+  const nodeEviction = (): Promise<NodeEviction> =>
+    (evicting ??= import("./node-eviction.js").then(({ joinEviction }) =>
+      joinEviction({
+        ...{ sync, pressures, tasks, events, registry, clock, log },
+        rootDir: settings.rootDir,
+        podLogsDir: settings.podLogsDir,
+        thread: eviction,
+        removeDeadContainers: () => collection.removeDeadContainers(),
+        removeUnusedImages: () => imageGc.removeUnusedImages(),
+        cri: runtime.cri,
+      }),
+    ));
+
   await Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]);
   await managers.start(() => sync.records.unendedPods());
   threads.attach({
@@ -201,6 +219,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     onProbeRecord: (record) => probes.onRecord(record),
     probedPods: () => probes.probedPods(),
     collection: collection.owner,
+    eviction: async () => (await nodeEviction()).eviction,
+    podDisks: async (...asked) => (await nodeEviction()).diskUsage.of(...asked),
   });
   collection.start();
   const removeFaultHook = installFaultHook({
@@ -211,6 +231,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       server: server.thread,
       prober: prober.thread,
       "image-gc": imageGc.thread,
+      eviction: eviction.thread,
       get "node-status"() {
         return membership?.nodeStatusThread;
       },
@@ -241,6 +262,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       resources,
       plugins: { DevicePlugin: devices.handler },
       cri: runtime.cri,
+      pressures,
       recorder: events,
     };
     membership?.begin(async () => {
@@ -280,7 +302,9 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await sync.stop();
     await managers.stop();
     await probes.stop();
-    await Promise.all([threads.stop(), tasks.close()]);
+    await threads.stop();
+    await (await evicting)?.stop();
+    await tasks.close();
     runtime.cri.close();
   };
   try {

@@ -18,6 +18,7 @@ export const WATCHDOG_LIMITS: StampLimits = {
   prober: 30_000,
   "image-gc": 30_000,
   "node-status": 30_000,
+  eviction: 30_000,
 };
 const STATUS_EVERY_MS = 5000;
 

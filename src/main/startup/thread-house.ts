@@ -6,7 +6,7 @@ import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/
 import { keepStamping } from "../../shared/thread/stamper.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
 
-export const THREADS = ["main", "pleg", "server", "prober", "image-gc", "node-status"] as const;
+export const THREADS = ["main", "pleg", "server", "prober", "image-gc", "node-status", "eviction"] as const;
 export type ThreadName = (typeof THREADS)[number];
 
 /** Old-space limits, MiB: far above what a node of 1,000 pods needs, low enough that a leak ends one thread only. */
@@ -16,6 +16,7 @@ const HEAP_MIB: Record<Exclude<ThreadName, "main">, number> = {
   prober: 128,
   "image-gc": 128,
   "node-status": 96,
+  eviction: 96,
 };
 
 const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 10 };

@@ -1,9 +1,11 @@
 // What each thread is started with, out of the settings.
+import type { EvictionInit } from "../../shared/contracts/eviction.js";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
 import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { SecureInit, ServerInit, StatsInit } from "../../shared/contracts/server.js";
 import { configzBodies } from "../command/config/configz.js";
+import { parseEviction } from "../command/rules/parse-eviction.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
@@ -51,6 +53,30 @@ export function imageGcInit(settings: Settings, containerLogsDir: string): Image
     imagePeriodMs: IMAGE_PERIOD_MS,
     linkPeriodMs: LINK_PERIOD_MS,
     containerLogsDir,
+  };
+}
+
+/** Upstream looks at what it has every ten seconds. */
+const SAMPLE_PERIOD_MS = 1000;
+
+export function evictionInit(settings: Settings): EvictionInit {
+  const { config } = settings;
+  return {
+    // Validation has refused what can't be read.
+    thresholds: parseEviction(settings).thresholds,
+    evictionPressureTransitionPeriodMs: settings.evictionPressureTransitionPeriodMs,
+    evictionMaxPodGracePeriod: settings.evictionMaxPodGracePeriod,
+    kernelMemcgNotification: config.get("kernelMemcgNotification") ?? false,
+    localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
+    enforcePods: settings.enforceNodeAllocatable.includes("pods"),
+    rootDir: settings.rootDir,
+    podLogsDir: settings.podLogsDir,
+    cgroupRoot: settings.cgroupRoot,
+    cgroupsPerQOS: settings.cgroupsPerQOS,
+    containerRuntimeEndpoint: settings.containerRuntimeEndpoint,
+    imageServiceEndpoint: settings.imageServiceEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    samplePeriodMs: SAMPLE_PERIOD_MS,
   };
 }
 

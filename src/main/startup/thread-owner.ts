@@ -1,9 +1,11 @@
 // What the node's threads need of the sync path.
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 
+import type { EvictionOwner } from "./eviction-thread.js";
 import type { ImageGcOwner } from "./image-gc-thread.js";
 
 export interface ThreadOwner {
@@ -21,4 +23,8 @@ export interface ThreadOwner {
   probedPods(): ProbedPod[];
   /** What the image-gc thread asks for. */
   collection: ImageGcOwner;
+  /** What the eviction thread is told, and asks for; made when it is asked for first. */
+  eviction(): Promise<EvictionOwner>;
+  /** What pods have on disk: figures no older than `maxAgeMs` where they can be had within `patienceMs`. */
+  podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]>;
 }

@@ -23,11 +23,12 @@ import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { BackoffOptions } from "./crash-backoff.js";
-import { effectiveGraceSeconds } from "./plan-termination.js";
+import { earlierEnd } from "./earlier-end.js";
 import { PlanEvents } from "./plan-events.js";
 import { PodCache } from "./pod-cache.js";
+import { tellRunning, type PodFollower } from "./pod-follower.js";
 import { PodRecords } from "./pod-records.js";
-import type { PodEnd, PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
+import type { PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import type { RestartGates } from "./restart.js";
 import { SyncLoop } from "./sync-loop.js";
@@ -74,6 +75,7 @@ export class NodeSync {
   private readonly planEvents: PlanEvents;
   private readonly orphans: OrphanCgroups;
   private cluster: ClusterPods | undefined;
+  private follower: PodFollower | undefined;
   private staticsKnown = false;
 
   constructor(private readonly deps: NodeSyncDeps) {
@@ -93,6 +95,7 @@ export class NodeSync {
         this.workers.get(pod.metadata.uid)?.setPod(pod);
         runtime.volumes.podChanged(pod);
         deps.podsChanged?.();
+        this.follower?.runs(pod);
       },
       onShown: (uid) => this.statuses.refresh(uid),
     });
@@ -157,7 +160,7 @@ export class NodeSync {
       }),
       onDesired: (pod) => this.onDesired(pod),
       asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
-      earlierEnd: (uid) => this.earlierEnd(uid),
+      earlierEnd: (uid) => earlierEnd(this.records.get(uid), this.cluster?.statusOf(uid)?.phase, clock.now()),
       onGone: (uid) => this.onGone(uid),
       onAgain: (pod) => deps.watch.again(pod),
     });
@@ -207,6 +210,12 @@ export class NodeSync {
     for (const { desired } of this.workers.all()) if (desired !== undefined) cluster.desired(desired);
     for (const pod of this.statuses.all()) if (pod.status !== undefined) cluster.status(pod, pod.status);
     if (this.staticsKnown) cluster.staticsKnown();
+  }
+
+  /** From now on; told first of the pods that run already. */
+  follow(follower: PodFollower): void {
+    this.follower = follower;
+    tellRunning(this.workers.all(), follower);
   }
 
   /** Somebody else changed the pod's status in the API: a readiness gate, or its verdict. */
@@ -269,6 +278,7 @@ export class NodeSync {
         return this.records.terminating(uid, { deadline, reason });
       },
       onTerminated: (uid) => this.workers.terminated(uid),
+      onFinished: (uid) => this.follower?.over(uid),
     };
   }
 
@@ -279,6 +289,7 @@ export class NodeSync {
       // Its worker takes it on from here.
       this.deps.podsChanged?.();
       this.resizes.onAdmitted(pod);
+      this.follower?.runs(pod);
     }
     return verdict;
   }
@@ -325,6 +336,7 @@ export class NodeSync {
     this.cluster?.desired(pod);
     const allocated = this.resizes.onWish(pod);
     this.admission.updated(allocated);
+    if (this.workers.get(uid)?.state === "syncing") this.follower?.runs(allocated);
     const record = this.records.get(uid);
     if (record !== undefined) {
       const { startTime } = record;
@@ -362,20 +374,6 @@ export class NodeSync {
     return sandboxes.length + containers.length > 0;
   }
 
-  private earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined {
-    const { failure, finalStatus, pod } = this.records.get(uid) ?? {};
-    const told = finalStatus !== undefined;
-    if (!told && isFinalPhase(this.cluster?.statusOf(uid)?.phase)) {
-      const deadline = this.deps.clock.now() + effectiveGraceSeconds(pod) * 1000;
-      return { end: { cause: "completed", deadline }, told: true };
-    }
-    if (failure !== undefined) {
-      const { deadline, ...what } = failure;
-      return { end: { cause: "failed", failure: what, deadline }, told };
-    }
-    return told ? { end: { cause: "completed", deadline: this.deps.clock.now() }, told } : undefined;
-  }
-
   private onCgroup(uid: string, watchDirs: string[]): void {
     const first = watchDirs.slice(0, 1);
     this.watched.set(uid, first);
@@ -395,6 +393,7 @@ export class NodeSync {
     this.resizes.onGone(uid);
     this.deps.probes.podGone(uid);
     this.deps.watch.gone(uid);
+    this.follower?.over(uid);
     this.cluster?.gone(uid);
   }
 }

@@ -79,6 +79,8 @@ export interface PodWorkerEvents {
   /** Settles when the deadline is kept where another agent finds it, or can't be: no stop is sent before. */
   onTerminating(uid: string, deadline: number, reason: string): Promise<void>;
   onTerminated(uid: string): void;
+  /** The pod is over, though its source still wants it: nothing runs, and its volumes and cgroup are gone. */
+  onFinished?(uid: string): void;
 }
 
 export interface PodWorkerDeps {

@@ -286,6 +286,7 @@ export class PodWorker {
     this.tell(pod, observed, plan, end);
     if (plan.finished) {
       this.become("finished", "nothing of it is left running");
+      this.deps.events.onFinished?.(this.uid);
       this.wakeAt(undefined);
       return;
     }

@@ -178,12 +178,12 @@ describe("problems", () => {
 describe("notices", () => {
   test("deprecated flags and fields without effect yet", async () => {
     const { notices } = await load(["--max-pods=9", "--kube-api-burst=9"], {
-      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nevictionHard: {memory.available: 5%}\n",
+      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\n",
     });
     deepEqual(notices, [
       "--max-pods is deprecated: set maxPods in the file given by --config",
       "--kube-api-burst is deprecated: set kubeAPIBurst in the file given by --config",
-      "/etc/k/c.yaml: accepted but not acted on yet: kubeAPIQPS, evictionHard",
+      "/etc/k/c.yaml: accepted but not acted on yet: hairpinMode, kubeAPIQPS",
       "--kube-api-burst: accepted but not acted on yet: kubeAPIBurst",
     ]);
   });

@@ -30,8 +30,10 @@ test("fail: containers, then the sandbox, then volumes and cgroup; what is left 
   const from = world.synced.length;
   worker.fail(failedBy(7000));
   assert.equal(worker.state, "ending");
+  assert.deepEqual(world.finished, []);
   await settle();
   assert.equal(worker.state, "finished");
+  assert.deepEqual(world.finished, ["uid-web"], "told once all is released");
   const after = world.begunOf("uid-web").slice(3);
   assert.deepEqual(after.sort(), ["kill-container a", "kill-container b", "release", "stop-sandbox"]);
   const kill = world.steps.find((step) => step.kind === "kill-container");

@@ -1,0 +1,108 @@
+// Main's side of eviction: the pods that the thread is told of, its records carried out, and what it asks for (docs/adr/0030).
+// What must hold: the thread hears of every pod's end, also of those it did not order, for it waits for one; what it says of the
+// node's pressures stands until it says something else.
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+import type { EvictionPod, EvictionRecord, EvictionUpcalls } from "../../shared/contracts/eviction.js";
+import type { Pressure } from "../../shared/contracts/node-status.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { tellOom, type OomDeps } from "./oom.js";
+import { Orders, type OrdersDeps } from "./orders.js";
+import type { NodePressures } from "./pressures.js";
+import { RunningPods } from "./running-pods.js";
+
+/** The thread as it is told of changes; what it misses it gets whole at its next start. */
+export interface EvictionThreadPort {
+  setPod(pod: EvictionPod): void;
+  podEnded(uid: string): void;
+}
+
+export interface EvictionDeps extends Omit<OrdersDeps, "pods" | "events">, Pick<OomDeps, "observed"> {
+  rootDir: string;
+  thread: EvictionThreadPort;
+  pressures: NodePressures;
+  upcalls: EvictionUpcalls;
+  events: EventRecorder;
+  log: Logger;
+}
+
+export class Eviction {
+  readonly upcalls: EvictionUpcalls;
+  private readonly running: RunningPods;
+  private readonly orders: Orders;
+
+  constructor(private readonly deps: EvictionDeps) {
+    this.upcalls = deps.upcalls;
+    this.running = new RunningPods(deps.rootDir);
+    this.orders = new Orders({ ...deps, pods: this.running });
+  }
+
+  /** For a thread that has just started. */
+  pods(): EvictionPod[] {
+    return this.running.all();
+  }
+
+  /** UIDs of pods whose eviction goes on. */
+  ordersUnderWay(): string[] {
+    return this.orders.underWay();
+  }
+
+  /** As an earlier life of the thread said. */
+  pressures(): Pressure[] {
+    return [...this.deps.pressures.current];
+  }
+
+  /** The pod was admitted, or its definition changed. */
+  runs(pod: Pod): void {
+    try {
+      const told = this.running.set(pod);
+      if (told !== undefined) this.deps.thread.setPod(told);
+    } catch (error) {
+      // Admission has read the same quantities; a pod that slipped through is not evicted.
+      this.deps.log.error(
+        { err: error },
+        `pod ${podDescription(pod)} can't be watched for eviction: ${errorText(error)}`,
+      );
+    }
+  }
+
+  /** Nothing of the pod runs, and what it had on disk is gone. */
+  over(uid: string): void {
+    this.orders.over(uid);
+    if (this.running.over(uid)) this.deps.thread.podEnded(uid);
+  }
+
+  onRecord(record: EvictionRecord): void {
+    const { thread, events, pressures, log } = this.deps;
+    switch (record.kind) {
+      case "evict":
+        if (!this.orders.carryOut(record)) this.answerDropped(record.uid, thread);
+        return;
+      case "pressures":
+        if (pressures.set(record.pressures)) log.info({ pressures: record.pressures }, described(record.pressures));
+        return;
+      case "threshold-met":
+        events.node({
+          type: "Warning",
+          reason: "EvictionThresholdMet",
+          message: `Attempting to reclaim ${record.resource}`,
+        });
+        return;
+      case "oom":
+        tellOom({ ...this.deps, pod: (uid) => this.running.get(uid)?.pod }, record);
+        return;
+    }
+  }
+
+  /** The thread waits for the end of the pod: it hears how things are. */
+  private answerDropped(uid: string, thread: EvictionThreadPort): void {
+    const known = this.running.get(uid);
+    if (known === undefined) thread.podEnded(uid);
+    else thread.setPod(known.told);
+  }
+}
+
+function described(pressures: readonly string[]): string {
+  return pressures.length === 0 ? "the node is short of nothing any more" : `the node is under ${pressures.join(", ")}`;
+}

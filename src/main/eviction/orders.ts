@@ -1,0 +1,80 @@
+// Orders of the eviction thread carried out: the pod fails with the reason Evicted and never runs again.
+// What must hold: an order counts for the pod it was judged by only, by UID and generation; a critical pod is spared whatever was
+// ordered; an order for a pod that is being evicted may only shorten its end.
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+import { LOCAL_LIMITS, type EvictionRecord } from "../../shared/contracts/eviction.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { EvictionMetrics } from "../../shared/metrics/eviction.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { isCriticalPod } from "../resources/oom-score.js";
+import type { PodFailure } from "../status/compute-pod-status.js";
+import type { RunningPods } from "./running-pods.js";
+
+export type EvictionOrder = Extract<EvictionRecord, { kind: "evict" }>;
+
+/** status.reason of an evicted pod, and its event. */
+const EVICTED = "Evicted";
+
+export interface OrdersDeps {
+  pods: Pick<RunningPods, "get">;
+  /** Resolves when nothing of the pod runs; rejects when the agent stops before. */
+  fail(uid: string, failure: PodFailure, grace: { graceSeconds: number }): Promise<void>;
+  events: Pick<EventRecorder, "pod">;
+  metrics: EvictionMetrics;
+  log: Logger;
+}
+
+export class Orders {
+  /** Pods whose eviction is under way, until they are over. */
+  private readonly begun = new Set<string>();
+
+  constructor(private readonly deps: OrdersDeps) {}
+
+  /** @returns false when the order was dropped */
+  carryOut(order: EvictionOrder): boolean {
+    const { pods, metrics, log } = this.deps;
+    const { uid, generation, signal } = order;
+    const known = pods.get(uid);
+    if (known?.told.generation !== generation) {
+      metrics.outdated();
+      log.info({ uid, signal }, `an order to evict pod ${uid} is outdated: it is over, or has another definition`);
+      return false;
+    }
+    if (isCriticalPod(known.pod)) {
+      log.error({ uid, signal }, `pod ${podDescription(known.pod)} is critical: it is not evicted`);
+      return false;
+    }
+    this.evict(known.pod, order);
+    return true;
+  }
+
+  /** UIDs of pods whose eviction goes on. */
+  underWay(): string[] {
+    return [...this.begun];
+  }
+
+  over(uid: string): void {
+    this.begun.delete(uid);
+  }
+
+  private evict(pod: Pod, order: EvictionOrder): void {
+    const { events, metrics, log } = this.deps;
+    const { uid, signal, graceSeconds, message, annotations, sampleAgeMs } = order;
+    if (!this.begun.has(uid)) {
+      this.begun.add(uid);
+      metrics.evicted(signal, sampleAgeMs);
+      log.warn(
+        { uid, signal, graceSeconds, sampleAgeMs: Math.round(sampleAgeMs) },
+        `pod ${podDescription(pod)} is evicted: ${message}`,
+      );
+      events.pod(pod, { type: "Warning", reason: EVICTED, message, annotations });
+    }
+    // Who is over a limit of his own is no disruption.
+    const own = LOCAL_LIMITS.some((limit) => limit === signal);
+    const failure: PodFailure = { reason: EVICTED, message, ...(own ? {} : { disruption: message }) };
+    this.deps.fail(uid, failure, { graceSeconds }).catch((error: unknown) => {
+      log.debug({ uid, err: error }, `the agent stops before pod ${uid} has ended: ${errorText(error)}`);
+    });
+  }
+}

@@ -1,0 +1,42 @@
+// The pods that the eviction thread is told of: admitted, and not over. What must hold: each other definition of a pod has another
+// generation, and one that is the same in all that eviction looks at has not, so that no order is lost for a label.
+import { isDeepStrictEqual } from "node:util";
+import type { Pod } from "../../shared/api/pod.js";
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
+import { evictionPodOf } from "./eviction-pod.js";
+
+export interface RunningPod {
+  pod: Pod;
+  told: EvictionPod;
+}
+
+export class RunningPods {
+  private readonly pods = new Map<string, RunningPod>();
+  private generation = 0;
+
+  constructor(private readonly rootDir: string) {}
+
+  /** What the thread is to be told; undefined when it knows that. @throws InvalidQuantityError */
+  set(pod: Pod): EvictionPod | undefined {
+    const { uid } = pod.metadata;
+    const before = this.pods.get(uid)?.told;
+    const now = evictionPodOf(pod, this.rootDir);
+    const same = before !== undefined && isDeepStrictEqual({ ...now, generation: before.generation }, before);
+    const told = same ? before : { ...now, generation: ++this.generation };
+    this.pods.set(uid, { pod, told });
+    return same ? undefined : told;
+  }
+
+  /** @returns false when it was over already */
+  over(uid: string): boolean {
+    return this.pods.delete(uid);
+  }
+
+  get(uid: string): RunningPod | undefined {
+    return this.pods.get(uid);
+  }
+
+  all(): EvictionPod[] {
+    return [...this.pods.values()].map(({ told }) => told);
+  }
+}

@@ -1,0 +1,95 @@
+// Joins eviction, and what pods have on disk, to the sync path. Loaded by the eviction thread's first start: no pod waits for it.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
+import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { evictionMetrics } from "../../shared/metrics/eviction.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { DiskUsage } from "../disk-usage/disk-usage.js";
+import { Eviction, type EvictionThreadPort } from "../eviction/eviction.js";
+import type { NodePressures } from "../eviction/pressures.js";
+import type { EventRecorder } from "../events/recorder.js";
+import type { NodeSync } from "../sync/node-sync.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
+
+export interface NodeEvictionParts {
+  rootDir: string;
+  podLogsDir: string;
+  sync: NodeSync;
+  thread: EvictionThreadPort;
+  pressures: NodePressures;
+  removeDeadContainers: EvictionUpcalls["removeDeadContainers"];
+  removeUnusedImages: EvictionUpcalls["removeUnusedImages"];
+  cri: Pick<CriClient, "imageFsInfo">;
+  tasks: TasksPool;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface NodeEviction {
+  eviction: Eviction;
+  diskUsage: DiskUsage;
+  stop(): Promise<void>;
+}
+
+/** A file system that hangs must not keep a pool thread. */
+const WALK_JOB_MS = 120_000;
+const IMAGE_FS_DEADLINE_MS = 5000;
+
+export function joinEviction(parts: NodeEvictionParts): NodeEviction {
+  const { rootDir, podLogsDir, sync, thread, pressures, tasks, events, registry, clock } = parts;
+  const log = moduleLogger(parts.log, "eviction");
+  const diskUsage = new DiskUsage({
+    places: { rootDir, podLogsDir },
+    pod: (uid) => sync.workers.get(uid)?.desired,
+    walk: (job: DirectoryUsageJob, signal) => tasks.run("directoryUsage", job, { deadlineMs: WALK_JOB_MS, signal }),
+    clock,
+    log: moduleLogger(parts.log, "disk-usage"),
+  });
+  const eviction = new Eviction({
+    rootDir,
+    thread,
+    pressures,
+    events,
+    log,
+    metrics: evictionMetrics(registry),
+    fail: (uid, failure, grace) => sync.workers.fail(uid, failure, grace),
+    observed: (uid) => (sync.workers.has(uid) ? sync.cache.get(uid) : undefined),
+    upcalls: {
+      removeDeadContainers: parts.removeDeadContainers,
+      removeUnusedImages: parts.removeUnusedImages,
+      podDisks: (uids, maxAgeMs, withinMs) => diskUsage.of(uids, maxAgeMs, withinMs),
+      imageFileSystems: () => imageFileSystems(parts.cri),
+      runningContainers: (uid) => Promise.resolve(runningContainers(sync, uid)),
+    },
+  });
+  sync.follow({
+    runs: (pod) => eviction.runs(pod),
+    over: (uid) => {
+      eviction.over(uid);
+      diskUsage.podGone(uid);
+    },
+  });
+  return { eviction, diskUsage, stop: () => diskUsage.stop() };
+}
+
+async function imageFileSystems(cri: Pick<CriClient, "imageFsInfo">): Promise<ImageFileSystems> {
+  const { imageFilesystems, containerFilesystems } = await cri.imageFsInfo({}, { deadlineMs: IMAGE_FS_DEADLINE_MS });
+  const containers = containerFilesystems[0]?.fsId?.mountpoint;
+  return {
+    images: imageFilesystems[0]?.fsId?.mountpoint ?? "",
+    ...(containers !== undefined && containers !== "" && { containers }),
+  };
+}
+
+function runningContainers({ workers, cache }: NodeSync, uid: string): { name: string; id: string }[] {
+  if (!workers.has(uid)) return [];
+  return cache
+    .get(uid)
+    .containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)
+    .map(({ id, metadata }) => ({ name: metadata?.name ?? "", id }));
+}

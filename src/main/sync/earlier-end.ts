@@ -1,0 +1,23 @@
+// How an earlier life of the agent ended a pod, or somebody else did, out of its record and its phase in the API. Pure.
+import type { PodPhase } from "../../shared/api/pod-status.js";
+import { isFinalPhase } from "../status/phase.js";
+import { effectiveGraceSeconds } from "./plan-termination.js";
+import type { PodRecord } from "./pod-record.js";
+import type { PodEnd } from "./pod-worker-port.js";
+
+/** `told`: the end was seen through. undefined: nobody ended it. `now`: milliseconds since the epoch. */
+export function earlierEnd(
+  { failure, finalStatus, pod }: Partial<PodRecord> = {},
+  apiPhase: PodPhase | undefined,
+  now: number,
+): { end: PodEnd; told: boolean } | undefined {
+  const told = finalStatus !== undefined;
+  if (!told && isFinalPhase(apiPhase)) {
+    return { end: { cause: "completed", deadline: now + effectiveGraceSeconds(pod) * 1000 }, told: true };
+  }
+  if (failure !== undefined) {
+    const { deadline, ...what } = failure;
+    return { end: { cause: "failed", failure: what, deadline }, told };
+  }
+  return told ? { end: { cause: "completed", deadline: now }, told } : undefined;
+}

@@ -1,0 +1,202 @@
+// Main's side of eviction: orders carried out or dropped, pressures kept, what is told to whom.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Eviction } from "../../../src/main/eviction/eviction.js";
+import { NodePressures } from "../../../src/main/eviction/pressures.js";
+import type { EventInput } from "../../../src/main/events/recorder.js";
+import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
+import type { EvictionUpcalls } from "../../../src/shared/contracts/eviction.js";
+import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { evictionMetrics } from "../../../src/shared/metrics/eviction.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { pod } from "../../support/pods.js";
+import { keptLog } from "../../support/sources-kit.js";
+import { emptyObservation } from "../../support/sync-kit.js";
+
+const MESSAGE = "The node was low on resource: memory. ";
+
+function apiPod(name: string, spec: Partial<PodSpec> = {}): Pod {
+  const made = pod(spec, name, name);
+  return { ...made, metadata: { ...made.metadata, annotations: {} } };
+}
+
+function build() {
+  const kept = keptLog();
+  const registry = new ThreadRegistry("main");
+  const world = {
+    failed: [] as unknown[],
+    told: [] as string[],
+    events: [] as (EventInput & { about: string })[],
+    fail: undefined as Error | undefined,
+  };
+  const pressures = new NodePressures();
+  const eviction = new Eviction({
+    rootDir: "/r",
+    thread: {
+      setPod: ({ uid, generation }) => world.told.push(`set ${uid} ${generation}`),
+      podEnded: (uid) => world.told.push(`ended ${uid}`),
+    },
+    pressures,
+    upcalls: {} as EvictionUpcalls,
+    fail: (uid, failure, grace) => {
+      world.failed.push([uid, failure, grace]);
+      return world.fail === undefined ? Promise.resolve() : Promise.reject(world.fail);
+    },
+    observed: (uid) => ({
+      ...emptyObservation(uid, 1),
+      containers: [ContainerStatus.fromPartial({ id: "c1", metadata: { name: "app" } })],
+    }),
+    events: {
+      pod: ({ metadata }, event) => world.events.push({ ...event, about: metadata.name }),
+      node: (event) => world.events.push({ ...event, about: "node" }),
+    },
+    metrics: evictionMetrics(registry),
+    log: kept.log,
+  });
+  const order = (uid: string, generation: number, fields: object = {}): void =>
+    eviction.onRecord({
+      ...{ kind: "evict", uid, generation, signal: "memory.available", graceSeconds: 1, message: MESSAGE },
+      ...{ annotations: { starved_resource: "memory" }, sampleAgeMs: 250 },
+      ...fields,
+    });
+  const metrics = async (): Promise<string[]> => {
+    const { families } = await registry.exportSnapshot();
+    return families.flatMap(({ name, samples }) =>
+      samples
+        .filter(({ value, metricName = name }) => value !== 0 && !metricName.endsWith("_bucket"))
+        .map(({ labels, value, metricName = name }) =>
+          [metricName, labels["eviction_signal"], value].filter((part) => part !== undefined).join(" "),
+        ),
+    );
+  };
+  return { eviction, world, pressures, kept, order, metrics };
+}
+
+test("an order: the pod fails as ordered, with its event, and is counted", async () => {
+  const { eviction, world, order, metrics } = build();
+  eviction.runs(apiPod("greedy"));
+  eviction.runs(apiPod("calm"));
+  order("greedy", 1);
+  assert.deepEqual(world.failed, [
+    ["greedy", { reason: "Evicted", message: MESSAGE, disruption: MESSAGE }, { graceSeconds: 1 }],
+  ]);
+  assert.deepEqual(world.events, [
+    {
+      ...{ about: "greedy", type: "Warning", reason: "Evicted", message: MESSAGE },
+      annotations: { starved_resource: "memory" },
+    },
+  ]);
+  assert.deepEqual(eviction.ordersUnderWay(), ["greedy"]);
+  assert.deepEqual(await metrics(), [
+    "kubelet_evictions memory.available 1",
+    "kubelet_eviction_stats_age_seconds_sum memory.available 0.25",
+    "kubelet_eviction_stats_age_seconds_count memory.available 1",
+  ]);
+  eviction.over("greedy");
+  assert.deepEqual(eviction.ordersUnderWay(), []);
+  assert.deepEqual(world.told, ["set greedy 1", "set calm 2", "ended greedy"]);
+  assert.deepEqual(
+    eviction.pods().map(({ uid }) => uid),
+    ["calm"],
+  );
+});
+
+test("the same order again only shortens the end", async () => {
+  const { eviction, world, order, metrics } = build();
+  eviction.runs(apiPod("greedy"));
+  order("greedy", 1, { graceSeconds: 20 });
+  order("greedy", 1, { graceSeconds: 1 });
+  assert.deepEqual(
+    world.failed.map((one) => (one as unknown[])[2]),
+    [{ graceSeconds: 20 }, { graceSeconds: 1 }],
+  );
+  assert.equal(world.events.length, 1);
+  assert.equal((await metrics())[0], "kubelet_evictions memory.available 1");
+});
+
+test("a pod over a limit of its own is no disruption, and no sample's age is noted", async () => {
+  const { eviction, world, order, metrics } = build();
+  eviction.runs(apiPod("full"));
+  order("full", 1, { signal: "emptydirfs.limit" });
+  assert.deepEqual(world.failed, [["full", { reason: "Evicted", message: MESSAGE }, { graceSeconds: 1 }]]);
+  assert.deepEqual(await metrics(), ["kubelet_evictions emptydirfs.limit 1"]);
+});
+
+test("outdated orders are dropped, counted, and the thread hears how things are", async () => {
+  const { eviction, world, order, metrics } = build();
+  eviction.runs(apiPod("grown"));
+  eviction.runs(apiPod("grown", { priority: 5 }));
+  eviction.runs(apiPod("gone"));
+  eviction.over("gone");
+  world.told.splice(0);
+  order("grown", 1);
+  order("gone", 3);
+  order("stranger", 1);
+  assert.deepEqual(world.failed, []);
+  assert.deepEqual(world.told, ["set grown 2", "ended gone", "ended stranger"]);
+  assert.deepEqual(await metrics(), ["nodelet_eviction_orders_outdated_total 3"]);
+});
+
+test("a critical pod is spared whatever is ordered", () => {
+  const { eviction, world, order, kept } = build();
+  eviction.runs(pod({}, "static", "static"));
+  eviction.runs(apiPod("system", { priority: 2_000_000_001 }));
+  order("static", 1);
+  order("system", 2);
+  assert.deepEqual(world.failed, []);
+  assert.equal(kept.errors().filter((text) => text.includes("is critical: it is not evicted")).length, 2);
+});
+
+test("an agent that stops before the pod has ended is no error", async () => {
+  const { eviction, world, order, kept } = build();
+  world.fail = new Error("the worker was stopped");
+  eviction.runs(apiPod("greedy"));
+  order("greedy", 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([...kept.errors(), ...kept.warnings().slice(1)], []);
+});
+
+test("pressures stand until something else is said; who follows hears of changes only", () => {
+  const { eviction, pressures } = build();
+  const seen: string[] = [];
+  const end = pressures.follow((now) => seen.push(now.join("+")));
+  const say = (...now: ("MemoryPressure" | "DiskPressure")[]): void =>
+    eviction.onRecord({ kind: "pressures", pressures: now });
+  say();
+  say("MemoryPressure");
+  say("MemoryPressure");
+  say("DiskPressure", "MemoryPressure");
+  say("MemoryPressure", "DiskPressure");
+  say();
+  end();
+  say("DiskPressure");
+  assert.deepEqual(seen, ["", "MemoryPressure", "DiskPressure+MemoryPressure", ""]);
+  assert.deepEqual(pressures.current, ["DiskPressure"]);
+});
+
+test("a threshold met is the node's event", () => {
+  const { eviction, world } = build();
+  eviction.onRecord({ kind: "threshold-met", resource: "inodes" });
+  assert.deepEqual(world.events, [
+    { about: "node", type: "Warning", reason: "EvictionThresholdMet", message: "Attempting to reclaim inodes" },
+  ]);
+});
+
+test("out of memory: the machine's is the node's event, a container's names pod and container in the log", () => {
+  const { eviction, world, kept } = build();
+  eviction.runs(apiPod("web"));
+  eviction.onRecord({ kind: "oom", pid: 7, process: "eater", cgroup: "/", at: 5 });
+  assert.deepEqual(world.events, [
+    {
+      ...{ about: "node", type: "Warning", reason: "SystemOOM" },
+      message: "System OOM encountered, victim process: eater, pid: 7",
+    },
+  ]);
+  const cgroup = "/kubepods/podweb/c1";
+  eviction.onRecord({ kind: "oom", pid: 8, process: "sh", cgroup, podUid: "web", containerId: "c1", at: 6 });
+  assert.equal(world.events.length, 1);
+  assert.equal(
+    kept.warnings().at(-1),
+    `the kernel killed process sh (pid 8) of pod web_default(web), container app: cgroup ${cgroup} is at its memory limit`,
+  );
+});

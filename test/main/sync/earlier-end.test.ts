@@ -1,0 +1,40 @@
+// Whose end a pod comes with when the agent starts; and which pods a follower is told of that comes late.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { earlierEnd } from "../../../src/main/sync/earlier-end.js";
+import { tellRunning } from "../../../src/main/sync/pod-follower.js";
+import type { PodWorkerState } from "../../../src/main/sync/pod-worker-port.js";
+import type { PodStatus } from "../../../src/shared/api/pod-status.js";
+import { pod } from "../../support/pods.js";
+
+const NOW = 1_000_000;
+const failure = { reason: "Evicted", message: "m", deadline: 5 };
+const finalStatus: PodStatus = { phase: "Failed" };
+const failed = { cause: "failed", failure: { reason: "Evicted", message: "m" }, deadline: 5 };
+
+for (const [what, record, phase, expected] of [
+  ["a pod that nobody ended", {}, "Running", undefined],
+  ["a pod without a record", undefined, undefined, undefined],
+  ["failed, and not seen through", { failure }, "Running", { end: failed, told: false }],
+  ["failed and seen through", { failure, finalStatus }, "Failed", { end: failed, told: true }],
+  ["completed", { finalStatus }, undefined, { end: { cause: "completed", deadline: NOW }, told: true }],
+  [
+    "ended by another's word, in its own time",
+    { failure, pod: pod({ terminationGracePeriodSeconds: 7 }) },
+    "Succeeded",
+    { end: { cause: "completed", deadline: NOW + 7000 }, told: true },
+  ],
+] as const) {
+  test(what, () => assert.deepEqual(earlierEnd(record, phase, NOW), expected));
+}
+
+test("a follower that comes late is told of those that use the node", () => {
+  const states: PodWorkerState[] = ["admitting", "syncing", "ending", "finished", "terminating", "terminated"];
+  const told: string[] = [];
+  const workers = states.map((state) => ({ state, desired: pod({}, state) }));
+  tellRunning([...workers, { state: "terminating", desired: undefined }], {
+    runs: ({ metadata }) => told.push(metadata.name),
+    over: () => assert.fail("nobody is over"),
+  });
+  assert.deepEqual(told, ["syncing", "ending", "terminating"]);
+});
