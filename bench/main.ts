@@ -10,6 +10,7 @@ import { table } from "./lib/stats.js";
 import { startCluster } from "./lib/cluster-under-test.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 import { benchCluster, type ClusterRow } from "./sections/cluster.js";
+import { benchEviction } from "./sections/eviction.js";
 import { benchIdle } from "./sections/idle.js";
 import { benchPodChange } from "./sections/pod-change.js";
 import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
@@ -34,6 +35,7 @@ const SECTIONS = [
   "probes",
   "cluster",
   "streams",
+  "eviction",
   "soak",
 ] as const;
 /** Takes long: only when it is named. */
@@ -206,6 +208,23 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
     } finally {
       await node.stop();
     }
+  }
+  if (wanted.includes("eviction")) {
+    const rows = await benchEviction(5);
+    raw["eviction"] = rows;
+    show({
+      title: "A node runs short: from the threshold crossed (ms)",
+      head: ["of", "rounds", "MiB/s", "to the order p50", "max", "to the process dead p50", "max"],
+      rows: rows.map((row) => [
+        row.what,
+        row.rounds,
+        row.mibPerSecond,
+        row.order.p50,
+        row.order.max,
+        row.processDead.p50,
+        row.processDead.max,
+      ]),
+    });
   }
   if (wanted.includes("soak")) {
     const soak = await benchSoak(soakMinutes());
