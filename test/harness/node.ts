@@ -71,8 +71,12 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       healthzPort,
       ...(options.secure === true ? { port: await freePort() } : {}),
       nodeName: options.nodeName ?? "testnode",
-      // However full the disk: the images on the shared runtime are those of all tests.
-      config: { imageGCHighThresholdPercent: 100, ...options.config },
+      // However full the disk: the images on the shared runtime are those of all tests, and pods are let in.
+      config: {
+        imageGCHighThresholdPercent: 100,
+        evictionHard: { "memory.available": "100Mi" },
+        ...options.config,
+      },
       ...(options.flags === undefined ? {} : { flags: options.flags }),
       ...(options.env === undefined ? {} : { env: options.env }),
     });
