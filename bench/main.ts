@@ -19,6 +19,7 @@ import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
 import { benchShape } from "./sections/shape.js";
 import { benchSoak, shownSamples, soakMinutes } from "./sections/soak.js";
+import { benchScrape } from "./sections/scrape.js";
 import { benchStreams } from "./sections/streams.js";
 import { benchStartup } from "./sections/startup.js";
 
@@ -36,6 +37,7 @@ const SECTIONS = [
   "cluster",
   "streams",
   "eviction",
+  "scrape",
   "soak",
 ] as const;
 /** Takes long: only when it is named. */
@@ -225,6 +227,20 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
         row.processDead.max,
       ]),
     });
+  }
+  if (wanted.includes("scrape")) {
+    const node = await startNodeUnderTest("/run/nodelet-bench-scrape");
+    try {
+      const rows = await benchScrape(node);
+      raw["scrape"] = rows;
+      show({
+        title: "Pages scraped once a second: what the agent takes besides what it takes at rest (% of one core)",
+        head: ["pods", "at rest", "/metrics/resource", "/stats/summary", "/metrics/cadvisor", "all three", "KiB"],
+        rows: rows.map(({ pods, rest, extra, kib }) => [pods, rest, ...Object.values(extra), kib]),
+      });
+    } finally {
+      await node.stop();
+    }
   }
   if (wanted.includes("soak")) {
     const soak = await benchSoak(soakMinutes());
