@@ -6,7 +6,8 @@ import { join, resolve } from "node:path";
 /** One line of a table: value by column name; a column the line leaves out is "". */
 export type Row = Readonly<Record<string, string>>;
 
-export type FactsName = "flags" | "config-fields" | "config-validation" | "feature-gates" | "constants" | "http-api";
+export type FactsName =
+  "flags" | "config-fields" | "config-validation" | "feature-gates" | "constants" | "http-api" | "metrics";
 
 export const FACTS_NAMES: readonly FactsName[] = [
   "flags",
@@ -15,6 +16,7 @@ export const FACTS_NAMES: readonly FactsName[] = [
   "feature-gates",
   "constants",
   "http-api",
+  "metrics",
 ];
 
 // This file runs from dist/test/support.

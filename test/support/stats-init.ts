@@ -12,6 +12,7 @@ export const STATS_INIT: StatsInit = {
   runtimeEndpoint: "unix:///nowhere",
   volumeStatsAggPeriodMs: 60_000,
   localStorageCapacityIsolation: true,
+  podAndContainerStatsFromCRI: false,
 };
 
 export const RUNTIME_INIT: RuntimeInit = {

@@ -75,6 +75,7 @@ export class NodeThreads implements AsyncDisposable {
         },
         timeline: async (namespace, name) => (await owner).timeline(namespace, name),
         collectProbeMetrics: () => this.prober.probeMetrics(),
+        podDisks: async (uids, maxAgeMs) => (await owner).podDisks(uids, maxAgeMs, 0),
         setVerbosity: (verbosity) => {
           options.setVerbosity(verbosity);
           return Promise.resolve();

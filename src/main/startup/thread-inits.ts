@@ -112,6 +112,7 @@ function statsInit(settings: Settings): StatsInit {
     runtimeEndpoint: settings.containerRuntimeEndpoint,
     volumeStatsAggPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
     localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
+    podAndContainerStatsFromCRI: config.gate("PodAndContainerStatsFromCRI"),
   };
 }
 

@@ -4,6 +4,7 @@ import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { Pod } from "../api/pod.js";
 import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { PodDiskUsage } from "./eviction.js";
 import type { PodTimeline } from "./timeline.js";
 
 export interface ListenAddress {
@@ -46,6 +47,8 @@ export interface ServerUpcalls {
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
   /** What /metrics/probes shows. */
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
+  /** The newest figures of these pods; those older than `maxAgeMs` are measured anew behind. */
+  podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
   /** The value of -v from now on, for every thread. */
   setVerbosity(verbosity: number): Promise<void>;
 }
@@ -95,6 +98,8 @@ export interface StatsInit {
   /** How often volumes are measured; 0 and less: never. */
   volumeStatsAggPeriodMs: number;
   localStorageCapacityIsolation: boolean;
+  /** The feature gate: figures of pods come from the runtime where it gives them. */
+  podAndContainerStatsFromCRI: boolean;
 }
 
 /** The authenticated port; names are KubeletConfiguration's. */

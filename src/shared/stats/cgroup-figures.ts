@@ -1,6 +1,8 @@
 // What one cgroup uses, whatever the hierarchy's version. Bytes, nanoseconds and counts; a limit that is not set is absent.
 // Numbers beyond 2^53 lose their last bits: of nanoseconds after 104 days of one busy core, a billionth of a second.
 
+import type { ReadText } from "./kernel-file.js";
+
 /** Averages are percentages; total is microseconds. */
 export interface PressureData {
   total: number;
@@ -16,8 +18,6 @@ export interface Pressure {
 
 export interface CpuFigures {
   usage: number;
-  user: number;
-  system: number;
 }
 
 export interface MemoryFigures {
@@ -39,6 +39,9 @@ export interface MemoryFigures {
 
 /** What only the cadvisor page shows. */
 export interface DetailFigures {
+  /** CPU time of programs, and of the kernel for them. */
+  user: number;
+  system: number;
   kernelMemory: number;
   maxMemory: number;
   memoryFailures: number;
@@ -60,19 +63,36 @@ export interface DetailFigures {
   block: readonly BlockFigures[];
 }
 
+/** By the kernel's names: Read, Write, Sync, Async, Discard, Total; those that it tells. */
+export type Operations = Readonly<Record<string, number>>;
+
+/** What is absent the kernel does not count. */
 export interface BlockFigures {
   /** "8:0" */
   device: string;
-  readBytes: number;
-  writtenBytes: number;
-  reads: number;
-  writes: number;
+  bytes?: Operations;
+  served?: Operations;
+  sectors?: Operations;
+  /** Nanoseconds. */
+  serviceTime?: Operations;
+  merged?: Operations;
+  queued?: Operations;
+  /** Microseconds of the block layer's cost model. */
+  cost?: { usage: number; wait: number; indebt: number; indelay: number };
 }
 
 export interface CgroupPressure {
   cpu: Pressure;
   memory: Pressure;
   io: Pressure;
+}
+
+/** Other ways to read, for who looks all the time. */
+export interface CgroupReads {
+  /** Files that every look reads. */
+  often?: ReadText;
+  /** Files that hold what somebody has set: limits, shares. */
+  settled?: ReadText;
 }
 
 /** Paths are below the hierarchy's root: "/kubepods/burstable". What is gone is undefined. */

@@ -26,6 +26,10 @@ export interface PodDisk {
   volumes: readonly VolumeFigures[];
   /** What its volumes take of the node's own file system. */
   local: { bytes: number; inodes: number };
+  /** Log files, by container name. */
+  logs: ReadonlyMap<string, { bytes: number; inodes: number }>;
+  /** Milliseconds since the epoch. */
+  at: number;
 }
 
 /** What a container has written, as the runtime counts. */

@@ -112,7 +112,8 @@ function bareId(containerID: string): string {
   return containerID.slice(containerID.indexOf("://") + 3);
 }
 
-function runningContainers(pod: Pod): Map<string, Omit<ContainerPlace, "path" | "id">> {
+/** Of a pod's status, by id. */
+export function runningContainers(pod: Pod): Map<string, Omit<ContainerPlace, "path" | "id">> {
   const running = new Map<string, Omit<ContainerPlace, "path" | "id">>();
   for (const { name, image, containerID = "", state } of statuses(pod)) {
     if (state.running === undefined || containerID === "") continue;

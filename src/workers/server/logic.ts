@@ -70,9 +70,12 @@ export class ServerLogic implements ServerControl {
       runtime: () => runtime.get(),
       images: () => images.get(),
       collectMetrics: () => upcalls.collectMetrics(),
+      podDisks: (uids, maxAgeMs) => upcalls.podDisks(uids, maxAgeMs),
       clock,
       log,
     });
+    const provider = this.registry.gauge("kubelet_metrics_provider", "Where figures of pods come from", ["provider"]);
+    provider.set({ provider: init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor" }, 1);
     this.node = {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),

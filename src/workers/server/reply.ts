@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 export const TEXT = "text/plain; charset=utf-8";
 
 /** 200 and the text as it is. */
-export function replyText(response: ServerResponse, body: string, contentType = TEXT): void {
+export function replyText(response: ServerResponse, body: string | Buffer, contentType = TEXT): void {
   send(response, 200, { "Content-Type": contentType }, body);
 }
 
@@ -39,7 +39,7 @@ export function replyMethodNotAllowed(response: ServerResponse, allowed: readonl
   send(response, 405, { "Content-Type": TEXT, Allow: allowed.join(", ") }, "405: Method Not Allowed");
 }
 
-function send(response: ServerResponse, status: number, headers: Record<string, string>, body: string): void {
+function send(response: ServerResponse, status: number, headers: Record<string, string>, body: string | Buffer): void {
   response.writeHead(status, { ...headers, "Content-Length": String(Buffer.byteLength(body)) });
   response.end(body);
 }

@@ -14,6 +14,9 @@ export type ServedRuntime = Pick<
   | "listContainers"
   | "listPodSandbox"
   | "listContainerStats"
+  | "listPodSandboxStats"
+  | "listMetricDescriptors"
+  | "listPodSandboxMetrics"
   | "imageFsInfo"
   | "status"
 >;

@@ -34,6 +34,7 @@ test("a pod that changes while the thread is given the whole set is not left out
     upcalls: {
       collectMetrics: () => Promise.resolve([]),
       collectProbeMetrics: () => Promise.resolve([]),
+      podDisks: () => Promise.resolve([]),
       timeline: () => Promise.resolve(undefined),
       setVerbosity: () => Promise.resolve(),
     },

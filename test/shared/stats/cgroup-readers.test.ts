@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { keyed, oneNumber } from "../../../src/shared/stats/kernel-file.js";
+import { BlkioReader } from "../../../src/shared/stats/cgroup/blkio.js";
 import { NO_PRESSURE, parsePressure } from "../../../src/shared/stats/cgroup/pressure.js";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../src/shared/stats/cgroup/v2.js";
@@ -66,6 +67,7 @@ const V1_FILES = {
   "/cg/cpu/p/cpu.stat": "nr_periods 7\nnr_throttled 3\nthrottled_time 900\nnr_bursts 1\nburst_time 11\n",
   "/cg/pids/p/pids.current": "2\n",
   "/cg/pids/p/pids.max": "max\n",
+  "/cg/blkio/blkio.throttle.io_service_bytes": "Total 0\n",
   "/cg/blkio/p/blkio.throttle.io_service_bytes":
     "8:0 Read 4096\n8:0 Write 512\n8:0 Sync 0\n8:0 Total 4608\nTotal 4608\n",
   "/cg/blkio/p/blkio.throttle.io_serviced": "8:0 Read 1\n8:0 Write 2\nTotal 3\n",
@@ -87,8 +89,8 @@ const MEMORY = {
 describe("cgroup v1", () => {
   const reader = cgroupReaderV1(V1, new KernelTree(V1_FILES).read, new KernelTree(V1_FILES).list);
 
-  test("CPU in nanoseconds, out of ticks where the kernel counts in ticks", () => {
-    deepEqual(reader.cpu("/p"), { usage: 113486564, user: 20_000_000, system: 80_000_000 });
+  test("CPU in nanoseconds", () => {
+    deepEqual(reader.cpu("/p"), { usage: 113486564 });
   });
 
   test("memory counts what is below, page faults do not; a limit beyond all memory is none", () => {
@@ -106,6 +108,8 @@ describe("cgroup v1", () => {
 
   test("details", () => {
     deepEqual(reader.details("/p"), {
+      user: 20_000_000,
+      system: 80_000_000,
       kernelMemory: 266240,
       maxMemory: 2543616,
       memoryFailures: 3,
@@ -118,7 +122,13 @@ describe("cgroup v1", () => {
       throttled: 900,
       burstPeriods: 1,
       burst: 11,
-      block: [{ device: "8:0", readBytes: 4096, writtenBytes: 512, reads: 1, writes: 2 }],
+      block: [
+        {
+          device: "8:0",
+          bytes: { Read: 4096, Write: 512, Sync: 0, Total: 4608 },
+          served: { Read: 1, Write: 2 },
+        },
+      ],
       threads: 2,
     });
   });
@@ -149,6 +159,47 @@ describe("cgroup v1", () => {
   });
 });
 
+test("of blkio's files the first that names a device is believed", () => {
+  const at = (path: string, files: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(Object.entries(files).map(([name, text]) => [`/b${path}/blkio.${name}`, text]));
+  const throttle = { "throttle.io_service_bytes_recursive": "8:0 Read 1\nTotal 1\n" };
+  const bfq = {
+    "bfq.io_service_bytes_recursive": "8:0 Read 7\n8:0 Discard 2\nTotal 9\n",
+    "bfq.io_serviced_recursive": "8:0 Read 3\n",
+  };
+  const debug = { "bfq.sectors_recursive": "8:0 12\n", "bfq.io_queued_recursive": "8:0 Total 2\n" };
+  const empty = { "bfq.io_service_bytes_recursive": "Total 0\n" };
+  const figures = (files: Record<string, string>) => new BlkioReader("/b", new KernelTree(files).read).figures("/p");
+  const read = { bytes: { Read: 7, Discard: 2 }, served: { Read: 3 } };
+  deepEqual(figures({ ...at("", { ...bfq, ...throttle }), ...at("/p", { ...bfq, ...throttle }) }), [
+    { device: "8:0", ...read },
+  ]);
+  // The scheduler of this disk counts nothing.
+  deepEqual(figures({ ...at("", { ...empty, ...throttle }), ...at("/p", { ...empty, ...throttle }) }), [
+    { device: "8:0", bytes: { Read: 1 } },
+  ]);
+  deepEqual(figures({ ...at("", { ...bfq, ...debug }), ...at("/p", { ...bfq, ...debug }) }), [
+    { device: "8:0", ...read, sectors: { "": 12 }, queued: { Total: 2 } },
+  ]);
+  deepEqual(figures({}), []);
+  // What no device of the machine has, no cgroup is asked for.
+  const asked: string[] = [];
+  const tree = new KernelTree({ ...at("", empty), ...at("/p", bfq) });
+  const reader = new BlkioReader("/b", (path) => {
+    asked.push(path);
+    return tree.read(path);
+  });
+  deepEqual(reader.figures("/"), []);
+  deepEqual(reader.figures("/p"), []);
+  deepEqual(
+    asked.filter((path) => path.startsWith("/b/p/")),
+    [],
+  );
+  Object.assign(tree.files, at("", bfq));
+  deepEqual(reader.figures("/"), [{ device: "8:0", ...read }]);
+  deepEqual(reader.figures("/p"), [{ device: "8:0", ...read }]);
+});
+
 describe("cgroup v2", () => {
   const files = {
     "/cg/p/cgroup.procs": "12\n",
@@ -166,7 +217,7 @@ describe("cgroup v2", () => {
     "/cg/p/memory.events": "low 0\nhigh 0\nmax 3\noom 0\noom_kill 4\n",
     "/cg/p/pids.current": "2\n",
     "/cg/p/pids.max": "100\n",
-    "/cg/p/io.stat": "8:0 rbytes=4096 wbytes=512 rios=1 wios=2 dbytes=0 dios=0\n",
+    "/cg/p/io.stat": "8:0 rbytes=4096 wbytes=512 rios=1 wios=2 dbytes=0 dios=0 cost.usage=5 cost.wait=6\n",
     "/cg/p/cpu.pressure":
       "some avg10=1.50 avg60=2.00 avg300=3.00 total=400\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
     "/cg/cpu.stat": "usage_usec 1\nuser_usec 1\nsystem_usec 0\n",
@@ -178,9 +229,11 @@ describe("cgroup v2", () => {
   const reader = cgroupReaderV2("/cg", tree.read, tree.list);
 
   test("CPU, memory and details", () => {
-    deepEqual(reader.cpu("/p"), { usage: 113486000, user: 20_000_000, system: 80_000_000 });
+    deepEqual(reader.cpu("/p"), { usage: 113486000 });
     deepEqual(reader.memory("/p"), { ...MEMORY, swap: 0, swapLimit: 0 });
     deepEqual(reader.details("/p"), {
+      user: 20_000_000,
+      system: 80_000_000,
       kernelMemory: 266240,
       maxMemory: 2543616,
       memoryFailures: 3,
@@ -194,7 +247,14 @@ describe("cgroup v2", () => {
       burstPeriods: 1,
       burst: 2000,
       memoryReservation: 4096,
-      block: [{ device: "8:0", readBytes: 4096, writtenBytes: 512, reads: 1, writes: 2 }],
+      block: [
+        {
+          device: "8:0",
+          bytes: { Read: 4096, Write: 512 },
+          served: { Read: 1, Write: 2 },
+          cost: { usage: 5, wait: 6, indebt: 0, indelay: 0 },
+        },
+      ],
       threads: 2,
       threadsMax: 100,
     });

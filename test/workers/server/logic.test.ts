@@ -84,6 +84,7 @@ class House {
       upcalls: {
         collectMetrics: () => this.collect(),
         collectProbeMetrics: () => this.collectProbes(),
+        podDisks: () => Promise.resolve([]),
         timeline: (namespace, name) => this.timeline(namespace, name),
         setVerbosity: () => Promise.resolve(),
       },
@@ -437,6 +438,7 @@ describe("listening", () => {
       upcalls: {
         collectMetrics: () => Promise.resolve([]),
         collectProbeMetrics: () => Promise.resolve([]),
+        podDisks: () => Promise.resolve([]),
         timeline: () => Promise.resolve(undefined),
         setVerbosity: () => Promise.resolve(),
       },

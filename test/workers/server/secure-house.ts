@@ -84,6 +84,7 @@ export class SecureHouse {
     const upcalls = {
       collectMetrics: () => Promise.resolve([]),
       collectProbeMetrics: () => Promise.resolve([]),
+      podDisks: () => Promise.resolve([]),
       timeline: () => Promise.resolve(undefined),
       setVerbosity: (verbosity: number) => Promise.resolve(void this.verbosities.push(verbosity)),
     };

@@ -1,7 +1,8 @@
 // cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ hold what is below, too; page faults are
 // the cgroup's own, as upstream shows them.
 import { v1MountPoint, type CgroupMounts } from "../../cgroup/mounts.js";
-import type { BlockFigures, CgroupReader, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
+import type { CgroupReader, CgroupReads, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
+import { BlkioReader } from "./blkio.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
 import { NO_PRESSURES } from "./pressure.js";
 
@@ -15,16 +16,17 @@ export function cgroupReaderV1(
   mounts: CgroupMounts & { version: 1 },
   read: ReadText,
   list: ListDirectories,
+  { often = read, settled = read }: CgroupReads = {},
 ): CgroupReader {
   const at = (controller: string): string => v1MountPoint(mounts, controller) ?? `/no-${controller}-hierarchy`;
   const cpuacct = at("cpuacct");
   const cpu = at("cpu");
   const memory = at("memory");
   const pids = at("pids");
-  const blkio = at("blkio");
+  const blkio = new BlkioReader(at("blkio"), read);
   const number = (path: string): number => oneNumber(read(path)) ?? 0;
   const bounded = (path: string): number | undefined => {
-    const value = oneNumber(read(path));
+    const value = oneNumber(settled(path));
     return value === undefined || value >= UNLIMITED ? undefined : value;
   };
   // One look tells: swap is accounted everywhere or nowhere (swapaccount=0).
@@ -39,17 +41,14 @@ export function cgroupReaderV1(
     pressure: () => NO_PRESSURES,
 
     cpu(path): CpuFigures | undefined {
-      const usage = oneNumber(read(`${cpuacct}${path}/cpuacct.usage`));
-      const stat = read(`${cpuacct}${path}/cpuacct.stat`);
-      if (usage === undefined || stat === undefined) return undefined;
-      const ticks = (key: string): number => ((keyed(stat, key) ?? 0) * NANOS) / USER_HZ;
-      return { usage, user: ticks("user"), system: ticks("system") };
+      const usage = oneNumber(often(`${cpuacct}${path}/cpuacct.usage`));
+      return usage === undefined ? undefined : { usage };
     },
 
     memory(path): MemoryFigures | undefined {
       const directory = memory + path;
-      const stat = read(`${directory}/memory.stat`);
-      const usage = oneNumber(read(`${directory}/memory.usage_in_bytes`));
+      const stat = often(`${directory}/memory.stat`);
+      const usage = oneNumber(often(`${directory}/memory.usage_in_bytes`));
       if (stat === undefined || usage === undefined) return undefined;
       const of = (key: string): number => keyed(stat, key) ?? 0;
       const inactiveFile = of("total_inactive_file");
@@ -74,28 +73,30 @@ export function cgroupReaderV1(
 
     details(path): DetailFigures {
       const directory = memory + path;
-      const throttling = read(`${cpu}${path}/cpu.stat`) ?? "";
+      const quota = oneNumber(settled(`${cpu}${path}/cpu.cfs_quota_us`)) ?? 0;
+      // Nothing is held back without a quota.
+      const throttling = quota > 0 ? (read(`${cpu}${path}/cpu.stat`) ?? "") : "";
       const of = (key: string): number => keyed(throttling, key) ?? 0;
-      const quota = number(`${cpu}${path}/cpu.cfs_quota_us`);
+      const stat = read(`${cpuacct}${path}/cpuacct.stat`) ?? "";
+      const ticks = (key: string): number => ((keyed(stat, key) ?? 0) * NANOS) / USER_HZ;
       const reservation = bounded(`${directory}/memory.soft_limit_in_bytes`);
       const threads = oneNumber(read(`${pids}${path}/pids.current`));
-      const threadsMax = oneNumber(read(`${pids}${path}/pids.max`));
+      const threadsMax = oneNumber(settled(`${pids}${path}/pids.max`));
       return {
+        user: ticks("user"),
+        system: ticks("system"),
         kernelMemory: number(`${directory}/memory.kmem.usage_in_bytes`),
         maxMemory: number(`${directory}/memory.max_usage_in_bytes`),
         memoryFailures: number(`${directory}/memory.failcnt`),
         oomEvents: keyed(read(`${directory}/memory.oom_control`) ?? "", "oom_kill") ?? 0,
-        shares: number(`${cpu}${path}/cpu.shares`),
-        period: number(`${cpu}${path}/cpu.cfs_period_us`),
+        shares: oneNumber(settled(`${cpu}${path}/cpu.shares`)) ?? 0,
+        period: oneNumber(settled(`${cpu}${path}/cpu.cfs_period_us`)) ?? 0,
         periods: of("nr_periods"),
         throttledPeriods: of("nr_throttled"),
         throttled: of("throttled_time"),
         burstPeriods: of("nr_bursts"),
         burst: of("burst_time"),
-        block: blockFigures(
-          read(`${blkio}${path}/blkio.throttle.io_service_bytes`) ?? "",
-          read(`${blkio}${path}/blkio.throttle.io_serviced`) ?? "",
-        ),
+        block: blkio.figures(path),
         ...(quota > 0 ? { quota } : {}),
         ...(reservation === undefined ? {} : { memoryReservation: reservation }),
         ...(threads === undefined ? {} : { threads }),
@@ -107,21 +108,4 @@ export function cgroupReaderV1(
 
 export function processIds(text: string | undefined): readonly number[] {
   return (text ?? "").split("\n").flatMap((line) => (line === "" ? [] : [Number(line)]));
-}
-
-/** Lines "8:0 Read 4096", and a "Total 4096" at the end. */
-function blockFigures(bytes: string, operations: string): BlockFigures[] {
-  const devices = new Map<string, BlockFigures>();
-  const take = (text: string, read: "readBytes" | "reads", written: "writtenBytes" | "writes"): void => {
-    for (const line of text.split("\n")) {
-      const [device = "", kind, count] = line.split(" ");
-      if (!device.includes(":") || (kind !== "Read" && kind !== "Write")) continue;
-      const known = devices.get(device) ?? { device, readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
-      known[kind === "Read" ? read : written] = Number(count);
-      devices.set(device, known);
-    }
-  };
-  take(bytes, "readBytes", "writtenBytes");
-  take(operations, "reads", "writes");
-  return [...devices.values()];
 }

@@ -1,6 +1,14 @@
 // cgroup v2: one directory for each cgroup, counters that hold what is below, too. The root has fewer files: its memory is the
 // machine's.
-import type { BlockFigures, CgroupReader, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
+import type {
+  BlockFigures,
+  CgroupReader,
+  CgroupReads,
+  CpuFigures,
+  DetailFigures,
+  MemoryFigures,
+  Operations,
+} from "../cgroup-figures.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
 import { parsePressure } from "./pressure.js";
 import { processIds } from "./v1.js";
@@ -10,7 +18,12 @@ const KIB = 1024;
 /** cpu.max without its second word. */
 const DEFAULT_PERIOD = 100_000;
 
-export function cgroupReaderV2(mountPoint: string, read: ReadText, list: ListDirectories): CgroupReader {
+export function cgroupReaderV2(
+  mountPoint: string,
+  read: ReadText,
+  list: ListDirectories,
+  { often = read, settled = read }: CgroupReads = {},
+): CgroupReader {
   const at = (path: string): string => (path === "/" ? mountPoint : mountPoint + path);
   const number = (path: string): number => oneNumber(read(path)) ?? 0;
 
@@ -23,26 +36,25 @@ export function cgroupReaderV2(mountPoint: string, read: ReadText, list: ListDir
     pressure(path) {
       // The root's is the machine's.
       const of = (name: string): string | undefined =>
-        path === "/" ? read(`/proc/pressure/${name}`) : read(`${at(path)}/${name}.pressure`);
+        path === "/" ? often(`/proc/pressure/${name}`) : often(`${at(path)}/${name}.pressure`);
       return { cpu: parsePressure(of("cpu")), memory: parsePressure(of("memory")), io: parsePressure(of("io")) };
     },
 
     cpu(path): CpuFigures | undefined {
-      const stat = read(`${at(path)}/cpu.stat`);
-      if (stat === undefined) return undefined;
-      const nanos = (key: string): number => (keyed(stat, key) ?? 0) * NANOS_PER_MICRO;
-      return { usage: nanos("usage_usec"), user: nanos("user_usec"), system: nanos("system_usec") };
+      const stat = often(`${at(path)}/cpu.stat`);
+      return stat === undefined ? undefined : { usage: (keyed(stat, "usage_usec") ?? 0) * NANOS_PER_MICRO };
     },
 
     memory(path): MemoryFigures | undefined {
       const directory = at(path);
-      const stat = read(`${directory}/memory.stat`);
-      const usage = path === "/" ? machineUsage(read("/proc/meminfo")) : number(`${directory}/memory.current`);
+      const stat = often(`${directory}/memory.stat`);
+      const usage =
+        path === "/" ? machineUsage(read("/proc/meminfo")) : (oneNumber(often(`${directory}/memory.current`)) ?? 0);
       if (stat === undefined || usage === undefined) return undefined;
       const of = (key: string): number => keyed(stat, key) ?? 0;
       const inactiveFile = of("inactive_file");
-      const limit = oneNumber(read(`${directory}/memory.max`));
-      const swapLimit = oneNumber(read(`${directory}/memory.swap.max`));
+      const limit = oneNumber(settled(`${directory}/memory.max`));
+      const swapLimit = oneNumber(settled(`${directory}/memory.swap.max`));
       return {
         usage,
         workingSet: Math.max(0, usage - inactiveFile),
@@ -53,7 +65,7 @@ export function cgroupReaderV2(mountPoint: string, read: ReadText, list: ListDir
         inactiveFile,
         pageFaults: of("pgfault"),
         majorPageFaults: of("pgmajfault"),
-        swap: number(`${directory}/memory.swap.current`),
+        swap: oneNumber(often(`${directory}/memory.swap.current`)) ?? 0,
         ...(limit === undefined ? {} : { limit }),
         ...(swapLimit === undefined ? {} : { swapLimit }),
       };
@@ -64,17 +76,19 @@ export function cgroupReaderV2(mountPoint: string, read: ReadText, list: ListDir
       const stat = read(`${directory}/cpu.stat`) ?? "";
       const events = read(`${directory}/memory.events`) ?? "";
       const of = (key: string): number => keyed(stat, key) ?? 0;
-      const [quota = "max", period = ""] = (read(`${directory}/cpu.max`) ?? "").split(" ");
-      const reservation = oneNumber(read(`${directory}/memory.low`));
+      const [quota = "max", period = ""] = (settled(`${directory}/cpu.max`) ?? "").split(" ");
+      const reservation = oneNumber(settled(`${directory}/memory.low`));
       const threads = oneNumber(read(`${directory}/pids.current`));
-      const threadsMax = oneNumber(read(`${directory}/pids.max`));
+      const threadsMax = oneNumber(settled(`${directory}/pids.max`));
       const limited = oneNumber(quota);
       return {
+        user: of("user_usec") * NANOS_PER_MICRO,
+        system: of("system_usec") * NANOS_PER_MICRO,
         kernelMemory: keyed(read(`${directory}/memory.stat`) ?? "", "kernel") ?? 0,
         maxMemory: number(`${directory}/memory.peak`),
         memoryFailures: keyed(events, "max") ?? 0,
         oomEvents: keyed(events, "oom_kill") ?? 0,
-        shares: sharesOf(oneNumber(read(`${directory}/cpu.weight`))),
+        shares: sharesOf(oneNumber(settled(`${directory}/cpu.weight`))),
         period: oneNumber(period) ?? DEFAULT_PERIOD,
         periods: of("nr_periods"),
         throttledPeriods: of("nr_throttled"),
@@ -106,13 +120,30 @@ function machineUsage(meminfo: string | undefined): number | undefined {
   return total === undefined || free === undefined ? undefined : total - free;
 }
 
-/** Lines "8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0". */
+/** Lines "8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0", with cost.usage=… where the cost model is on. */
 function blockFigures(text: string): BlockFigures[] {
   return text.split("\n").flatMap((line) => {
     const [device = "", ...words] = line.split(" ");
-    if (!device.includes(":")) return [];
+    if (!/^\d+:\d+$/.test(device)) return [];
     const fields = new Map(words.map((word) => [word.split("=")[0], Number(word.split("=")[1])]));
-    const of = (name: string): number => fields.get(name) ?? 0;
-    return [{ device, readBytes: of("rbytes"), writtenBytes: of("wbytes"), reads: of("rios"), writes: of("wios") }];
+    const operations = (read: string, write: string): Operations => ({
+      Read: fields.get(read) ?? 0,
+      Write: fields.get(write) ?? 0,
+    });
+    const cost = fields.has("cost.usage")
+      ? {
+          usage: fields.get("cost.usage") ?? 0,
+          wait: fields.get("cost.wait") ?? 0,
+          indebt: fields.get("cost.indebt") ?? 0,
+          indelay: fields.get("cost.indelay") ?? 0,
+        }
+      : undefined;
+    return [
+      {
+        device,
+        ...(fields.has("rbytes") ? { bytes: operations("rbytes", "wbytes"), served: operations("rios", "wios") } : {}),
+        ...(cost === undefined ? {} : { cost }),
+      },
+    ];
   });
 }

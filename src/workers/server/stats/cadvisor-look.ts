@@ -7,12 +7,15 @@ import type { FsFigures, WritableLayer } from "../../../shared/stats/fs-figures.
 import { modifiedAt, type ReadText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, type MachineFacts } from "../../../shared/stats/machine.js";
 import type { Networks } from "./networks.js";
+import { readDiskCounters, type DiskCounters } from "./disk-counters.js";
 import { readProcesses } from "./process-figures.js";
 import type { NodeReadings, PodReading, Reading } from "./readings.js";
 
 export interface CadvisorParts {
   reader: CgroupReader;
   read: ReadText;
+  /** For what seldom changes. */
+  settled: ReadText;
   machine: MachineFacts;
   networks: Networks;
   /** A reading of a cgroup that the look has not. */
@@ -36,18 +39,18 @@ const NOBODY: Labels = { container: "", image: "", name: "", namespace: "", pod:
 export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs): Promise<CadvisorPage> {
   const { machine, read, clock, networks, reader } = parts;
   const { readings, above, layers, systems, sandboxImage } = inputs;
-  const page = new CadvisorPage();
+  const disks = readDiskCounters(read);
+  const page = new CadvisorPage(disks);
   const breath = new Breath(clock);
   const shown = new Set<string>();
   const show = async (labels: Labels, reading: Reading, more: Partial<CadvisorCgroup> = {}): Promise<void> => {
     if (shown.has(reading.path) || reading.memory === undefined) return;
     shown.add(reading.path);
     const pressure = reader.version === 2 ? { pressure: reader.pressure(reading.path) } : {};
-    const made = modifiedAt(reader.directory(reading.path)) ?? machine.bootedAt;
     page.cgroup({
       labels,
       reading,
-      startedAt: made,
+      startedAt: more.startedAt ?? modifiedAt(reader.directory(reading.path)) ?? machine.bootedAt,
       seenAt: clock.now(),
       details: reader.details(reading.path),
       memoryLimit: reading.memory.limit ?? 0,
@@ -57,13 +60,12 @@ export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs)
     });
     await breath.take();
   };
-  page.machine(machine, meminfo(read, "SwapTotal"));
-  page.errors(0, 0);
+  addMachine(page, machine, read);
   await show(NOBODY, readings.root, {
     startedAt: machine.bootedAt,
     memoryLimit: machine.memory,
-    fs: systems.map(deviceFigures),
-    ...present("network", networks.of("node")),
+    fs: systems.map((fs) => ({ ...deviceFigures(fs), ...present("disk", diskOf(fs.device, disks)) })),
+    ...present("network", networks.of("node")?.interfaces),
   });
   for (const path of above) await show(NOBODY, parts.one(path));
   for (const { reading } of readings.system) await show(NOBODY, reading);
@@ -74,7 +76,7 @@ export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs)
     const { sandbox } = pod.place;
     if (sandbox !== undefined) {
       const labels = { ...ofPod, image: sandboxImage, name: sandbox.id };
-      await show(labels, parts.one(sandbox.path), present("network", networks.of(pod)));
+      await show(labels, parts.one(sandbox.path), present("network", networks.of(pod)?.interfaces));
     }
     for (const { place, reading } of pod.containers) {
       const layer = layers.get(place.id);
@@ -88,6 +90,12 @@ export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs)
   return page;
 }
 
+/** The machine's rows, on a page that could be made. */
+export function addMachine(page: CadvisorPage, machine: MachineFacts, read: ReadText): void {
+  page.machine(machine, meminfo(read, "SwapTotal"));
+  page.errors(0, 0);
+}
+
 /** The page of a node that cannot be looked at. */
 export function failedCadvisorPage(): CadvisorPage {
   const page = new CadvisorPage();
@@ -95,9 +103,9 @@ export function failedCadvisorPage(): CadvisorPage {
   return page;
 }
 
-function processesOf({ reader, read }: CadvisorParts, path: string): NonNullable<CadvisorCgroup["processes"]> {
+function processesOf({ reader, settled }: CadvisorParts, path: string): NonNullable<CadvisorCgroup["processes"]> {
   const pids = reader.processes(path);
-  return { count: pids.length, ...readProcesses(pids, read) };
+  return { count: pids.length, ...readProcesses(pids, settled) };
 }
 
 function roomOf({ device, usedBytes, capacityBytes }: WritableLayer): DeviceFigures {
@@ -106,6 +114,10 @@ function roomOf({ device, usedBytes, capacityBytes }: WritableLayer): DeviceFigu
 
 function deviceFigures(fs: WritableLayer): DeviceFigures {
   return { ...roomOf(fs), ...present("inodes", fs.inodes), ...present("inodesFree", fs.inodesFree) };
+}
+
+function diskOf(device: string, disks: readonly DiskCounters[]): DiskCounters | undefined {
+  return disks.find(({ name }) => device === `/dev/${name}`);
 }
 
 function startOf({ place }: PodReading): number | undefined {

@@ -1,37 +1,50 @@
-// Everything behind the stats routes, made with the first request that needs it.
+// Everything behind the stats routes, made with the first request that needs it. Each page is made once for all who ask within
+// its life, and kept as it goes over the wire.
 import type { Pod } from "../../../shared/api/pod.js";
 import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { StatsInit } from "../../../shared/contracts/server.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../../shared/metrics/snapshot.js";
-import { cadvisorPage, type CadvisorParts } from "./cadvisor-look.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
-import { ContainerLogs } from "./disk/container-logs.js";
+import type { FsFigures } from "../../../shared/stats/fs-figures.js";
 import { fsFigures } from "../../../shared/stats/fs-usage.js";
-import { PodDisks } from "./disk/pod-disks.js";
-import { RuntimeDisks } from "./disk/runtime-disks.js";
-import type { Page } from "./exposition/text.js";
-import { partOf, type FsFigures } from "../../../shared/stats/fs-figures.js";
 import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/stats/machine.js";
-import { Networks } from "./networks.js";
 import { PodCgroups } from "../../../shared/stats/pod-cgroups.js";
+import { addMachine, cadvisorPage } from "./cadvisor-look.js";
+import { CpuRates } from "./cpu-rates.js";
+import { criMetrics } from "./exposition/cri-metrics.js";
+import { criPodReadings } from "./cri/pod-readings.js";
+import { CriPodStats } from "./cri/pod-stats.js";
+import { PodDisks } from "./disk/pod-disks.js";
+import { RuntimeDisks } from "./disk/runtime-disks.js";
+import { CadvisorPage } from "./exposition/cadvisor.js";
+import { resourcePage } from "./exposition/resource.js";
+import type { Page } from "./exposition/text.js";
+import { KeptFiles } from "./kept-files.js";
+import { Networks } from "./networks.js";
+import { readFileSystems } from "./node/file-systems.js";
 import { RuntimeProcess } from "./node/runtime-process.js";
 import { systemCgroups } from "./node/system-cgroups.js";
-import { Readings, type NodeReadings } from "./readings.js";
+import { Places } from "./places.js";
+import { LOOK_LIFE_MS, Readings, type NodeReadings } from "./readings.js";
 import { SandboxImage } from "./sandbox-image.js";
+import { SettledFiles } from "./settled-files.js";
 import { Shared } from "./shared-answer.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build.js";
-import type { Summary } from "./summary/types.js";
 
 /** The cadvisor page costs the most: one made so lately answers again. Upstream's figures are up to 10 s old. */
 const PAGE_LIFE_MS = 10_000;
 
-export type StatsRuntime = Pick<CriClient, "listContainerStats" | "status">;
+export type StatsRuntime = Pick<
+  CriClient,
+  "listContainerStats" | "listPodSandboxStats" | "listMetricDescriptors" | "listPodSandboxMetrics" | "status"
+>;
 export type StatsImages = Pick<CriClient, "imageFsInfo">;
 
 export interface HouseParts {
@@ -41,75 +54,121 @@ export interface HouseParts {
   runtime: () => Promise<StatsRuntime>;
   images: () => Promise<StatsImages>;
   collectMetrics: () => Promise<MetricSnapshot[]>;
+  podDisks: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
   clock: Clock;
   log: Logger;
 }
+
+/** A page's text, in pieces. */
+export type PageBytes = readonly Buffer[];
 
 export class StatsHouse {
   /** Rejects with CgroupsNotMountedError. */
   static async open(parts: HouseParts): Promise<StatsHouse> {
     const mounts = await readCgroupMounts();
+    const kept = new KeptFiles(parts.clock);
+    const settled = new SettledFiles(readKernelText, parts.clock);
+    const reads = { often: kept.read, settled: settled.read };
     const reader =
       mounts.version === 2
-        ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
-        : cgroupReaderV1(mounts, readKernelText, listKernelDirectories);
-    return new StatsHouse(parts, reader, readMachineFacts(readKernelText));
+        ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories, reads)
+        : cgroupReaderV1(mounts, readKernelText, listKernelDirectories, reads);
+    return new StatsHouse(parts, { reader, kept, settled }, readMachineFacts(readKernelText));
   }
 
-  private readonly places: PodCgroups;
+  private readonly reader: CgroupReader;
+  private readonly cgroups: PodCgroups;
   private readonly readings: Readings;
+  /** Absent: pods' figures are those of their cgroups. */
+  private readonly cri: { stats: CriPodStats; rates: CpuRates; node: Readings } | undefined;
   private readonly networks: Networks;
   private readonly podDisks: PodDisks;
   private readonly runtimeDisks: RuntimeDisks;
-  private readonly logs: ContainerLogs;
   private readonly sandboxImage: SandboxImage;
-  private readonly page: Shared<Page>;
+  private readonly cadvisorText: Shared<PageBytes>;
+  private readonly resourceText: Shared<PageBytes>;
+  private readonly summaryText: Shared<Buffer>;
+  private readonly coreText: Shared<Buffer>;
 
   constructor(
     private readonly parts: HouseParts,
-    private readonly reader: CgroupReader,
+    private readonly files: { reader: CgroupReader; kept: KeptFiles; settled: SettledFiles },
     private readonly machine: MachineFacts,
   ) {
-    const { init, pods, runtime, images, collectMetrics, clock, log } = parts;
-    this.places = new PodCgroups(init, reader);
+    const { init, pods, runtime, images, collectMetrics, podDisks, clock, log } = parts;
+    const { reader, settled } = files;
+    this.reader = reader;
+    this.cgroups = new PodCgroups(init, reader);
+    this.networks = new Networks(reader, readKernelText, clock);
     const process = new RuntimeProcess(init.runtimeEndpoint, readKernelText, clock);
-    this.readings = new Readings({
-      pods,
-      places: this.places,
+    const common = {
+      places: new Places({ cgroups: this.cgroups, clock, found: (path) => settled.forget(path) }),
+      all: () => this.cgroups.all(),
       reader,
       clock,
-      system: (all) => systemCgroups({ settings: init, reader, read: readKernelText, runtimePid: process.pid() }, all),
-    });
-    this.networks = new Networks(reader, readKernelText);
-    const { rootDir, podLogsDir, volumeStatsAggPeriodMs: periodMs } = init;
-    this.podDisks = new PodDisks({ rootDir, periodMs, pods, collectMetrics, clock, log });
-    this.runtimeDisks = new RuntimeDisks({ runtime, images, clock, log });
-    this.logs = new ContainerLogs(podLogsDir, clock);
+      system: (all: string | undefined) =>
+        systemCgroups({ settings: init, reader, read: readKernelText, runtimePid: process.pid() }, all),
+      looked: (idle: boolean) => this.tidy(idle),
+    };
+    this.readings = new Readings({ ...common, pods });
+    const stats = new CriPodStats({ runtime, clock, log });
+    this.cri = init.podAndContainerStatsFromCRI
+      ? { stats, rates: new CpuRates(), node: new Readings({ ...common, pods: () => [] }) }
+      : undefined;
+    const { rootDir, volumeStatsAggPeriodMs: periodMs } = init;
+    this.podDisks = new PodDisks({ rootDir, periodMs, pods, usage: podDisks, collectMetrics, clock, log });
+    const containers = async () =>
+      (await this.cri?.stats.containers()) ?? (await (await runtime()).listContainerStats({}, RUNTIME_DEADLINE)).stats;
+    this.runtimeDisks = new RuntimeDisks({ containers, images, clock, log });
     this.sandboxImage = new SandboxImage(runtime, clock, log);
-    this.page = new Shared(PAGE_LIFE_MS, clock, () => this.makePage());
+    this.cadvisorText = new Shared(PAGE_LIFE_MS, clock, async () => (await this.makePage()).chunks());
+    this.resourceText = new Shared(LOOK_LIFE_MS, clock, async () => resourcePage(await this.look()).chunks());
+    this.summaryText = new Shared(LOOK_LIFE_MS, clock, () => this.summaryOf(true));
+    this.coreText = new Shared(LOOK_LIFE_MS, clock, () => this.summaryOf(false));
   }
 
   async close(): Promise<void> {
     this.readings.close();
-    this.logs.close();
+    this.cri?.node.close();
+    this.files.kept.close();
     await this.podDisks.close();
   }
 
-  look(): Promise<NodeReadings> {
-    return this.readings.now();
+  cadvisor(): Promise<PageBytes> {
+    return this.cadvisorText.get();
   }
 
-  async coreSummary(): Promise<Summary> {
-    return buildSummary(await this.core());
+  resource(): Promise<PageBytes> {
+    return this.resourceText.get();
   }
 
-  async wholeSummary(): Promise<Summary> {
+  /** JSON. @param whole false: CPU and memory alone */
+  summary(whole: boolean): Promise<Buffer> {
+    if (whole) this.podDisks.ask();
+    return (whole ? this.summaryText : this.coreText).get();
+  }
+
+  /** What is not read any more is let go of. */
+  private tidy(idle: boolean): void {
+    const { kept, settled } = this.files;
+    kept.prune();
+    settled.prune();
+    this.networks.prune();
+    if (idle) kept.close();
+  }
+
+  private async look(): Promise<NodeReadings> {
+    const { cri, parts } = this;
+    const told = await cri?.stats.now();
+    if (cri === undefined || told === undefined) return this.readings.now();
+    const node = await cri.node.now();
+    return { ...node, pods: criPodReadings(told, parts.pods(), cri.rates, parts.clock.now()) };
+  }
+
+  private async summaryOf(whole: boolean): Promise<Buffer> {
     const core = await this.core();
-    return buildSummary(core, await this.whole(core.readings));
-  }
-
-  cadvisor(): Promise<Page> {
-    return this.page.get();
+    const summary = buildSummary(core, whole ? await this.whole() : undefined);
+    return Buffer.from(JSON.stringify(summary, undefined, 1));
   }
 
   private async core(): Promise<CoreInputs> {
@@ -125,11 +184,9 @@ export class StatsHouse {
     };
   }
 
-  private async whole(readings: NodeReadings): Promise<WholeInputs> {
+  private async whole(): Promise<WholeInputs> {
     const now = this.parts.clock.now();
-    this.podDisks.ask();
     const [fs, runtime] = await Promise.all([this.nodeFs(), this.runtimeDisks.now()]);
-    const logs = await this.logsOf(readings, fs);
     return {
       network: (pod) => this.networks.of(pod),
       fs,
@@ -137,7 +194,6 @@ export class StatsHouse {
       containerFs: runtime.containerFs,
       limit: { ...readProcessLimit(readKernelText), at: now },
       rootfs: (id) => runtime.layers.get(id),
-      logs: (uid, container) => logs.get(`${uid}/${container}`),
       disk: (uid) => this.podDisks.of(uid),
       processes: (path) => this.reader.processes(path).length,
     };
@@ -148,37 +204,45 @@ export class StatsHouse {
     return fsFigures(this.parts.init.rootDir, this.parts.clock.now()).catch(() => undefined);
   }
 
-  private async logsOf({ pods }: NodeReadings, fs: FsFigures | undefined): Promise<Map<string, FsFigures>> {
-    const found = new Map<string, FsFigures>();
-    for (const { place, containers } of pods) {
-      for (const { place: container } of containers) {
-        const { bytes, inodes, at } = await this.logs.of(place.pod.metadata, container.name);
-        found.set(`${place.pod.metadata.uid}/${container.name}`, partOf(fs, at, bytes, inodes));
-      }
-    }
-    this.logs.prune();
-    return found;
-  }
-
   private async makePage(): Promise<Page> {
-    const [readings, runtime, fs, sandboxImage] = await Promise.all([
-      this.look(),
+    const told = await this.criPage();
+    if (told !== undefined) return told;
+    const { init, clock } = this.parts;
+    const shown = init.localStorageCapacityIsolation;
+    const [readings, runtime, systems, sandboxImage] = await Promise.all([
+      this.readings.now(),
       this.runtimeDisks.now(),
-      this.nodeFs(),
+      shown ? readFileSystems(readKernelText, init.rootDir, clock.now()) : [],
       this.sandboxImage.get(),
     ]);
-    const shown = this.parts.init.localStorageCapacityIsolation;
-    const systems = fs === undefined || !shown ? [] : [{ ...fs, device: this.parts.init.rootDir }];
-    const parts: CadvisorParts = {
+    const parts = {
       reader: this.reader,
       read: readKernelText,
+      settled: this.files.settled.read,
       machine: this.machine,
       networks: this.networks,
-      one: (path) => this.readings.one(path),
-      clock: this.parts.clock,
+      one: (path: string) => this.readings.one(path),
+      clock,
     };
     const layers = shown ? runtime.layers : new Map<string, never>();
-    const { page } = await cadvisorPage(parts, { readings, above: this.places.above(), layers, systems, sandboxImage });
-    return page;
+    const above = this.cgroups.above();
+    return (await cadvisorPage(parts, { readings, above, layers, systems, sandboxImage })).page;
+  }
+
+  /** undefined: the runtime's own rows are not wanted, or not to be had. */
+  private async criPage(): Promise<Page | undefined> {
+    if (this.cri === undefined) return undefined;
+    try {
+      const addRows = await criMetrics(await this.parts.runtime());
+      const cadvisor = new CadvisorPage();
+      addMachine(cadvisor, this.machine, readKernelText);
+      addRows(cadvisor.page);
+      return cadvisor.page;
+    } catch (error) {
+      this.parts.log.debug({ err: error }, "the runtime did not tell its metrics; the page is made from cgroups");
+      return undefined;
+    }
   }
 }
+
+const RUNTIME_DEADLINE = { deadlineMs: 3000 };

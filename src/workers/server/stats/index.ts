@@ -8,7 +8,7 @@ import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
-import type { HouseParts, StatsHouse } from "./house.js";
+import type { HouseParts, PageBytes, StatsHouse } from "./house.js";
 
 export class Stats {
   private house: Promise<StatsHouse> | undefined;
@@ -21,8 +21,7 @@ export class Stats {
         // First: a body that nobody listens to flows away.
         const core = await wantsCore(request);
         const house = await this.open();
-        const text = JSON.stringify(await (core ? house.coreSummary() : house.wholeSummary()), undefined, 1);
-        replyText(response, text, "application/json");
+        replyText(response, await house.summary(!core), "application/json");
       } catch (error) {
         if (!(error instanceof Error)) throw error;
         this.parts.log.error({ err: error }, "the summary of what the node and its pods use could not be made");
@@ -34,7 +33,7 @@ export class Stats {
       {
         path: "/metrics/resource",
         answer: this.page(
-          async (house) => resourcePage(await house.look()),
+          (house) => house.resource(),
           () => resourcePage(undefined),
         ),
       },
@@ -53,16 +52,16 @@ export class Stats {
   }
 
   /** @param failed the page of a node that cannot be looked at */
-  private page(make: (house: StatsHouse) => Promise<Page>, failed: () => Page): Answer {
+  private page(make: (house: StatsHouse) => Promise<PageBytes>, failed: () => Page): Answer {
     return async (_request, response) => {
       const page = await this.open()
         .then(make)
         .catch((error: unknown) => {
           this.parts.log.error({ err: error }, "what the node and its pods use could not be read");
-          return failed();
+          return failed().chunks();
         });
       response.writeHead(200, { "Content-Type": EXPOSITION_CONTENT_TYPE });
-      await writeChunks(response, page.chunks());
+      await writeChunks(response, page);
     };
   }
 

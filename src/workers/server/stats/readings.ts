@@ -3,10 +3,11 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";
-import type { CgroupReader, CpuFigures, MemoryFigures } from "../../../shared/stats/cgroup-figures.js";
+import type { CgroupPressure, CgroupReader, CpuFigures, MemoryFigures } from "../../../shared/stats/cgroup-figures.js";
 import { CpuRates } from "./cpu-rates.js";
 import { Shared } from "./shared-answer.js";
-import type { ContainerPlace, PodCgroups, PodPlace } from "../../../shared/stats/pod-cgroups.js";
+import type { ContainerPlace, PodPlace } from "../../../shared/stats/pod-cgroups.js";
+import type { Places } from "./places.js";
 import type { SystemCgroup } from "./node/system-cgroups.js";
 
 /** Of one cgroup, at one moment. */
@@ -16,6 +17,8 @@ export interface Reading {
   at: number;
   cpu?: CpuFigures & { rate?: number };
   memory?: MemoryFigures;
+  /** As the runtime told, which leaves parts out; absent: the cgroup has it. */
+  pressure?: Partial<CgroupPressure>;
 }
 
 export interface ContainerReading {
@@ -27,6 +30,23 @@ export interface PodReading {
   place: PodPlace;
   reading: Reading;
   containers: readonly ContainerReading[];
+  /** What the runtime told; absent: the cgroups have it. */
+  told?: { network?: ToldNetwork; processes?: number };
+}
+
+export interface ToldNetwork {
+  /** Milliseconds since the epoch. */
+  at: number;
+  main?: ToldInterface;
+  interfaces: ToldInterface[];
+}
+
+export interface ToldInterface {
+  name: string;
+  rxBytes?: number;
+  rxErrors?: number;
+  txBytes?: number;
+  txErrors?: number;
 }
 
 export interface NodeReadings {
@@ -43,10 +63,14 @@ const INTEREST_MS = 2 * 60_000;
 
 export interface ReadingsParts {
   pods: () => Iterable<Pod>;
-  places: Pick<PodCgroups, "find" | "all">;
+  places: Pick<Places, "find" | "forget" | "prune">;
+  /** The cgroup of all pods. */
+  all: () => string | undefined;
   system: (pods: string | undefined) => readonly SystemCgroup[];
   reader: Pick<CgroupReader, "cpu" | "memory">;
   clock: Clock;
+  /** Of each look there is: what is not needed any more may go. `idle`: nobody has asked for long. */
+  looked: (idle: boolean) => void;
 }
 
 export class Readings {
@@ -75,24 +99,31 @@ export class Readings {
   }
 
   private sample(): void {
-    if (this.parts.clock.monotonic() - this.askedAt > INTEREST_MS) this.close();
+    const idle = this.parts.clock.monotonic() - this.askedAt > INTEREST_MS;
+    if (idle) this.close();
     else void this.look.get().catch(() => undefined);
+    this.parts.places.prune();
+    this.parts.looked(idle);
   }
 
   private async read(): Promise<NodeReadings> {
-    const { pods, places, system, clock } = this.parts;
+    const { pods, places, all, system, clock } = this.parts;
     const began = clock.monotonic();
     const root = this.one("/");
     // v1 may have a process in different places: one that uses no CPU where it uses memory is not shown (as upstream).
-    const ofSystem = system(places.all())
+    const ofSystem = system(all())
       .map((cgroup) => ({ cgroup, reading: this.one(cgroup.path) }))
       .filter(({ reading }) => reading.cpu !== undefined && reading.memory !== undefined);
     const ofPods: PodReading[] = [];
     for (const pod of pods()) {
       const place = places.find(pod);
       if (place === undefined) continue;
+      const reading = this.one(place.path);
       const containers = place.containers.map((container) => ({ place: container, reading: this.one(container.path) }));
-      ofPods.push({ place, reading: this.one(place.path), containers });
+      // What vanished while it was read is not shown, and looked for again.
+      const there = containers.filter((container) => isThere(container.reading));
+      if (!isThere(reading) || there.length < containers.length) places.forget(pod.metadata.uid);
+      if (isThere(reading)) ofPods.push({ place, reading, containers: there });
       await this.breath.take();
     }
     this.rates.forgetBefore(began);
@@ -113,4 +144,8 @@ export class Readings {
       ...(memory === undefined ? {} : { memory }),
     };
   }
+}
+
+function isThere({ cpu, memory }: Reading): boolean {
+  return cpu !== undefined || memory !== undefined;
 }

@@ -6,12 +6,14 @@ import type { Logger } from "../../../shared/log/logger.js";
 
 /** A page does not wait longer for the runtime. */
 const DEADLINE_MS = 3000;
+/** One that did not say is asked again. */
+const RETRY_MS = 60_000;
 /** Its configuration may have changed with a restart. */
 const LIFE_MS = 10 * 60_000;
 
 export class SandboxImage {
   private image = "";
-  private askedAt: number | undefined;
+  private notBefore = -Infinity;
 
   constructor(
     private readonly runtime: () => Promise<Pick<CriClient, "status">>,
@@ -22,13 +24,14 @@ export class SandboxImage {
   /** "": the runtime does not say. Never rejects. */
   async get(): Promise<string> {
     const now = this.clock.monotonic();
-    if (this.askedAt !== undefined && now - this.askedAt < LIFE_MS) return this.image;
+    if (now < this.notBefore) return this.image;
     try {
       const runtime = await this.runtime();
       const { info } = await runtime.status({ verbose: true }, { deadlineMs: DEADLINE_MS });
       this.image = parseSandboxImage(info["config"] ?? "") ?? "";
-      this.askedAt = now;
+      this.notBefore = now + LIFE_MS;
     } catch (error) {
+      this.notBefore = now + RETRY_MS;
       this.log.debug({ err: error }, "the runtime did not say which image its sandboxes have");
     }
     return this.image;

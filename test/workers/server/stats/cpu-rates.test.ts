@@ -23,6 +23,13 @@ test("a counter that went back is another cgroup of that name", () => {
   equal(rates.rate("a", 7 * SECOND, 1e9 + 1), 1e9);
 });
 
+test("a clock that was set back begins anew, and no rate is below 0", () => {
+  const rates = new CpuRates();
+  rates.rate("a", 100 * SECOND, 1e9);
+  equal(rates.rate("a", 10 * SECOND, 2e9), undefined);
+  equal(rates.rate("a", 12 * SECOND, 3e9), 5e8);
+});
+
 test("what is sampled no more is forgotten", () => {
   const rates = new CpuRates();
   rates.rate("gone", 0, 1);

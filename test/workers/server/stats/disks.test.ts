@@ -1,13 +1,14 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import { link, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
+import type { PodDiskUsage } from "../../../../src/shared/contracts/eviction.js";
 import { claimFigures } from "../../../../src/workers/server/stats/disk/claim-figures.js";
-import { takenBy } from "../../../../src/shared/stats/fs-usage.js";
 import { PodDisks } from "../../../../src/workers/server/stats/disk/pod-disks.js";
+import { nodeFileSystems } from "../../../../src/workers/server/stats/node/file-systems.js";
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
 import { claimOf, volumePath } from "../../../../src/shared/stats/volume-paths.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
@@ -20,41 +21,6 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
     await rm(folder, { recursive: true, force: true });
   }
 }
-
-const never = new AbortController().signal;
-
-test("a walk counts blocks and inodes, hard links once", () =>
-  withFolder(async (folder) => {
-    await mkdir(join(folder, "a/b"), { recursive: true });
-    await writeFile(join(folder, "a/b/one"), Buffer.alloc(10_000));
-    const before = await takenBy(folder, systemClock, never);
-    await link(join(folder, "a/b/one"), join(folder, "a/two"));
-    deepEqual(await takenBy(folder, systemClock, never), before);
-    equal(before.inodes, 4);
-    ok(before.bytes >= 10_000, String(before.bytes));
-    equal((await takenBy(folder, systemClock, never, { itself: false })).inodes, 3);
-    deepEqual(await takenBy(join(folder, "none"), systemClock, never), { bytes: 0, inodes: 0 });
-  }));
-
-test("a walk rests nineteen times as long as it worked, and ends when it is called off", () =>
-  withFolder(async (folder) => {
-    for (let i = 0; i < 4; i++) await writeFile(join(folder, String(i)), "");
-    let now = 0;
-    const rests: number[] = [];
-    const called = new AbortController();
-    const clock = {
-      // Each look at the time takes 10 ms of it.
-      monotonic: () => (now += 10),
-      sleep: (ms: number) => {
-        rests.push(ms);
-        if (rests.length === 3) called.abort(new Error("gone"));
-        return Promise.resolve();
-      },
-    };
-    await rejects(takenBy(folder, clock, called.signal), /gone/);
-    equal(rests.length, 3);
-    for (const rest of rests) ok(Math.abs(rest - 190) < 1, String(rest));
-  }));
 
 test("where volumes are, and which are claims", () => {
   const at = "/r/pods/u/volumes/";
@@ -83,51 +49,74 @@ test("figures of claims out of main's metrics", () => {
   deepEqual([...claimFigures(SNAPSHOTS, 3)], [["n/c", { at: 3, usedBytes: 5, abnormal: 1 }]]);
 });
 
-test("a pod's volumes are measured when somebody asks, and forgotten with the pod", () =>
-  withFolder(async (rootDir) => {
-    const cache = `${rootDir}/pods/u/volumes/kubernetes.io~empty-dir/cache`;
-    await mkdir(cache, { recursive: true });
-    await writeFile(join(cache, "kept"), Buffer.alloc(5000));
-    const pod: Pod = {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name: "p", namespace: "n", uid: "u" },
-      spec: {
-        containers: [],
-        volumes: [
-          { name: "cache", emptyDir: {} },
-          { name: "data", persistentVolumeClaim: { claimName: "c" } },
-          { name: "late", emptyDir: {} },
-        ],
-      },
-    };
-    let pods = [pod];
-    // A second passes when the rounds sleep for one; the test says when.
-    let wake: (() => void) | undefined;
-    let asleep: (() => void) | undefined;
-    const clock = {
-      ...systemClock,
-      sleep: (_ms: number, signal?: AbortSignal) =>
-        new Promise<void>((resolve, reject) => {
-          wake = resolve;
-          signal?.addEventListener("abort", () => reject(signal.reason as Error));
-          asleep?.();
-        }),
-    };
-    const round = (): Promise<void> => new Promise((resolve) => (asleep = resolve));
-    const collectMetrics = () => Promise.resolve(SNAPSHOTS);
-    const parts = {
+interface Asked {
+  uids: string[];
+  maxAgeMs: number;
+}
+
+/** Main, which says what the test has put there. */
+class Main {
+  readonly asked: Asked[] = [];
+  figures: PodDiskUsage[] = [];
+  fails = false;
+  now = 0;
+  pods: Pod[] = [];
+
+  disks(rootDir: string, periodMs = 60_000): PodDisks {
+    return new PodDisks({
       rootDir,
-      periodMs: 60_000,
-      pods: () => pods,
-      collectMetrics,
-      clock,
+      periodMs,
+      pods: () => this.pods,
+      usage: (uids, maxAgeMs) => {
+        this.asked.push({ uids, maxAgeMs });
+        return this.fails ? Promise.reject(new Error("away")) : Promise.resolve(this.figures);
+      },
+      collectMetrics: () => Promise.resolve(SNAPSHOTS),
+      clock: { ...systemClock, monotonic: () => this.now },
       log: { debug: () => undefined },
-    };
-    const disks = new PodDisks(parts);
-    const first = round();
+    });
+  }
+}
+
+const POD: Pod = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "p", namespace: "n", uid: "u" },
+  spec: {
+    containers: [],
+    volumes: [
+      { name: "cache", emptyDir: {} },
+      { name: "data", persistentVolumeClaim: { claimName: "c" } },
+      { name: "late", emptyDir: {} },
+    ],
+  },
+};
+
+const USAGE: PodDiskUsage = {
+  uid: "u",
+  at: 7,
+  volumes: [{ name: "cache", bytes: 5000, inodes: 2 }],
+  logs: [{ container: "app", bytes: 300, inodes: 1 }],
+  other: { bytes: 20, inodes: 1 },
+};
+
+/** Until main has been asked so often, and its answer worked in. */
+async function settled(main: Main, times: number, done: () => boolean): Promise<void> {
+  while (main.asked.length < times || !done()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("what main has measured, by volume and container; gone with the pod", () =>
+  withFolder(async (rootDir) => {
+    await mkdir(`${rootDir}/pods/u/volumes/kubernetes.io~empty-dir/cache`, { recursive: true });
+    const main = new Main();
+    main.pods = [POD];
+    main.figures = [USAGE];
+    const disks = main.disks(rootDir);
     equal(disks.of("u"), undefined);
-    await first;
+    equal(main.asked.length, 0);
+    disks.ask();
+    await settled(main, 1, () => disks.of("u") !== undefined);
+    deepEqual(main.asked, [{ uids: ["u"], maxAgeMs: 60_000 }]);
     const disk = disks.of("u");
     deepEqual(
       disk?.volumes.map(({ name, pvcRef, abnormal }) => ({ name, pvcRef, abnormal })),
@@ -136,14 +125,41 @@ test("a pod's volumes are measured when somebody asks, and forgotten with the po
         { name: "data", pvcRef: { name: "c", namespace: "n" }, abnormal: true },
       ],
     );
-    ok(disk.local.bytes >= 5000);
-    equal(disk.local.inodes, 2);
-    pods = [];
-    const second = round();
-    wake?.();
-    await second;
-    equal(disks.of("u"), undefined);
+    equal(disk.volumes[0]?.usedBytes, 5000);
+    ok((disk.volumes[0].capacityBytes ?? 0) > 0);
+    deepEqual(disk.local, { bytes: 5020, inodes: 3 });
+    deepEqual(disk.logs.get("app"), { bytes: 300, inodes: 1 });
+    // Main is asked at most every five seconds.
+    disks.ask();
+    main.pods = [];
+    main.now = 5000;
+    disks.ask();
+    await settled(main, 2, () => disks.of("u") === undefined);
+    equal(main.asked.length, 2);
     await disks.close();
+  }));
+
+test("main that is away leaves what it said last; a new pod is asked for a second later", () =>
+  withFolder(async (rootDir) => {
+    const main = new Main();
+    main.pods = [POD];
+    main.figures = [USAGE];
+    const disks = main.disks(rootDir, 0);
+    disks.ask();
+    await settled(main, 1, () => disks.of("u") !== undefined);
+    // volumeStatsAggPeriod 0: volumes are not shown, logs are.
+    deepEqual(disks.of("u")?.volumes, []);
+    main.fails = true;
+    main.pods = [POD, { ...POD, metadata: { ...POD.metadata, uid: "v" } }];
+    main.now = 999;
+    disks.ask();
+    equal(main.asked.length, 1);
+    main.now = 1000;
+    disks.ask();
+    equal(main.asked.length, 2);
+    await disks.close();
+    equal(disks.of("u")?.at, 7);
+    equal(disks.of("v"), undefined);
   }));
 
 test("a runtime that falls silent leaves its last figures", async () => {
@@ -156,11 +172,11 @@ test("a runtime that falls silent leaves its last figures", async () => {
     usedBytes: { value: 7n },
     inodesUsed: { value: 2n },
   };
-  const listContainerStats = () =>
-    answers ? Promise.resolve({ stats: [{ attributes: { id: "abc" }, writableLayer: usage }] }) : Promise.reject(fail);
+  const containers = () =>
+    answers ? Promise.resolve([{ attributes: { id: "abc" }, writableLayer: usage }] as never) : Promise.reject(fail);
   const imageFsInfo = () => Promise.resolve({ imageFilesystems: [usage], containerFilesystems: [] });
   const disks = new RuntimeDisks({
-    runtime: () => Promise.resolve({ listContainerStats } as never),
+    containers,
     images: () => Promise.resolve({ imageFsInfo } as never),
     clock: { ...systemClock, monotonic: () => now },
     log: { debug: () => undefined },
@@ -179,11 +195,77 @@ test("an answer is shared within its life, a failed one is made again", async ()
   let now = 0;
   let made = 0;
   const make = (): Promise<number> => (++made === 2 ? Promise.reject(new Error("no")) : Promise.resolve(made));
-  const shared = new Shared(100, { monotonic: () => now }, make);
+  const timers: (() => void)[] = [];
+  const clock = {
+    monotonic: () => now,
+    after: (ms: number, fn: () => void) => {
+      equal(ms, 100);
+      timers.push(fn);
+      const timer = { cancel: () => undefined, unref: () => timer };
+      return timer;
+    },
+  };
+  const shared = new Shared(100, clock, make);
   deepEqual(await Promise.all([shared.get(), shared.get()]), [1, 1]);
   now = 99;
   equal(await shared.get(), 1);
   now = 100;
   await rejects(shared.get(), /no/);
   equal(await shared.get(), 3);
+  // At the end of its life it goes, though nobody asks; a later one is not touched by an earlier one's end.
+  timers[0]?.();
+  equal(await shared.get(), 3);
+  timers[2]?.();
+  equal(await shared.get(), 4);
+});
+
+test("nobody waits for a runtime that is known to be silent", async () => {
+  let now = 0;
+  let calls = 0;
+  let give: ((stats: never[]) => void) | undefined;
+  const disks = new RuntimeDisks({
+    containers: () => {
+      calls++;
+      if (calls === 1) return Promise.reject(new Error("deadline"));
+      return new Promise<never[]>((resolve) => (give = resolve));
+    },
+    images: () =>
+      Promise.resolve({ imageFsInfo: () => Promise.resolve({ imageFilesystems: [], containerFilesystems: [] }) }),
+    clock: { ...systemClock, monotonic: () => now },
+    log: { debug: () => undefined },
+  });
+  equal((await disks.now()).layers.size, 0);
+  now = 10_000;
+  equal((await disks.now()).layers.size, 0);
+  equal(calls, 2);
+  give?.([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  // It is back: whoever comes after a long time waits for it again.
+  now = 60_000;
+  const late = disks.now();
+  equal(calls, 3);
+  give?.([{ attributes: { id: "a" }, writableLayer: { timestamp: 1n } }] as never);
+  equal((await late).layers.size, 1);
+});
+
+test("file systems of the node: those on disks once, memory by its place, the root directory's of any kind", () => {
+  const row = (mountPoint: string, fsType: string, source: string): string =>
+    `1 0 0:1 / ${mountPoint} rw - ${fsType} ${source} rw\n`;
+  const mounts = [
+    row("/", "overlay", "overlay"),
+    row("/boot", "ext4", "/dev/vda1"),
+    row("/mnt/again", "ext4", "/dev/vda1"),
+    row("/run", "tmpfs", "tmpfs"),
+    row("/run/containerd/io.containerd.grpc/shm", "tmpfs", "shm"),
+    row("/var/lib/kubelet/pods/u/volumes/x", "tmpfs", "tmpfs"),
+    row("/mnt/far", "nfs4", "server:/x"),
+    row("/proc", "proc", "proc"),
+  ].join("");
+  deepEqual(nodeFileSystems(mounts, "/var/lib/kubelet"), [
+    { device: "/dev/vda1", mountPoint: "/boot" },
+    { device: "/run", mountPoint: "/run" },
+    { device: "overlay", mountPoint: "/" },
+  ]);
+  const own = mounts + row("/var/lib/kubelet", "xfs", "/dev/vdb");
+  deepEqual(nodeFileSystems(own, "/var/lib/kubelet").at(-1), { device: "/dev/vdb", mountPoint: "/var/lib/kubelet" });
 });

@@ -1,5 +1,5 @@
 // The pages' text, and the summary's shape against the contract's table.
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import assert, { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -10,8 +10,10 @@ import { CadvisorPage } from "../../../../src/workers/server/stats/exposition/ca
 import { resourcePage } from "../../../../src/workers/server/stats/exposition/resource.js";
 import { escapeLabel, numberText, type Page } from "../../../../src/workers/server/stats/exposition/text.js";
 import type { MachineFacts } from "../../../../src/shared/stats/machine.js";
+import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counters.js";
 import { parseNetDev } from "../../../../src/workers/server/stats/net-dev.js";
 import type { NodeReadings, Reading } from "../../../../src/workers/server/stats/readings.js";
+import { facts } from "../../../support/facts.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "../../../../src/workers/server/stats/summary/build.js";
 
 const AT = Date.parse("2026-11-21T19:04:39.123Z");
@@ -31,7 +33,7 @@ const MEMORY: MemoryFigures = {
 };
 
 function reading(path: string, fields: Partial<Reading> = {}): Reading {
-  return { path, at: AT, cpu: { usage: 113486564, user: 2e7, system: 8e7, rate: 1712751 }, memory: MEMORY, ...fields };
+  return { path, at: AT, cpu: { usage: 113486564, rate: 1712751 }, memory: MEMORY, ...fields };
 }
 
 const POD: Pod = {
@@ -60,7 +62,7 @@ const READINGS: NodeReadings = {
   ],
 };
 
-const lines = (page: Page): string[] => [...page.chunks()].join("").split("\n");
+const lines = (page: Page): string[] => Buffer.concat(page.chunks()).toString().split("\n");
 
 test("numbers as Go's client writes them", () => {
   const table: [number, string][] = [
@@ -139,6 +141,8 @@ const MACHINE: MachineFacts = {
 };
 
 const DETAILS: DetailFigures = {
+  user: 2e7,
+  system: 8e7,
   kernelMemory: 1,
   maxMemory: 2,
   memoryFailures: 3,
@@ -152,11 +156,26 @@ const DETAILS: DetailFigures = {
   burstPeriods: 8,
   burst: 9e9,
   threads: 2,
-  block: [{ device: "8:0", readBytes: 1, writtenBytes: 2, reads: 3, writes: 4 }],
+  block: [
+    {
+      device: "8:0",
+      bytes: { Read: 1, Write: 2, Total: 3 },
+      served: { Read: 3, Write: 4 },
+      sectors: { Read: 5, Write: 6 },
+      merged: { Read: 7, Write: 8 },
+      serviceTime: { Read: 1e9, Write: 2e9, Total: 3e9 },
+      queued: { Total: 9 },
+      cost: { usage: 1e6, wait: 2e6, indebt: 3e6, indelay: 4e6 },
+    },
+  ],
 };
 
+const [DISK = assert.fail("no disk")] = parseDiskstats(
+  "   8       0 vda 10 11 12 13000 14 15 16 17000 18 19000 20000 0 0 0 0 0 0\n",
+);
+
 function fullPage(): CadvisorPage {
-  const page = new CadvisorPage();
+  const page = new CadvisorPage([DISK]);
   page.machine(MACHINE, 0);
   page.errors(0, 0);
   page.cgroup({
@@ -169,7 +188,7 @@ function fullPage(): CadvisorPage {
     pressure: NO_PRESSURES,
     processes: { count: 1, files: 6, sockets: 2, openFilesLimit: Infinity },
     network: parseNetDev("  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n"),
-    fs: [{ device: "/d", used: 1, limit: 2, inodes: 3, inodesFree: 4 }],
+    fs: [{ device: "/dev/vdb", disk: { ...DISK, number: "8:16" }, used: 1, limit: 2, inodes: 3, inodesFree: 4 }],
   });
   return page;
 }
@@ -185,7 +204,7 @@ describe("/metrics/cadvisor", () => {
       `container_network_transmit_packets_dropped_total{container="c",${own}interface="eth0",name="abc",namespace="n",pod="web"} 8 ${AT}`,
       `container_spec_cpu_shares{container="c",${own}name="abc",namespace="n",pod="web"} 2`,
       `container_ulimits_soft{container="c",${own}name="abc",namespace="n",pod="web",ulimit="max_open_files"} -1 ${AT}`,
-      `container_blkio_device_usage_total{container="c",device="8:0",${own}major="8",minor="0",name="abc",namespace="n",operation="Read",pod="web"} 1 ${AT}`,
+      `container_blkio_device_usage_total{container="c",device="/dev/vda",${own}major="8",minor="0",name="abc",namespace="n",operation="Read",pod="web"} 1 ${AT}`,
       'machine_cpu_cores{boot_id="b",machine_id="m",system_uuid="s"} 2',
     ]) {
       ok(
@@ -226,6 +245,40 @@ describe("/metrics/cadvisor", () => {
   });
 });
 
+/** By family: its type and the names of its labels. */
+function shapeOf(page: Page): Map<string, { type: string; labels: string[] }> {
+  const shape = new Map<string, { type: string; labels: string[] }>();
+  for (const line of lines(page)) {
+    const type = /^# TYPE (\S+) (\S+)$/.exec(line);
+    if (type !== null) shape.set(type[1] ?? "", { type: type[2] ?? "", labels: [] });
+    const row = /^([a-z0-9_]+)\{(.*)\} /.exec(line);
+    const family = shape.get(row?.[1] ?? "");
+    const names = [...(row?.[2] ?? "").matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name = ""]) => name);
+    if (family !== undefined) family.labels = names.sort();
+  }
+  return shape;
+}
+
+describe("the contract's table of metrics", () => {
+  // Hidden upstream since 1.29; memory modules are known to no kernel by themselves.
+  const NOT_SHOWN = ["scrape_error", "machine_dimm_capacity_bytes", "machine_dimm_count"];
+  const pages = { "/metrics/resource": () => resourcePage(READINGS), "/metrics/cadvisor": () => fullPage().page };
+  for (const [endpoint, make] of Object.entries(pages)) {
+    test(`${endpoint} has its families, types and labels, and no others`, () => {
+      const shape = shapeOf(make());
+      const rows = facts("metrics").filter((row) => row["endpoint"] === endpoint);
+      ok(rows.length > 10);
+      const expected = rows
+        .filter(({ name }) => !NOT_SHOWN.includes(name ?? ""))
+        .map(({ name = "", type = "", labels = "" }) => [
+          name,
+          { type, labels: labels === "" ? [] : labels.split(",").sort() },
+        ]);
+      deepEqual(Object.fromEntries(shape), Object.fromEntries(expected));
+    });
+  }
+});
+
 const FS = { at: AT, availableBytes: 5, capacityBytes: 10, usedBytes: 4, inodesFree: 6, inodes: 9, inodesUsed: 3 };
 const CORE: CoreInputs = {
   nodeName: "node",
@@ -237,14 +290,18 @@ const CORE: CoreInputs = {
   madeAt: () => undefined,
 };
 const WHOLE: WholeInputs = {
-  network: () => parseNetDev("lo: 1\n eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\nveth1: 1\n"),
+  network: () => ({
+    at: AT,
+    interfaces: parseNetDev("lo: 1\n eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\nveth1: 1\n"),
+  }),
   fs: FS,
   imageFs: FS,
   containerFs: FS,
   limit: { at: AT, max: 100, current: 7 },
   rootfs: () => FS,
-  logs: () => FS,
   disk: () => ({
+    at: AT,
+    logs: new Map([["c", { bytes: 4, inodes: 3 }]]),
     volumes: [{ ...FS, name: "v", pvcRef: { name: "claim", namespace: "n" }, abnormal: true }],
     local: { bytes: 100, inodes: 2 },
   }),
@@ -343,7 +400,7 @@ describe("/stats/summary", () => {
   test("what is not known is not there", () => {
     const { limit, swapLimit, ...unlimited } = MEMORY;
     ok(limit !== undefined && swapLimit !== undefined);
-    const bare = reading("/", { memory: unlimited, cpu: { usage: 1, user: 0, system: 0 } });
+    const bare = reading("/", { memory: unlimited, cpu: { usage: 1 } });
     const core = {
       ...CORE,
       readings: { ...READINGS, system: [{ cgroup: { name: "misc" as const, path: "/" }, reading: bare }] },
@@ -355,7 +412,6 @@ describe("/stats/summary", () => {
       imageFs: undefined,
       containerFs: undefined,
       rootfs: () => undefined,
-      logs: () => undefined,
       disk: () => undefined,
     });
     const text = JSON.stringify([node.systemContainers, node, pods]);

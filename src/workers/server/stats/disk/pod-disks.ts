@@ -1,96 +1,100 @@
-// What pods have on disk: each pod is measured once per period, one at a time, while somebody asks. Volumes that are file systems
-// of their own are asked, others are walked. What must hold: a pod that is gone is measured no more, and its figures go with it.
+// What pods have on disk. Walking directories is main's duty, which has a pool for it (docs/adr/0029): it is asked for its newest
+// figures while somebody asks here. File systems of their own are looked at here; of claims main knows. What must hold: a pod that
+// is gone has no figures.
 import { stat } from "node:fs/promises";
 import type { Pod } from "../../../../shared/api/pod.js";
+import type { Volume } from "../../../../shared/api/volume.js";
 import type { Clock } from "../../../../shared/clock/clock.js";
+import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
-import { claimFigures, type ClaimFigures } from "./claim-figures.js";
-import { fsFigures, takenBy } from "../../../../shared/stats/fs-usage.js";
+import { fsFigures } from "../../../../shared/stats/fs-usage.js";
 import { claimOf, volumePath } from "../../../../shared/stats/volume-paths.js";
+import { claimFigures, type ClaimFigures } from "./claim-figures.js";
 
-/** Measuring ends so long after the last request. */
-const INTEREST_MS = 5 * 60_000;
-/** Between two looks at who is due. */
-const ROUND_MS = 1000;
-/** A pod's period is longer by up to this part, so that pods do not stay in step. */
-const JITTER = 0.2;
+/** Main is asked no more often; once a second while there are pods nobody has figures of. */
+const ASK_MS = 5000;
+const ASK_FOR_NEW_MS = 1000;
+/** Log files are not older than this, even where volumes are measured seldom or never. */
+const OLDEST_MS = 60_000;
 
 export interface PodDisksParts {
   rootDir: string;
-  /** 0 and less: volumes are not measured. */
+  /** volumeStatsAggPeriod; 0 and less: volumes are not shown. */
   periodMs: number;
   pods: () => Iterable<Pod>;
+  /** Main's newest figures; older ones are measured anew behind. */
+  usage: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
   /** Main's metrics, for the figures of claims. */
   collectMetrics: () => Promise<MetricSnapshot[]>;
   clock: Clock;
   log: Pick<Logger, "debug">;
 }
 
-interface Entry {
-  disk: PodDisk;
-  /** Monotonic. */
-  due: number;
+interface Entry extends PodDisk {
+  /** Wall time of main's measurement. */
+  at: number;
 }
 
 export class PodDisks {
-  private readonly entries = new Map<string, Entry>();
-  private readonly ended = new AbortController();
+  private entries: ReadonlyMap<string, Entry> = new Map();
   private running: Promise<void> | undefined;
-  private askedAt = 0;
+  private askedAt: number | undefined;
+  private closed = false;
 
   constructor(private readonly parts: PodDisksParts) {}
 
-  /** undefined: not measured yet. Starts measuring. */
+  /** undefined: not measured yet. */
   of(uid: string): PodDisk | undefined {
-    this.ask();
-    return this.entries.get(uid)?.disk;
+    return this.entries.get(uid);
   }
 
-  /** Somebody wants figures. */
+  /** Somebody wants figures: newer ones are on their way when it is time. */
   ask(): void {
-    const { clock, periodMs, log } = this.parts;
-    if (periodMs <= 0 || this.ended.signal.aborted) return;
-    this.askedAt = clock.monotonic();
-    this.running ??= this.rounds()
+    if (this.closed || this.running !== undefined) return;
+    const { clock, pods, log } = this.parts;
+    const now = clock.monotonic();
+    const all = [...pods()];
+    const known = all.every(({ metadata: { uid } }) => this.entries.has(uid));
+    if (this.askedAt !== undefined && now - this.askedAt < (known ? ASK_MS : ASK_FOR_NEW_MS)) return;
+    this.askedAt = now;
+    this.running = this.look(all)
       .catch((error: unknown) => {
-        if (!this.ended.signal.aborted)
-          log.debug({ err: error }, "measuring volumes ended; the next request begins anew");
+        log.debug({ err: error }, "main did not say what pods have on disk; showing what it said last");
       })
       .finally(() => (this.running = undefined));
   }
 
   async close(): Promise<void> {
-    this.ended.abort(new Error("the server stops"));
+    this.closed = true;
     await this.running;
   }
 
-  private async rounds(): Promise<void> {
-    const { clock, pods } = this.parts;
-    const { signal } = this.ended;
-    while (clock.monotonic() - this.askedAt < INTEREST_MS) {
-      const known = new Map([...pods()].map((pod) => [pod.metadata.uid, pod]));
-      for (const uid of this.entries.keys()) if (!known.has(uid)) this.entries.delete(uid);
-      const due = [...known.values()].filter(({ metadata: { uid } }) => this.isDue(uid));
-      if (due.length > 0) {
-        const claims = await this.claims(due);
-        for (const pod of due) await this.measure(pod, claims);
-      }
-      await clock.sleep(ROUND_MS, signal);
+  private async look(pods: readonly Pod[]): Promise<void> {
+    const { usage, periodMs } = this.parts;
+    const maxAgeMs = periodMs > 0 ? Math.min(periodMs, OLDEST_MS) : OLDEST_MS;
+    const uids = pods.map(({ metadata }) => metadata.uid);
+    const found = new Map((await usage(uids, maxAgeMs)).map((one) => [one.uid, one]));
+    const claims = await this.claims(pods.filter(({ metadata }) => found.has(metadata.uid)));
+    const entries = new Map<string, Entry>();
+    for (const pod of pods) {
+      const { uid } = pod.metadata;
+      const last = this.entries.get(uid);
+      const newest = found.get(uid);
+      const entry = newest === undefined || newest.at === last?.at ? last : await this.diskOf(pod, newest, claims);
+      if (entry !== undefined) entries.set(uid, entry);
+      if (this.closed) return;
     }
-  }
-
-  private isDue(uid: string): boolean {
-    return (this.entries.get(uid)?.due ?? 0) <= this.parts.clock.monotonic();
+    this.entries = entries;
   }
 
   private async claims(pods: readonly Pod[]): Promise<Map<string, ClaimFigures>> {
-    const { collectMetrics, clock, log } = this.parts;
+    const { periodMs, collectMetrics, clock, log } = this.parts;
     const wanted = pods.some(({ metadata: { name }, spec: { volumes = [] } }) =>
       volumes.some((volume) => claimOf(name, volume) !== undefined),
     );
-    if (!wanted) return new Map();
+    if (!wanted || periodMs <= 0) return new Map();
     try {
       return claimFigures(await collectMetrics(), clock.now());
     } catch (error) {
@@ -99,51 +103,56 @@ export class PodDisks {
     }
   }
 
-  private async measure(pod: Pod, claims: ReadonlyMap<string, ClaimFigures>): Promise<void> {
-    const { periodMs, clock, rootDir, pods } = this.parts;
-    const { uid, name: podName, namespace } = pod.metadata;
-    // A walk of a pod that goes is cut short at its next rest.
-    const { signal } = this.ended;
+  private async diskOf(pod: Pod, usage: PodDiskUsage, claims: ReadonlyMap<string, ClaimFigures>): Promise<Entry> {
+    const { periodMs } = this.parts;
     const volumes: VolumeFigures[] = [];
-    const local = { bytes: 0, inodes: 0 };
-    for (const volume of pod.spec.volumes ?? []) {
-      const claim = claimOf(podName, volume);
-      const figures = claim === undefined ? undefined : claims.get(`${namespace}/${claim}`);
-      if (claim !== undefined && figures !== undefined) {
-        const { abnormal, ...fs } = figures;
-        const health = abnormal === undefined ? {} : { abnormal: abnormal !== 0 };
-        volumes.push({ ...fs, name: volume.name, pvcRef: { name: claim, namespace }, ...health });
-      }
-      const path = claim === undefined ? volumePath(rootDir, uid, volume) : undefined;
-      const measured = path === undefined ? undefined : await this.volume(path, signal);
+    const local = { ...usage.other };
+    for (const volume of periodMs > 0 ? (pod.spec.volumes ?? []) : []) {
+      const claimed = claimedVolume(pod, volume, claims);
+      if (claimed !== undefined) volumes.push(claimed);
+      if (claimOf(pod.metadata.name, volume) !== undefined) continue;
+      const measured = await this.volume(pod, volume, usage);
       if (measured === undefined) continue;
       volumes.push({ ...measured.figures, name: volume.name });
       if (!measured.local) continue;
       local.bytes += measured.figures.usedBytes ?? 0;
       local.inodes += measured.figures.inodesUsed ?? 0;
     }
-    const hosts = await takenBy(`${rootDir}/pods/${uid}/etc-hosts`, clock, signal);
-    local.bytes += hosts.bytes;
-    local.inodes += hosts.inodes;
-    for (const { metadata } of pods()) {
-      if (metadata.uid !== uid) continue;
-      const due = clock.monotonic() + periodMs * (1 + Math.random() * JITTER);
-      this.entries.set(uid, { disk: { volumes, local }, due });
-    }
+    const logs = new Map(usage.logs.map(({ container, bytes, inodes }) => [container, { bytes, inodes }]));
+    return { at: usage.at, volumes, local, logs };
   }
 
-  private async volume(path: string, signal: AbortSignal): Promise<{ figures: FsFigures; local: boolean } | undefined> {
+  /** undefined: not set up yet, no more, or not measured by anybody. */
+  private async volume(
+    { metadata: { uid } }: Pod,
+    volume: Volume,
+    usage: PodDiskUsage,
+  ): Promise<{ figures: FsFigures; local: boolean } | undefined> {
     const { clock, rootDir } = this.parts;
+    const path = volumePath(rootDir, uid, volume);
+    if (path === undefined) return undefined;
     try {
       const [own, root] = await Promise.all([stat(path), stat(rootDir)]);
       const whole = await fsFigures(path, clock.now());
       if (own.dev !== root.dev) return { figures: whole, local: false };
-      const { bytes, inodes } = await takenBy(path, clock, signal);
-      return { figures: partOf(whole, clock.now(), bytes, inodes), local: true };
-    } catch (error) {
-      if (signal.aborted) throw error;
-      // Not set up yet, or no more.
+      const walked = usage.volumes.find(({ name }) => name === volume.name);
+      if (walked === undefined) return undefined;
+      return { figures: partOf(whole, usage.at, walked.bytes, walked.inodes), local: true };
+    } catch {
       return undefined;
     }
   }
+}
+
+function claimedVolume(
+  { metadata: { name, namespace } }: Pod,
+  volume: Volume,
+  claims: ReadonlyMap<string, ClaimFigures>,
+): VolumeFigures | undefined {
+  const claim = claimOf(name, volume);
+  const figures = claim === undefined ? undefined : claims.get(`${namespace}/${claim}`);
+  if (claim === undefined || figures === undefined) return undefined;
+  const { abnormal, ...fs } = figures;
+  const health = abnormal === undefined ? {} : { abnormal: abnormal !== 0 };
+  return { ...fs, name: volume.name, pvcRef: { name: claim, namespace }, ...health };
 }

@@ -1,13 +1,15 @@
 // What the runtime says of disks: where images and containers are, and what each container has written. Asked for at most every
-// ten seconds: the runtime asks each container's shim for it. While it is silent, what it said last is shown.
+// ten seconds: the runtime asks each container's shim for it. Nobody waits for a newer answer than one of half a minute; while the
+// runtime is silent, what it said last is shown.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
-import type { FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { ContainerStats, FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/stats/fs-figures.js";
 import { fsFigures } from "../../../../shared/stats/fs-usage.js";
 
 const LIFE_MS = 10_000;
+const FRESH_MS = 30_000;
 /** A page does not wait longer for the runtime. */
 const DEADLINE_MS = 3000;
 
@@ -19,7 +21,7 @@ export interface RuntimeDisk {
 }
 
 export interface RuntimeDisksParts {
-  runtime: () => Promise<Pick<CriClient, "listContainerStats">>;
+  containers: () => Promise<readonly ContainerStats[]>;
   images: () => Promise<Pick<CriClient, "imageFsInfo">>;
   clock: Clock;
   log: Pick<Logger, "debug">;
@@ -27,7 +29,10 @@ export interface RuntimeDisksParts {
 
 export class RuntimeDisks {
   private last: RuntimeDisk = { layers: new Map() };
+  private answeredAt: number | undefined;
   private asked: { at: number; answer: Promise<void> } | undefined;
+  /** It did not answer the last time. */
+  private silent = false;
 
   constructor(private readonly parts: RuntimeDisksParts) {}
 
@@ -35,16 +40,20 @@ export class RuntimeDisks {
   async now(): Promise<RuntimeDisk> {
     const at = this.parts.clock.monotonic();
     if (this.asked === undefined || at - this.asked.at >= LIFE_MS) this.asked = { at, answer: this.ask() };
-    await this.asked.answer;
+    const fresh = this.answeredAt !== undefined && at - this.answeredAt < FRESH_MS;
+    if (!fresh && !this.silent) await this.asked.answer;
     return this.last;
   }
 
   private async ask(): Promise<void> {
-    const { log } = this.parts;
+    const { clock, log } = this.parts;
     try {
       const [systems, layers] = await Promise.all([this.fileSystems(), this.layers()]);
       this.last = { ...systems, layers };
+      this.answeredAt = clock.monotonic();
+      this.silent = false;
     } catch (error) {
+      this.silent = true;
       log.debug({ err: error }, "the runtime did not say what its containers have on disk; showing what it said last");
     }
   }
@@ -58,8 +67,7 @@ export class RuntimeDisks {
   }
 
   private async layers(): Promise<Map<string, WritableLayer>> {
-    const runtime = await this.parts.runtime();
-    const { stats } = await runtime.listContainerStats({}, { deadlineMs: DEADLINE_MS });
+    const stats = await this.parts.containers();
     const systems = new Map<string, Promise<FsFigures | undefined>>();
     const layers = new Map<string, WritableLayer>();
     for (const { attributes, writableLayer } of stats) {

@@ -1,12 +1,15 @@
 // /metrics/cadvisor: rows of every cgroup of the node that is somebody's. Labels stand in the order of their names, as upstream's
 // client writes them. A value without a time is one that does not change with the reading.
-import type { BlockFigures, CgroupPressure, DetailFigures } from "../../../../shared/stats/cgroup-figures.js";
+import type { CgroupPressure, DetailFigures } from "../../../../shared/stats/cgroup-figures.js";
 import type { MachineFacts } from "../../../../shared/stats/machine.js";
 import type { InterfaceFigures } from "../net-dev.js";
 import type { ProcessFigures } from "../process-figures.js";
 import type { Reading } from "../readings.js";
+import type { DiskCounters } from "../disk-counters.js";
+import { blockRows, diskRows, type DiskRow } from "./cadvisor-disks.js";
 import { CADVISOR_FAMILIES, type CadvisorFamily } from "./cadvisor-families.js";
-import { escapeLabel, labelText, numberText, Page } from "./text.js";
+import { CgroupLabels, type OwnLabels } from "./cadvisor-labels.js";
+import { labelText, numberText, Page } from "./text.js";
 
 const NANOS = 1e9;
 const MICROS = 1e6;
@@ -14,7 +17,7 @@ const TASK_STATES = ["iowaiting", "running", "sleeping", "stopped", "uninterrupt
 
 /** One cgroup's rows. What is undefined has no row. */
 export interface CadvisorCgroup {
-  labels: { container: string; image: string; name: string; namespace: string; pod: string };
+  labels: OwnLabels;
   reading: Reading;
   /** Milliseconds since the epoch. */
   startedAt: number;
@@ -31,6 +34,8 @@ export interface CadvisorCgroup {
 
 export interface DeviceFigures {
   device: string;
+  /** Of the root's file systems on disks. */
+  disk?: DiskCounters;
   used: number;
   limit?: number;
   inodes?: number;
@@ -40,6 +45,12 @@ export interface DeviceFigures {
 /** Adds rows to a page, family by family. */
 export class CadvisorPage {
   readonly page = new Page();
+  /** Names of disks by their numbers, "8:0". */
+  private readonly devices: ReadonlyMap<string, string>;
+
+  constructor(disks: readonly DiskCounters[] = []) {
+    this.devices = new Map(disks.map(({ number, name }) => [number, `/dev/${name}`]));
+  }
 
   machine(facts: MachineFacts, swap: number): void {
     const ids = [
@@ -79,29 +90,29 @@ export class CadvisorPage {
   cgroup(cgroup: CadvisorCgroup): void {
     const { reading, details, startedAt, seenAt } = cgroup;
     const { at } = reading;
-    const labels = this.labels(cgroup);
-    const plain = labels();
+    const labels = new CgroupLabels(cgroup.labels, reading.path);
+    const { plain } = labels;
     this.row("container_last_seen", plain, Math.floor(seenAt / 1000), seenAt);
     this.row("container_start_time_seconds", plain, Math.floor(startedAt / 1000));
     this.row("container_health_state", plain, -1, at);
-    this.cpu(cgroup, plain, labels);
-    this.memory(cgroup, plain, labels);
+    this.cpu(cgroup, labels);
+    this.memory(cgroup, labels);
     this.row("container_oom_events_total", plain, details.oomEvents, at);
     this.row("container_spec_cpu_period", plain, details.period);
     this.row("container_spec_cpu_quota", plain, details.quota);
     this.row("container_spec_cpu_shares", plain, details.shares);
-    this.processes(cgroup, plain, labels);
+    this.processes(cgroup, labels);
     if (cgroup.pressure !== undefined) this.pressure(cgroup.pressure, plain, at);
-    for (const one of cgroup.network ?? []) this.network(one, labels({ interface: one.name }), at);
-    for (const one of details.block) this.block(one, labels, at);
-    for (const one of cgroup.fs ?? []) this.fs(one, labels({ device: one.device }), at);
+    for (const one of cgroup.network ?? []) this.network(one, labels.with({ interface: one.name }), at);
+    this.disks(cgroup, labels);
   }
 
-  private cpu({ reading: { at, cpu }, details }: CadvisorCgroup, plain: string, labels: Labels): void {
+  private cpu({ reading: { at, cpu }, details }: CadvisorCgroup, labels: CgroupLabels): void {
     if (cpu === undefined) return;
-    this.row("container_cpu_usage_seconds_total", labels({ cpu: "total" }), cpu.usage / NANOS, at);
-    this.row("container_cpu_user_seconds_total", plain, cpu.user / NANOS, at);
-    this.row("container_cpu_system_seconds_total", plain, cpu.system / NANOS, at);
+    const { plain } = labels;
+    this.row("container_cpu_usage_seconds_total", labels.with({ cpu: "total" }), cpu.usage / NANOS, at);
+    this.row("container_cpu_user_seconds_total", plain, details.user / NANOS, at);
+    this.row("container_cpu_system_seconds_total", plain, details.system / NANOS, at);
     this.row("container_cpu_load_average_10s", plain, 0, at);
     this.row("container_cpu_load_d_average_10s", plain, 0, at);
     if (details.quota === undefined) return;
@@ -112,8 +123,9 @@ export class CadvisorPage {
     this.row("container_cpu_cfs_burst_seconds_total", plain, details.burst / NANOS, at);
   }
 
-  private memory(cgroup: CadvisorCgroup, plain: string, labels: Labels): void {
+  private memory(cgroup: CadvisorCgroup, labels: CgroupLabels): void {
     const { reading, details, memoryLimit } = cgroup;
+    const { plain } = labels;
     const { at, memory } = reading;
     if (memory === undefined) return;
     this.row("container_memory_cache", plain, memory.cache, at);
@@ -128,7 +140,7 @@ export class CadvisorPage {
     this.row("container_memory_usage_bytes", plain, memory.usage, at);
     this.row("container_memory_working_set_bytes", plain, memory.workingSet, at);
     for (const scope of ["container", "hierarchy"]) {
-      const of = (failure_type: string): string => labels({ failure_type, scope });
+      const of = (failure_type: string): string => labels.with({ failure_type, scope });
       this.row("container_memory_failures_total", of("pgfault"), memory.pageFaults, at);
       this.row("container_memory_failures_total", of("pgmajfault"), memory.majorPageFaults, at);
     }
@@ -137,17 +149,18 @@ export class CadvisorPage {
     this.row("container_spec_memory_swap_limit_bytes", plain, memory.swapLimit ?? 0);
   }
 
-  private processes({ processes, details, reading: { at } }: CadvisorCgroup, plain: string, labels: Labels): void {
+  private processes({ processes, details, reading: { at } }: CadvisorCgroup, labels: CgroupLabels): void {
+    const { plain } = labels;
     this.row("container_threads", plain, details.threads, at);
     this.row("container_threads_max", plain, details.threadsMax ?? 0, at);
-    for (const state of TASK_STATES) this.row("container_tasks_state", labels({ state }), 0, at);
+    for (const state of TASK_STATES) this.row("container_tasks_state", labels.with({ state }), 0, at);
     if (processes === undefined) return;
     this.row("container_processes", plain, processes.count, at);
     this.row("container_file_descriptors", plain, processes.files, at);
     this.row("container_sockets", plain, processes.sockets, at);
     if (processes.openFilesLimit === undefined) return;
     const limit = Number.isFinite(processes.openFilesLimit) ? processes.openFilesLimit : -1;
-    this.row("container_ulimits_soft", labels({ ulimit: "max_open_files" }), limit, at);
+    this.row("container_ulimits_soft", labels.with({ ulimit: "max_open_files" }), limit, at);
   }
 
   private pressure({ cpu, memory, io }: CgroupPressure, plain: string, at: number): void {
@@ -170,37 +183,20 @@ export class CadvisorPage {
     this.row("container_network_transmit_packets_total", labels, one.txPackets, at);
   }
 
-  private block({ device, ...figures }: BlockFigures, labels: Labels, at: number): void {
-    const [major = "", minor = ""] = device.split(":");
-    const usage = (operation: string, value: number): void =>
-      this.row("container_blkio_device_usage_total", labels({ device, major, minor, operation }), value, at);
-    usage("Read", figures.readBytes);
-    usage("Write", figures.writtenBytes);
-    const plain = labels({ device });
-    this.row("container_fs_reads_bytes_total", plain, figures.readBytes, at);
-    this.row("container_fs_reads_total", plain, figures.reads, at);
-    this.row("container_fs_writes_bytes_total", plain, figures.writtenBytes, at);
-    this.row("container_fs_writes_total", plain, figures.writes, at);
-  }
-
-  private fs({ used, limit, inodes, inodesFree }: DeviceFigures, labels: string, at: number): void {
-    this.row("container_fs_usage_bytes", labels, used, at);
-    this.row("container_fs_limit_bytes", labels, limit, at);
-    this.row("container_fs_inodes_total", labels, inodes, at);
-    this.row("container_fs_inodes_free", labels, inodesFree, at);
-  }
-
-  /** Of one cgroup: its own labels, with further ones among them. */
-  private labels({ labels, reading }: CadvisorCgroup): Labels {
-    const own = { ...labels, id: reading.path };
-    const fixed = Object.entries(own).map(([name, value]) => [name, `${name}="${escapeLabel(value)}"`] as const);
-    return (further = {}) => {
-      const more = Object.entries(further).map(([name, value]) => [name, `${name}="${escapeLabel(value)}"`] as const);
-      return [...fixed, ...more]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([, text]) => text)
-        .join(",");
+  private disks({ reading: { at }, details, fs = [] }: CadvisorCgroup, labels: CgroupLabels): void {
+    const row: DiskRow = (family, value, further) => {
+      if (value !== undefined) this.row(family, labels.with(further), value, at);
     };
+    for (const one of details.block) blockRows(one, this.devices.get(one.device) ?? "", row);
+    for (const { device, disk, used, limit, inodes, inodesFree } of fs) {
+      row("container_fs_usage_bytes", used, { device });
+      row("container_fs_limit_bytes", limit, { device });
+      row("container_fs_inodes_total", inodes, { device });
+      row("container_fs_inodes_free", inodesFree, { device });
+      if (disk === undefined) continue;
+      const counted = details.block.find((one) => one.device === disk.number);
+      diskRows(device, disk, counted, row);
+    }
   }
 
   private row(name: CadvisorFamily, labels: string, value: number | undefined, at?: number): void {
@@ -211,5 +207,3 @@ export class CadvisorPage {
     this.page.family(name, type, help).push(`${name}${braces} ${numberText(value)}${time}`);
   }
 }
-
-type Labels = (further?: Record<string, string>) => string;

@@ -1,28 +1,57 @@
 // Prometheus text, format 0.0.4, of samples that carry times of their own.
+/** Rows of one family, as the bytes that go over the wire: twenty thousand strings that stay would keep the collector busy. */
+class Family {
+  private bytes: Buffer;
+  private length: number;
+  private readonly head: number;
+
+  constructor(head: string) {
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(FIRST, 2 * head.length));
+    this.length = this.bytes.write(head);
+    this.head = this.length;
+  }
+
+  /** @param row without line break */
+  push(row: string): void {
+    // A UTF-16 unit is three bytes at most.
+    const most = row.length * 3 + 1;
+    if (this.length + most > this.bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * this.bytes.length + most);
+      this.bytes.copy(larger, 0, 0, this.length);
+      this.bytes = larger;
+    }
+    this.length += this.bytes.write(row, this.length);
+    this.bytes[this.length++] = NEWLINE;
+  }
+
+  get written(): Buffer | undefined {
+    return this.length === this.head ? undefined : this.bytes.subarray(0, this.length);
+  }
+}
+
+const FIRST = 1024;
+const NEWLINE = 10;
+
 /** Collects the rows of one page, family by family; families are shown in the order of their names. */
 export class Page {
-  private readonly families = new Map<string, { head: string; rows: string[] }>();
+  private readonly families = new Map<string, Family>();
 
   /**
    * Rows of this family, to be pushed to. A family without rows is not shown.
    * @param help without line breaks and backslashes
    */
-  family(name: string, type: "counter" | "gauge", help: string): string[] {
+  family(name: string, type: "counter" | "gauge", help: string): Pick<Family, "push"> {
     let family = this.families.get(name);
     if (family === undefined) {
-      family = { head: `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`, rows: [] };
+      family = new Family(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
       this.families.set(name, family);
     }
-    return family.rows;
+    return family;
   }
 
   /** One text per family, each ending in a newline. */
-  *chunks(): Generator<string> {
-    for (const name of [...this.families.keys()].sort()) {
-      const family = this.families.get(name);
-      if (family === undefined || family.rows.length === 0) continue;
-      yield `${family.head}${family.rows.join("\n")}\n`;
-    }
+  chunks(): Buffer[] {
+    return [...this.families.keys()].sort().flatMap((name) => this.families.get(name)?.written ?? []);
   }
 }
 

@@ -1,10 +1,10 @@
 // The Summary out of one look at the cgroups and what is known of disks and networks.
-import type { CgroupPressure, Pressure } from "../../../../shared/stats/cgroup-figures.js";
-import type { InterfaceFigures } from "../net-dev.js";
+import type { CgroupPressure } from "../../../../shared/stats/cgroup-figures.js";
+import type { NetworkFigures } from "../networks.js";
 import type { ProcessLimit } from "../../../../shared/stats/machine.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
-import { cpuStats, fsStats, ioStats, memoryStats, networkStats, swapStats, timeText } from "./figures.js";
-import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
+import { cpuStats, fsStats, ioStats, memoryStats, networkStats, swapStats, timeText, toldNetwork } from "./figures.js";
+import type { ContainerStats, FsStats, NetworkStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 
 /** What a summary of CPU and memory alone needs. */
@@ -22,13 +22,12 @@ export interface CoreInputs {
 
 /** Everything else: each part is absent when it is not known. */
 export interface WholeInputs {
-  network: (pod: PodReading | "node") => readonly InterfaceFigures[] | undefined;
+  network: (pod: PodReading | "node") => NetworkFigures | undefined;
   fs: FsFigures | undefined;
   imageFs: FsFigures | undefined;
   containerFs: FsFigures | undefined;
   limit: ProcessLimit & { at: number };
   rootfs: (containerId: string) => FsFigures | undefined;
-  logs: (podUid: string, container: string) => FsFigures | undefined;
   disk: (podUid: string) => PodDisk | undefined;
   processes: (path: string) => number;
 }
@@ -51,7 +50,7 @@ function nodeStats(core: CoreInputs, whole: WholeInputs | undefined): NodeStats 
     cpu: cpuStats(root, pressure.cpu),
     memory: memoryStats(root, pressure.memory, core.machineMemory),
     io: whole === undefined ? undefined : ioStats(root, pressure),
-    network: network === undefined ? undefined : networkStats(root.at, network),
+    network: network === undefined ? undefined : networkStats(network),
     fs: fsStats(whole?.fs),
     runtime: runtimeStats(whole),
     rlimit: whole === undefined ? undefined : limitStats(whole.limit),
@@ -69,31 +68,26 @@ function limitStats({ at, max, current }: WholeInputs["limit"]): NodeStats["rlim
 }
 
 function cgroupStats(core: CoreInputs, name: string, reading: Reading, whole: boolean): ContainerStats {
-  const pressure = core.pressure(reading.path);
   return present<ContainerStats>({
     name,
     startTime: timeText(core.madeAt(reading.path) ?? core.bootedAt),
-    ...usage(reading, pressure, whole),
+    ...usage(core, reading, whole),
     swap: swapStats(reading),
   });
 }
 
 function podStats(core: CoreInputs, pod: PodReading, whole: WholeInputs | undefined): PodStats {
   const { name, namespace, uid } = pod.place.pod.metadata;
-  const network = whole?.network(pod);
   const volumes = whole?.disk(uid)?.volumes;
   return present<PodStats>({
     podRef: { name, namespace, uid },
     startTime: pod.place.pod.status?.startTime ?? timeText(pod.reading.at),
     containers: pod.containers.map((container) => containerStats(core, uid, container, whole)),
-    ...usage(pod.reading, core.pressure(pod.reading.path), whole !== undefined),
-    network: network === undefined ? undefined : networkStats(pod.reading.at, network),
+    ...usage(core, pod.reading, whole !== undefined),
+    network: whole === undefined ? undefined : podNetwork(pod, whole),
     volume: volumes === undefined || volumes.length === 0 ? undefined : volumes.map(volumeStats),
     "ephemeral-storage": whole === undefined ? undefined : ephemeralStats(pod, whole),
-    process_stats:
-      whole === undefined
-        ? undefined
-        : { process_count: pod.containers.reduce((sum, { reading }) => sum + whole.processes(reading.path), 0) },
+    process_stats: whole === undefined ? undefined : podProcesses(pod, whole),
     swap: swapStats(pod.reading),
   });
 }
@@ -107,11 +101,28 @@ function containerStats(
   return present<ContainerStats>({
     name: place.name,
     startTime: timeText(place.startedAt ?? reading.at),
-    ...usage(reading, core.pressure(reading.path), whole !== undefined),
+    ...usage(core, reading, whole !== undefined),
     rootfs: fsStats(whole?.rootfs(place.id)),
-    logs: fsStats(whole?.logs(podUid, place.name)),
+    logs: fsStats(whole === undefined ? undefined : logsOf(podUid, place.name, whole)),
     swap: swapStats(reading),
   });
+}
+
+function podNetwork(pod: PodReading, whole: WholeInputs): NetworkStats | undefined {
+  if (pod.told !== undefined) return pod.told.network === undefined ? undefined : toldNetwork(pod.told.network);
+  const network = whole.network(pod);
+  return network === undefined ? undefined : networkStats(network);
+}
+
+function podProcesses({ told, containers }: PodReading, whole: WholeInputs): PodStats["process_stats"] {
+  if (told !== undefined) return told.processes === undefined ? undefined : { process_count: told.processes };
+  return { process_count: containers.reduce((sum, { reading }) => sum + whole.processes(reading.path), 0) };
+}
+
+function logsOf(podUid: string, container: string, { fs, disk }: WholeInputs): FsFigures | undefined {
+  const measured = disk(podUid);
+  const logs = measured?.logs.get(container);
+  return measured === undefined || logs === undefined ? undefined : partOf(fs, measured.at, logs.bytes, logs.inodes);
 }
 
 /** All that the pod has on the node's own file system. */
@@ -119,7 +130,7 @@ function ephemeralStats({ place, containers }: PodReading, whole: WholeInputs): 
   if (whole.fs === undefined) return undefined;
   const { uid } = place.pod.metadata;
   const local = whole.disk(uid)?.local;
-  const written = containers.flatMap(({ place: { id, name } }) => [whole.rootfs(id), whole.logs(uid, name)]);
+  const written = containers.flatMap(({ place: { id, name } }) => [whole.rootfs(id), logsOf(uid, name, whole)]);
   const sum = (of: "usedBytes" | "inodesUsed"): number => written.reduce((total, fs) => total + (fs?.[of] ?? 0), 0);
   const bytes = sum("usedBytes") + (local?.bytes ?? 0);
   return fsStats(partOf(whole.fs, whole.fs.at, bytes, sum("inodesUsed") + (local?.inodes ?? 0)));
@@ -131,14 +142,14 @@ function volumeStats({ name, pvcRef, abnormal, ...fs }: VolumeFigures): VolumeSt
 }
 
 function usage(
+  core: CoreInputs,
   reading: Reading,
-  pressure: CgroupPressure,
   io: boolean,
 ): Optional<Pick<ContainerStats, "cpu" | "memory" | "io">> {
-  const of = (name: "cpu" | "memory"): Pressure => pressure[name];
+  const pressure: Partial<CgroupPressure> = reading.pressure ?? core.pressure(reading.path);
   return {
-    cpu: cpuStats(reading, of("cpu")),
-    memory: memoryStats(reading, of("memory")),
+    cpu: cpuStats(reading, pressure.cpu),
+    memory: memoryStats(reading, pressure.memory),
     io: io ? ioStats(reading, pressure) : undefined,
   };
 }

@@ -1,7 +1,8 @@
 // From what was read to the Summary's parts.
 import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/stats/cgroup-figures.js";
 import type { InterfaceFigures } from "../net-dev.js";
-import type { Reading } from "../readings.js";
+import type { NetworkFigures } from "../networks.js";
+import type { Reading, ToldNetwork } from "../readings.js";
 import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { CpuStats, FsStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
 
@@ -10,21 +11,30 @@ const DEFAULT_INTERFACE = "eth0";
 
 /** RFC 3339 in whole seconds, as Kubernetes writes times. */
 export function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+  const second = Math.floor(ms / 1000);
+  // A summary has a thousand times, of a few seconds.
+  if (second !== last.second) last = { second, text: `${new Date(second * 1000).toISOString().slice(0, -5)}Z` };
+  return last.text;
 }
 
-export function cpuStats({ at, cpu }: Reading, psi: Pressure): CpuStats | undefined {
+let last = { second: NaN, text: "" };
+
+export function cpuStats({ at, cpu }: Reading, psi: Pressure | undefined): CpuStats | undefined {
   if (cpu === undefined) return undefined;
   return {
     time: timeText(at),
     ...(cpu.rate === undefined ? {} : { usageNanoCores: cpu.rate }),
     usageCoreNanoSeconds: cpu.usage,
-    psi,
+    ...(psi === undefined ? {} : { psi }),
   };
 }
 
 /** @param limit bytes; undefined: nothing is shown as available */
-export function memoryStats({ at, memory }: Reading, psi: Pressure, limit = memory?.limit): MemoryStats | undefined {
+export function memoryStats(
+  { at, memory }: Reading,
+  psi: Pressure | undefined,
+  limit = memory?.limit,
+): MemoryStats | undefined {
   if (memory === undefined) return undefined;
   return {
     time: timeText(at),
@@ -34,7 +44,7 @@ export function memoryStats({ at, memory }: Reading, psi: Pressure, limit = memo
     rssBytes: memory.rss,
     pageFaults: memory.pageFaults,
     majorPageFaults: memory.majorPageFaults,
-    psi,
+    ...(psi === undefined ? {} : { psi }),
   };
 }
 
@@ -49,11 +59,11 @@ export function swapStats({ at, memory }: Reading, limit = memory?.swapLimit): S
   };
 }
 
-export function ioStats({ at }: Reading, pressure: CgroupPressure): IoStats {
-  return { time: timeText(at), psi: pressure.io };
+export function ioStats({ at }: Reading, { io }: Partial<CgroupPressure>): IoStats {
+  return { time: timeText(at), ...(io === undefined ? {} : { psi: io }) };
 }
 
-export function networkStats(at: number, interfaces: readonly InterfaceFigures[]): NetworkStats {
+export function networkStats({ at, interfaces }: NetworkFigures): NetworkStats {
   const shown = interfaces.map(interfaceStats);
   const main = shown.find(({ name }) => name === DEFAULT_INTERFACE);
   return { time: timeText(at), ...(main ?? { name: "" }), interfaces: shown };
@@ -73,6 +83,10 @@ export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
     ...(inodes === undefined ? {} : { inodes }),
     ...(inodesUsed === undefined ? {} : { inodesUsed }),
   };
+}
+
+export function toldNetwork({ at, main, interfaces }: ToldNetwork): NetworkStats {
+  return { time: timeText(at), ...(main ?? { name: "" }), interfaces };
 }
 
 function interfaceStats({ name, rxBytes, rxErrors, txBytes, txErrors }: InterfaceFigures): InterfaceStats {

@@ -1,0 +1,59 @@
+// What the runtime says of pods (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. A runtime that does not know the
+// call, or is silent, is left alone for a while: the cgroups are read then, and nobody waits a second time.
+import type { Clock } from "../../../../shared/clock/clock.js";
+import type { CriClient } from "../../../../shared/cri/client.js";
+import { isUnimplemented } from "../../../../shared/cri/errors.js";
+import type { ContainerStats, PodSandboxStats } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../../shared/log/logger.js";
+import { Shared } from "../shared-answer.js";
+
+const LIFE_MS = 2000;
+const DEADLINE_MS = 2000;
+/** After a failure, and where the runtime has no such call: it may be a newer one one day. */
+const SILENT_MS = 10_000;
+const UNKNOWN_MS = 5 * 60_000;
+
+export interface CriPodStatsParts {
+  runtime: () => Promise<Pick<CriClient, "listPodSandboxStats">>;
+  clock: Clock;
+  log: Pick<Logger, "debug" | "warn">;
+}
+
+export class CriPodStats {
+  private readonly answers: Shared<readonly PodSandboxStats[]>;
+  private notBefore = -Infinity;
+  private told = false;
+
+  constructor(private readonly parts: CriPodStatsParts) {
+    this.answers = new Shared(LIFE_MS, parts.clock, () => this.ask());
+  }
+
+  /** undefined: the runtime does not say. Never rejects. */
+  async now(): Promise<readonly PodSandboxStats[] | undefined> {
+    const { clock, log } = this.parts;
+    if (clock.monotonic() < this.notBefore) return undefined;
+    try {
+      return await this.answers.get();
+    } catch (error) {
+      const unknown = isUnimplemented(error);
+      this.notBefore = clock.monotonic() + (unknown ? UNKNOWN_MS : SILENT_MS);
+      if (unknown && !this.told) {
+        this.told = true;
+        log.warn(
+          "the runtime has no ListPodSandboxStats, which the feature gate PodAndContainerStatsFromCRI asks for; figures of pods come from their cgroups",
+        );
+      } else log.debug({ err: error }, "the runtime did not say what pods use; reading their cgroups");
+      return undefined;
+    }
+  }
+
+  /** Of all containers; undefined: the runtime does not say. */
+  async containers(): Promise<ContainerStats[] | undefined> {
+    return (await this.now())?.flatMap(({ linux }) => linux?.containers ?? []);
+  }
+
+  private async ask(): Promise<readonly PodSandboxStats[]> {
+    const runtime = await this.parts.runtime();
+    return (await runtime.listPodSandboxStats({}, { deadlineMs: DEADLINE_MS })).stats;
+  }
+}

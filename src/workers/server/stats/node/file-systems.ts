@@ -1,0 +1,50 @@
+// The file systems that the root's rows of the cadvisor page name: those on disks, each once, by their device, and the node's own
+// in memory, by where they are. File systems of pods are the pods'; those of the network might not answer.
+import { parseMountinfo } from "../../../../shared/fs/mountinfo.js";
+import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
+import { fsFigures } from "../../../../shared/stats/fs-usage.js";
+import type { ReadText } from "../../../../shared/stats/kernel-file.js";
+
+export interface NodeFileSystem {
+  device: string;
+  mountPoint: string;
+}
+
+const ON_DISKS = /^(ext\d|xfs|btrfs|zfs|f2fs|jfs|reiserfs|vfat|exfat|squashfs|iso9660|udf)$/;
+
+/** What is mounted below these is containers'. */
+const OF_RUNTIMES = ["/run/containerd", "/var/lib/containerd", "/run/containers", "/var/lib/containers"];
+
+/** That of the root directory is among them whatever its kind. */
+export function nodeFileSystems(mountinfo: string, rootDir: string): NodeFileSystem[] {
+  const found = new Map<string, string>();
+  let ofRoot = { device: "", mountPoint: "" };
+  for (const { fsType, source, mountPoint } of parseMountinfo(mountinfo)) {
+    if ([rootDir, ...OF_RUNTIMES].some((directory) => mountPoint.startsWith(`${directory}/`))) continue;
+    const device = ON_DISKS.test(fsType) ? source : fsType === "tmpfs" ? mountPoint : undefined;
+    if (device !== undefined && !found.has(device)) found.set(device, mountPoint);
+    const covers = `${rootDir}/`.startsWith(mountPoint.endsWith("/") ? mountPoint : `${mountPoint}/`);
+    // Of two at one place the later one shows.
+    if (covers && mountPoint.length >= ofRoot.mountPoint.length) ofRoot = { device: device ?? source, mountPoint };
+  }
+  if (ofRoot.device !== "" && !found.has(ofRoot.device)) found.set(ofRoot.device, ofRoot.mountPoint);
+  return [...found].map(([device, mountPoint]) => ({ device, mountPoint }));
+}
+
+/** Those that cannot be looked at are left out. */
+export async function readFileSystems(
+  read: ReadText,
+  rootDir: string,
+  at: number,
+): Promise<(FsFigures & { device: string })[]> {
+  const systems = nodeFileSystems(read("/proc/self/mountinfo") ?? "", rootDir);
+  const figures = await Promise.all(
+    systems.map(({ device, mountPoint }) =>
+      fsFigures(mountPoint, at).then(
+        (fs) => [{ ...fs, device }],
+        () => [],
+      ),
+    ),
+  );
+  return figures.flat();
+}

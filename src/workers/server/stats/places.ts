@@ -1,0 +1,47 @@
+// Where pods' cgroups are, remembered: finding one costs as many files as reading what it uses. Found anew when the pod's object is
+// another (its status has changed), when a cgroup was not there to be read, and twice a minute, for a sandbox that nobody told of.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { PodCgroups, PodPlace } from "../../../shared/stats/pod-cgroups.js";
+
+const LIFE_MS = 30_000;
+
+export interface PlacesParts {
+  cgroups: Pick<PodCgroups, "find">;
+  clock: Pick<Clock, "monotonic">;
+  /** The pod's cgroup was found, for the first time or anew. */
+  found: (path: string) => void;
+}
+
+export class Places {
+  private readonly known = new Map<string, { place: PodPlace; at: number }>();
+
+  constructor(private readonly parts: PlacesParts) {}
+
+  /** undefined: the pod has no cgroup, not yet or no more. @throws UnsafePodUidError */
+  find(pod: Pod): PodPlace | undefined {
+    const { uid } = pod.metadata;
+    const { cgroups, clock, found } = this.parts;
+    const now = clock.monotonic();
+    const known = this.known.get(uid);
+    if (known !== undefined && known.place.pod === pod && now - known.at < LIFE_MS) return known.place;
+    const place = cgroups.find(pod);
+    if (place === undefined) this.known.delete(uid);
+    else {
+      this.known.set(uid, { place, at: now });
+      if (known?.place.pod !== pod) found(place.path);
+    }
+    return place;
+  }
+
+  /** Something of it has vanished. */
+  forget(uid: string): void {
+    this.known.delete(uid);
+  }
+
+  /** Forgets pods that are not asked for any more. */
+  prune(): void {
+    const now = this.parts.clock.monotonic();
+    for (const [uid, { at }] of this.known) if (now - at >= 2 * LIFE_MS) this.known.delete(uid);
+  }
+}

@@ -1,0 +1,39 @@
+// Files that hold what somebody has set: limits, shares, quotas. They are read every five minutes, and anew when their pod changes:
+// a resize shows in its status.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { ReadText } from "../../../shared/stats/kernel-file.js";
+
+const LIFE_MS = 5 * 60_000;
+
+export class SettledFiles {
+  private readonly texts = new Map<string, { text: string | undefined; at: number }>();
+
+  constructor(
+    private readonly file: ReadText,
+    private readonly clock: Pick<Clock, "monotonic">,
+  ) {}
+
+  readonly read: ReadText = (path) => {
+    const now = this.clock.monotonic();
+    const known = this.texts.get(path);
+    if (known !== undefined && now - known.at < LIFE_MS) return known.text;
+    const text = this.file(path);
+    this.texts.set(path, { text, at: now });
+    return text;
+  };
+
+  /** What is in a directory with this path at its end of any hierarchy, or below it, is read anew. */
+  forget(cgroup: string): void {
+    for (const path of this.texts.keys()) if (path.includes(`${cgroup}/`)) this.texts.delete(path);
+  }
+
+  /** Those nobody has asked for since they were due. */
+  prune(): void {
+    const now = this.clock.monotonic();
+    for (const [path, { at }] of this.texts) if (now - at >= 2 * LIFE_MS) this.texts.delete(path);
+  }
+
+  get size(): number {
+    return this.texts.size;
+  }
+}
