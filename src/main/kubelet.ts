@@ -2,7 +2,7 @@
 // Entry point: reads the command line, then runs what it asks for. Everything heavy is loaded only when it is needed.
 import { isSettingsError } from "./command/errors.js";
 import { loadSettings } from "./command/settings.js";
-import { commandIo } from "./startup/command-io.js";
+import { commandIo } from "./startup/process/command-io.js";
 
 const argv = process.argv.slice(2);
 try {

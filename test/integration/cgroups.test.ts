@@ -7,17 +7,17 @@ import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { isCgroupMissingError, isCgroupsNotWritableError } from "../../src/main/resources/cgroup-errors.js";
+import { isCgroupMissingError, isCgroupsNotWritableError } from "../../src/main/resources/cgroups/cgroup-errors.js";
 import {
   createCgroupManager,
   type CgroupManager,
   type CgroupManagerOptions,
-} from "../../src/main/resources/cgroup-manager.js";
+} from "../../src/main/resources/cgroups/cgroup-manager.js";
 import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
-import { cgroupV2 } from "../../src/main/resources/cgroup-v2.js";
-import { OrphanCgroups } from "../../src/main/resources/orphan-cgroups.js";
-import { isSystemCgroupsRootError, ProcessPlacement } from "../../src/main/resources/process-placement.js";
-import { systemdUnits, type SystemdUnits } from "../../src/main/resources/systemd-units.js";
+import { cgroupV2 } from "../../src/main/resources/cgroups/cgroup-v2.js";
+import { OrphanCgroups } from "../../src/main/resources/cgroups/orphan-cgroups.js";
+import { isSystemCgroupsRootError, ProcessPlacement } from "../../src/main/resources/cgroups/process-placement.js";
+import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { isUnsafePodUidError } from "../../src/shared/api/pod-uid.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createLogger } from "../../src/shared/log/logger.js";

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { ProbeResult, ProbeResults } from "../../src/main/status/probe-results.js";
 import { CrashBackoff } from "../../src/main/sync/crash-backoff.js";
-import { planPod } from "../../src/main/sync/plan.js";
-import { newestOf, type StartFailure } from "../../src/main/sync/plan-context.js";
-import { defaultRestartGates, type RestartGates } from "../../src/main/sync/restart.js";
-import { RestartMemory } from "../../src/main/sync/restart-memory.js";
-import type { Plan, Step } from "../../src/main/sync/step.js";
+import { planPod } from "../../src/main/sync/plan/plan.js";
+import { newestOf, type StartFailure } from "../../src/main/sync/plan/plan-context.js";
+import { defaultRestartGates, type RestartGates } from "../../src/main/sync/plan/restart.js";
+import { RestartMemory } from "../../src/main/sync/plan/restart-memory.js";
+import type { Plan, Step } from "../../src/main/sync/plan/step.js";
 import { ModelRuntime } from "./model-runtime.js";
 
 type Verdicts = Map<string, ProbeResult>;

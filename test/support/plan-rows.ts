@@ -12,10 +12,10 @@ import type { ResizeView } from "../../src/main/resources/allocation/resizes.js"
 import type { ProbeResult } from "../../src/main/status/probe-results.js";
 import { containerHash } from "../../src/main/sync/container-hash.js";
 import { CrashBackoff } from "../../src/main/sync/crash-backoff.js";
-import { planPod } from "../../src/main/sync/plan.js";
-import { defaultRestartGates, type RestartGates } from "../../src/main/sync/restart.js";
-import { RestartMemory } from "../../src/main/sync/restart-memory.js";
-import type { Plan, Step } from "../../src/main/sync/step.js";
+import { planPod } from "../../src/main/sync/plan/plan.js";
+import { defaultRestartGates, type RestartGates } from "../../src/main/sync/plan/restart.js";
+import { RestartMemory } from "../../src/main/sync/plan/restart-memory.js";
+import type { Plan, Step } from "../../src/main/sync/plan/step.js";
 
 export const NOW = 1_700_000_000_000;
 

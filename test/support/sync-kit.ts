@@ -11,8 +11,8 @@ import type {
   StepDoer,
   SyncedPod,
 } from "../../src/main/sync/pod-worker-port.js";
-import type { Plan, Step } from "../../src/main/sync/step.js";
-import type { StartFailure } from "../../src/main/sync/plan-context.js";
+import type { Plan, Step } from "../../src/main/sync/plan/step.js";
+import type { StartFailure } from "../../src/main/sync/plan/plan-context.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";

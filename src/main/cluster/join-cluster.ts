@@ -22,7 +22,7 @@ import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.
 import type { PluginHandlers } from "../node/plugins/handler.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { Sources } from "../sources/start-sources.js";
-import type { NodeThreads } from "../startup/node-threads.js";
+import type { NodeThreads } from "../node-threads/node-threads.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { NodeClusterObjects } from "./cluster-objects.js";

@@ -15,7 +15,7 @@ import type { ResolvedConfig } from "./config/resolve-config.js";
 import { splitNodeIPs } from "./rules/flags.js";
 import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
-import type { RestartGates } from "../sync/restart.js";
+import type { RestartGates } from "../sync/plan/restart.js";
 import { shutdownGroups, type ShutdownGroup } from "./shutdown-groups.js";
 import type { ModuleVerbosity, Taint, MemoryReservation } from "./value-types.js";
 import { KUBERNETES_VERSION } from "./version.js";

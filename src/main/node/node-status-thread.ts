@@ -6,7 +6,7 @@ import type {
   NodeStatusUpcalls,
 } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadHouse } from "../startup/thread-house.js";
+import type { ThreadHouse } from "../node-threads/thread-house.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
 
 export interface NodeStatusThreadOptions {

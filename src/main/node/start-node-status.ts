@@ -11,7 +11,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeResources } from "../resources/node-capacity.js";
-import type { NodeThreads } from "../startup/node-threads.js";
+import type { NodeThreads } from "../node-threads/node-threads.js";
 import { isThreadStopped } from "../threads/errors.js";
 import { GatheredFacts } from "./node-facts.js";
 import { watchNodeImages } from "./node-images.js";

@@ -8,7 +8,7 @@ import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { podIPs } from "../status/pod-ips.js";
 import type { ProbeResults } from "../status/probe-results.js";
-import { nanosToMs, newestOf } from "../sync/plan-context.js";
+import { nanosToMs, newestOf } from "../sync/plan/plan-context.js";
 import type { ProbedPodState } from "./port.js";
 import { resolveAction } from "./resolve-action.js";
 

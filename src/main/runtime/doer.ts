@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { StepDoer } from "../sync/pod-worker-port.js";
-import type { Step } from "../sync/step.js";
+import type { Step } from "../sync/plan/step.js";
 import { traced } from "../timeline/trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";

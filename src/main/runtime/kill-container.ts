@@ -2,7 +2,7 @@
 // share one deadline.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import type { KillContainerStep, PreStopStep } from "../sync/step.js";
+import type { KillContainerStep, PreStopStep } from "../sync/plan/step.js";
 import {
   containerFromAnnotations,
   containerStatus,
@@ -12,7 +12,7 @@ import {
   podFromLabels,
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
-import { MIN_STOP_SECONDS } from "../sync/plan-context.js";
+import { MIN_STOP_SECONDS } from "../sync/plan/plan-context.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./unless-gone.js";
 

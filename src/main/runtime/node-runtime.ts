@@ -5,7 +5,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
-import type { CgroupManager } from "../resources/cgroup-manager.js";
+import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import type { ContainerResourceOptions } from "../resources/container-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { PodTrace } from "../timeline/trace.js";

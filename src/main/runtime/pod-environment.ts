@@ -2,7 +2,7 @@
 // pod and agent; made again when asked, since every part is idempotent.
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
-import type { PodCgroup } from "../resources/cgroup-manager.js";
+import type { PodCgroup } from "../resources/cgroups/cgroup-manager.js";
 import { traced } from "../timeline/trace.js";
 import type { VolumePlace } from "../volumes/place.js";
 import { podDataDirs, podDirMode } from "./config/data-dirs.js";

@@ -7,7 +7,7 @@ import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { traced } from "../timeline/trace.js";
-import type { StartContainerStep } from "../sync/step.js";
+import type { StartContainerStep } from "../sync/plan/step.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { isCreateContainerConfigError } from "./config/config-error.js";
 import { containerConfig } from "./config/container-config.js";

@@ -14,7 +14,7 @@ import {
 } from "../resources/allocation/pod-resources.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
-import type { ResizeContainersStep } from "../sync/step.js";
+import type { ResizeContainersStep } from "../sync/plan/step.js";
 import { containerResourceOptions } from "./container-resource-options.js";
 import { grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";

@@ -3,7 +3,7 @@ import { systemClock } from "../../shared/clock/clock.js";
 import { createLogger, type Logger } from "../../shared/log/logger.js";
 import { readCommandLine } from "../command/command-line.js";
 import type { CommandIo } from "../command/settings.js";
-import { commandIo } from "./command-io.js";
+import { commandIo } from "./process/command-io.js";
 import type { ConfigEvent, DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { examine } from "./dynamic-config/examine.js";
 import { ioOf } from "./dynamic-config/file-io.js";

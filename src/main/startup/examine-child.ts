@@ -1,7 +1,7 @@
 // Entry of the process that examines a configuration for a running agent: a large parse has no place on its main thread.
 // Reads {argv, files} from standard input, writes an Examination to standard output.
 import { text } from "node:stream/consumers";
-import { commandIo } from "./command-io.js";
+import { commandIo } from "./process/command-io.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import { examine } from "./dynamic-config/examine.js";
 

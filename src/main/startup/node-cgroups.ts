@@ -6,15 +6,15 @@ import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../events/recorder.js";
-import type { CgroupManager } from "../resources/cgroup-manager.js";
+import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
 import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";
 import { pidCapacity } from "../resources/node-allocatable/pid-capacity.js";
 import { reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeResources } from "../resources/node-capacity.js";
-import { ProcessPlacement } from "../resources/process-placement.js";
-import { QosUpdates } from "../resources/qos-updates.js";
-import { setKernelDefaults } from "./kernel-defaults.js";
+import { ProcessPlacement } from "../resources/cgroups/process-placement.js";
+import { QosUpdates } from "../resources/cgroups/qos-updates.js";
+import { setKernelDefaults } from "./process/kernel-defaults.js";
 import type { NodeSettings } from "./node-settings.js";
 
 /** Upstream's period for both. */

@@ -10,20 +10,20 @@ import { servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
 import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { acquireLockFile, type HeldLock } from "./lock-file.js";
-import type { Logging } from "./logging.js";
+import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
+import type { Logging } from "./process/logging.js";
 import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "./node-settings.js";
-import { NodeThreads } from "./node-threads.js";
-import { checkPermissions } from "./permissions.js";
-import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process-limits.js";
+import { NodeThreads } from "../node-threads/node-threads.js";
+import { checkPermissions } from "./process/permissions.js";
+import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
 import { runOnce } from "./run-once.js";
 import { checkServerAuth } from "./server-auth.js";
-import type { StopRequest } from "./signals.js";
-import { checkSwap } from "./swap.js";
-import { tellSystemd } from "./systemd.js";
-import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
-import { watchdogInterval } from "./watchdog.js";
+import type { StopRequest } from "./process/signals.js";
+import { checkSwap } from "./process/swap.js";
+import { tellSystemd } from "./systemd/systemd.js";
+import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "../node-threads/thread-inits.js";
+import { watchdogInterval } from "./systemd/watchdog.js";
 
 export interface Outcome {
   exitCode: number;
@@ -55,7 +55,7 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
     const inCluster = await checkCluster(settings, log);
     checkServerAuth(settings);
     await checkSwap(settings.failSwapOn);
-    if (settings.protectKernelDefaults) await (await import("./kernel-defaults.js")).checkKernelDefaults();
+    if (settings.protectKernelDefaults) await (await import("./process/kernel-defaults.js")).checkKernelDefaults();
     return await withNode(settings, parts, { lock, feedEveryMs, inCluster });
   } finally {
     await lock.release();

@@ -7,8 +7,8 @@ import type { VerificationPolicy } from "../images/pull-records/verification-pol
 import type { ManagerSettings } from "../resources/managers/create-managers.js";
 import type { ResizeRules } from "../resources/allocation/resize-rules.js";
 import type { BackoffOptions } from "../sync/crash-backoff.js";
-import type { RestartGates } from "../sync/restart.js";
-import { readMachine } from "./machine.js";
+import type { RestartGates } from "../sync/plan/restart.js";
+import { readMachine } from "./process/machine.js";
 import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
 
 /** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */

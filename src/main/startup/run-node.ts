@@ -39,7 +39,7 @@ import { watchNode } from "./node-metrics.js";
 import { LateCgroupCare } from "./late-cgroup-care.js";
 import type { NodeSettings } from "./node-settings.js";
 import { NodeShutdown } from "./node-shutdown.js";
-import type { NodeThreads } from "./node-threads.js";
+import type { NodeThreads } from "../node-threads/node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
 import { persistentVolumes } from "./persistent-volumes.js";
 import type { RunOnceNode } from "./run-once.js";

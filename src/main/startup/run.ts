@@ -9,16 +9,16 @@ import { limitYoungGenerations } from "../threads/young-generation.js";
 import { isClusterError } from "./cluster.js";
 import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { isLockFileError } from "./lock-file.js";
-import { startLogging, type Logging } from "./logging.js";
-import { loggingConfigOf } from "./logging-settings.js";
+import { isLockFileError } from "./process/lock-file.js";
+import { startLogging, type Logging } from "./process/logging.js";
+import { loggingConfigOf } from "./process/logging-settings.js";
 import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
 import { isServerAuthError } from "./server-auth.js";
-import { listenForStop } from "./signals.js";
-import { logStart } from "./start-log.js";
-import { isSwapOnError } from "./swap.js";
-import { isWatchdogSetting } from "./watchdog.js";
+import { listenForStop } from "./process/signals.js";
+import { logStart } from "./process/start-log.js";
+import { isSwapOnError } from "./process/swap.js";
+import { isWatchdogSetting } from "./systemd/watchdog.js";
 
 /** How long the last lines may take to leave the process. */
 const LAST_LINES_MS = 2000;

@@ -5,10 +5,10 @@ import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass, ResourceStatus 
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
-import type { RestartGates } from "../sync/restart.js";
-import { defaultRestartGates } from "../sync/restart.js";
-import type { RestartingAll } from "../sync/step.js";
-import { needsNewSandbox } from "../sync/sandbox-need.js";
+import type { RestartGates } from "../sync/plan/restart.js";
+import { defaultRestartGates } from "../sync/plan/restart.js";
+import type { RestartingAll } from "../sync/plan/step.js";
+import { needsNewSandbox } from "../sync/plan/sandbox-need.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
 import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
 import { containerStatuses } from "./container-status.js";

@@ -5,8 +5,8 @@ import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-st
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
-import type { RestartGates } from "../sync/restart.js";
-import { mayStart } from "../sync/restart.js";
+import type { RestartGates } from "../sync/plan/restart.js";
+import { mayStart } from "../sync/plan/restart.js";
 import { lostContainer, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "./phase.js";
 import type { ProbeResults } from "./probe-results.js";

@@ -1,8 +1,8 @@
 // The pod phase (section 1): counters over the containers' API statuses, then the first row that fits.
 import { isSidecar, type Container, type PodSpec } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase } from "../../shared/api/pod-status.js";
-import type { RestartGates } from "../sync/restart.js";
-import { defaultRestartGates, restartsAfterExit } from "../sync/restart.js";
+import type { RestartGates } from "../sync/plan/restart.js";
+import { defaultRestartGates, restartsAfterExit } from "../sync/plan/restart.js";
 
 export const restartingAllReason = "RestartingAllContainers";
 

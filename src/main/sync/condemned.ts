@@ -3,9 +3,9 @@
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ProbeResults } from "../status/probe-results.js";
-import { definitionChanged, graceSeconds, type PlanInput } from "./plan-context.js";
-import { resizeNeedsRestart } from "./resize-changes.js";
-import { restartsAfterProbeKill } from "./restart.js";
+import { definitionChanged, graceSeconds, type PlanInput } from "./plan/plan-context.js";
+import { resizeNeedsRestart } from "./plan/resize-changes.js";
+import { restartsAfterProbeKill } from "./plan/restart.js";
 
 export interface Condemned {
   /** What follows the container's name: "failed liveness probe". */

@@ -5,7 +5,7 @@ import type { EventRecorder } from "../events/recorder.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../runtime/pod-environment-error.js";
 import { isNetworkNotReadyError } from "./network-not-ready.js";
 import { InspectionError } from "./pod-cache.js";
-import type { Step } from "./step.js";
+import type { Step } from "./plan/step.js";
 
 /** Records what belongs to the failed step. The runtime's absence is the node's affair, not the pod's. */
 export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined, step: Step, error: unknown): void {

@@ -12,7 +12,7 @@ import type { PodWatch } from "./pod-watch.js";
 import type { ProbePort } from "../probes/port.js";
 import { Allocations } from "../resources/allocation/allocations.js";
 import { Resizes, type ResizesDeps } from "../resources/allocation/resizes.js";
-import { OrphanCgroups } from "../resources/orphan-cgroups.js";
+import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
@@ -24,13 +24,13 @@ import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { BackoffOptions } from "./crash-backoff.js";
 import { earlierEnd } from "./earlier-end.js";
-import { PlanEvents } from "./plan-events.js";
+import { PlanEvents } from "./plan/plan-events.js";
 import { PodCache } from "./pod-cache.js";
 import { tellRunning, type PodFollower } from "./pod-follower.js";
 import { PodRecords } from "./pod-records.js";
 import type { PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
-import type { RestartGates } from "./restart.js";
+import type { RestartGates } from "./plan/restart.js";
 import { SyncLoop } from "./sync-loop.js";
 
 /** The pleg thread as main sees it. */

@@ -12,10 +12,10 @@ import type { Resizes } from "../resources/allocation/resizes.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import type { BackoffOptions } from "./crash-backoff.js";
-import type { StartFailure } from "./plan-context.js";
+import type { StartFailure } from "./plan/plan-context.js";
 import type { PodCache } from "./pod-cache.js";
-import type { RestartGates } from "./restart.js";
-import type { Plan, Step } from "./step.js";
+import type { RestartGates } from "./plan/restart.js";
+import type { Plan, Step } from "./plan/step.js";
 
 export type PodWorkerState = "admitting" | "syncing" | "ending" | "finished" | "terminating" | "terminated";
 

@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
-import { effectiveGraceSeconds } from "./plan-termination.js";
+import { effectiveGraceSeconds } from "./plan/plan-termination.js";
 import { PodWorker } from "./pod-worker.js";
 import type { PodEnd, PodWorkerDeps, TerminationRequest } from "./pod-worker-port.js";
 

@@ -2,7 +2,7 @@
 // still something to do for the others. Pure.
 import type { Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { PreStopStep } from "./step.js";
+import type { PreStopStep } from "./plan/step.js";
 
 /** Hooks of the sidecars that run and do not stop yet. */
 export function preStopsAhead(

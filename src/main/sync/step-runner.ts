@@ -9,11 +9,11 @@ import { isResizeError } from "../runtime/resize-error.js";
 import { isStartContainerError, type StartContainerError } from "../runtime/start-container-error.js";
 import { CrashBackoff } from "./crash-backoff.js";
 import { recordStepFailure } from "./failure-events.js";
-import type { StartFailure } from "./plan-context.js";
-import { stepDecision } from "./step-decision.js";
+import type { StartFailure } from "./plan/plan-context.js";
+import { stepDecision } from "./plan/step-decision.js";
 import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
-import { RestartMemory } from "./restart-memory.js";
-import { describeStep, type Step } from "./step.js";
+import { RestartMemory } from "./plan/restart-memory.js";
+import { describeStep, type Step } from "./plan/step.js";
 
 /** A call failed: what it left behind must be listed. */
 const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { NodeStatusThread } from "../../../src/main/node/node-status-thread.js";
-import { ThreadHouse } from "../../../src/main/startup/thread-house.js";
+import { ThreadHouse } from "../../../src/main/node-threads/thread-house.js";
 import type { Lease } from "../../../src/shared/api/lease.js";
 import type { Node } from "../../../src/shared/api/node.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";

@@ -8,7 +8,7 @@ import {
 } from "../../../src/main/resources/container-resources.js";
 import * as cpu from "../../../src/main/resources/cpu.js";
 import { hugePageLimits, hugePageSizeName } from "../../../src/main/resources/huge-pages.js";
-import { podCgroupLimits } from "../../../src/main/resources/pod-cgroup-limits.js";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
 import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
 import type { Container } from "../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";

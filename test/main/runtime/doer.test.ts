@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/runtime/pod-environment-error.js";
 import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
-import type { Step } from "../../../src/main/sync/step.js";
+import type { Step } from "../../../src/main/sync/plan/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
 import {

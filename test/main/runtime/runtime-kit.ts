@@ -8,7 +8,7 @@ import { nodeImages } from "../../../src/main/images/node-images.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
-import type { StartContainerStep } from "../../../src/main/sync/step.js";
+import type { StartContainerStep } from "../../../src/main/sync/plan/step.js";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type { CriClient } from "../../../src/shared/cri/client.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { isResizeError } from "../../../src/main/runtime/resize-error.js";
 import { resizeContainers } from "../../../src/main/runtime/update-container.js";
-import { podCgroupLimits } from "../../../src/main/resources/pod-cgroup-limits.js";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
 import type { PodResources } from "../../../src/main/resources/allocation/pod-resources.js";
 import type { Container, Pod, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";

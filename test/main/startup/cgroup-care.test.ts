@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isReservedCgroupError } from "../../../src/main/resources/node-allocatable/enforcer.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
-import { isSystemCgroupsRootError } from "../../../src/main/resources/process-placement.js";
+import { isSystemCgroupsRootError } from "../../../src/main/resources/cgroups/process-placement.js";
 import type { CgroupCareParts } from "../../../src/main/startup/node-cgroups.js";
 import { LateCgroupCare } from "../../../src/main/startup/late-cgroup-care.js";
 import type { NodeSettings } from "../../../src/main/startup/node-settings.js";

@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
-import { checkPermissions } from "../../../src/main/startup/permissions.js";
-import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/startup/swap.js";
+import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
+import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/startup/process/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";

@@ -11,11 +11,11 @@ import {
   makeCertDir,
   makeDirectories,
 } from "../../../src/main/startup/directories.js";
-import { readMachine } from "../../../src/main/startup/machine.js";
+import { readMachine } from "../../../src/main/startup/process/machine.js";
 import { isNodeNameError, nodeName } from "../../../src/main/startup/node-identity.js";
 import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
-import { setOomScoreAdj } from "../../../src/main/startup/process-limits.js";
-import { listenForStop, type SignalSource } from "../../../src/main/startup/signals.js";
+import { setOomScoreAdj } from "../../../src/main/startup/process/process-limits.js";
+import { listenForStop, type SignalSource } from "../../../src/main/startup/process/signals.js";
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-startup-"));
 after(() => rm(scratch, { recursive: true }));

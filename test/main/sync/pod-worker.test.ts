@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import type { Step } from "../../../src/main/sync/step.js";
+import type { Step } from "../../../src/main/sync/plan/step.js";
 import { CriUnavailableError, criError } from "../../../src/shared/cri/errors.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";

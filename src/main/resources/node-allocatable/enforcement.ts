@@ -1,7 +1,7 @@
 // Which limits hold the parts of the node to their shares, by enforceNodeAllocatable. Pure: from amounts to cgroup values.
 // Eviction thresholds are not part of it: they are what is left to act in before these limits are met.
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
-import type { CgroupLimits } from "../cgroup-limits.js";
+import type { CgroupLimits } from "../cgroups/cgroup-limits.js";
 import { milliCpuToShares } from "../cpu.js";
 import { hugePagesAsked, hugePageSizeName } from "../huge-pages.js";
 import type { NodeResources } from "../node-capacity.js";

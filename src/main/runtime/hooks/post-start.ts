@@ -1,9 +1,9 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
 import type { Pod } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
-import { graceSeconds } from "../../sync/plan-context.js";
+import { graceSeconds } from "../../sync/plan/plan-context.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import type { StartContainerStep } from "../../sync/step.js";
+import type { StartContainerStep } from "../../sync/plan/step.js";
 import { traced } from "../../timeline/trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { StartContainerError } from "../start-container-error.js";

@@ -1,8 +1,8 @@
 // How node allocatable is enforced and told: under virtual time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CgroupLimits } from "../../../../src/main/resources/cgroup-limits.js";
-import { CgroupMissingError } from "../../../../src/main/resources/cgroup-errors.js";
+import type { CgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
+import { CgroupMissingError } from "../../../../src/main/resources/cgroups/cgroup-errors.js";
 import type { Enforcement } from "../../../../src/main/resources/node-allocatable/enforcement.js";
 import {
   AllocatableEnforcer,

@@ -5,7 +5,7 @@ import { Doer } from "../../../../src/main/runtime/doer.js";
 import { noMemory, type PreStopMemory } from "../../../../src/main/runtime/hooks/pre-stops.js";
 import { killMessage } from "../../../../src/main/runtime/kill-container.js";
 import { StartContainerError } from "../../../../src/main/runtime/start-container-error.js";
-import type { KillContainerStep } from "../../../../src/main/sync/step.js";
+import type { KillContainerStep } from "../../../../src/main/sync/plan/step.js";
 import type { Lifecycle, LifecycleHandler, Pod } from "../../../../src/shared/api/pod.js";
 import type { InspectHint } from "../../../../src/shared/contracts/pleg.js";
 import type { FakeCriOptions } from "../../../fake-cri/fake-cri.js";

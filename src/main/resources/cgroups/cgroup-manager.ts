@@ -1,0 +1,331 @@
+// The agent's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
+// INVARIANTS: nothing outside <cgroupRoot> is made, changed or killed, but for values of the cgroups that the configuration
+// reserves for others; the pod's cgroup exists before its sandbox and goes after it; a call for a pod whose cgroup is
+// already right writes nothing; a pod's cgroup is never made while it is being removed.
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { podDescription, type Pod } from "../../../shared/api/pod.js";
+import { isSafePodUid } from "../../../shared/api/pod-uid.js";
+import type { QOSClass } from "../../../shared/api/pod-status.js";
+import { CgroupMissingError, isCgroupWriteError } from "./cgroup-errors.js";
+import type { OnRefused } from "./cgroup-files.js";
+import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupMounts, V1Hierarchy } from "../../../shared/cgroup/mounts.js";
+import type { CgroupOperation } from "../../../shared/metrics/cgroups.js";
+import * as names from "../../../shared/cgroup/name.js";
+import type { CgroupTree } from "./cgroup-tree.js";
+import { cgroupV1 } from "./cgroup-v1.js";
+import { cgroupV2 } from "./cgroup-v2.js";
+import { removeCgroup } from "./cgroup-removal.js";
+import { QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
+import { podCgroupLimits } from "./pod-cgroup-limits.js";
+import { PodPlaces } from "./pod-places.js";
+import { qosClass } from "../qos.js";
+import { tierLimits, type TierLimits, type TierOptions } from "./qos-limits.js";
+import { systemdTree } from "./systemd/systemd-tree.js";
+import { systemdUnits, type SystemdUnits } from "./systemd/systemd-units.js";
+
+export interface PodCgroup {
+  /** LinuxPodSandboxConfig.cgroup_parent. */
+  criParent: string;
+  /**
+   * Absolute directories where the runtime makes and removes container cgroups. Watching any one is enough: a runtime
+   * removes a container's cgroup from all hierarchies within a millisecond, some 20 ms before it reports the exit.
+   */
+  watchDirs: string[];
+}
+
+export interface CgroupManager {
+  readonly version: 1 | 2;
+  /** Makes the kubepods tree. Like all below also throws systemd's errors (systemd-errors) with that driver.
+   * @throws CgroupsNotWritableError, CgroupWriteError */
+  setUp(): Promise<void>;
+  /**
+   * Idempotent. A pod that is being resized gives with `sized` what its cgroup is to have meanwhile; limits that it lacks
+   * are lifted then. @throws CgroupsNotWritableError, CgroupWriteError, InvalidQuantityError
+   */
+  ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
+  podExists(uid: string): Promise<boolean>;
+  /**
+   * The pod has no cgroup in the tier it belongs to: somebody removed or moved it, or it was started without QoS cgroups.
+   * A cgroup as the other driver spells it counts: who names the wrong driver does not lose running pods.
+   */
+  isLost(pod: Pod): Promise<boolean>;
+  /** Removes the pod's cgroup from whatever tier it is in, killing what is left inside. @throws CgroupBusyError */
+  removePod(uid: string): Promise<void>;
+  /** UIDs of pods with a cgroup on disk. */
+  listPods(): Promise<string[]>;
+  /** Sets the tiers' values from the pods that run now. @throws CgroupWriteError */
+  updateQos(pods: readonly Pod[]): Promise<void>;
+  /** What all pods together may have, on kubepods. @throws CgroupWriteError */
+  limitPods(limits: CgroupLimits): Promise<void>;
+  /**
+   * Values of a cgroup that somebody else made, absolute; with systemd the last slice of the path.
+   * @throws CgroupMissingError, CgroupWriteError
+   */
+  limitExisting(cgroup: string, limits: CgroupLimits): Promise<void>;
+  /** Removes the kubepods tree, and the root if setUp made it. For agents that leave nothing behind. */
+  tearDown(): Promise<void>;
+}
+
+export interface CgroupManagerOptions {
+  /** Config field cgroupRoot, "/" or a path (with systemd also a slice); made when missing. */
+  cgroupRoot: string;
+  driver: names.CgroupDriver;
+  cgroupsPerQOS: boolean;
+  /** 0 or below: no limit. */
+  podPidsLimit: bigint;
+  cpuCFSQuota: boolean;
+  mounts: CgroupMounts;
+  /** Bytes; see huge-pages. Without the hugetlb controller pass []. */
+  hugePageSizes?: readonly bigint[];
+  /** A container of the pod has CPUs of its own: the pod's quota would get in its way. */
+  noCpuQuota?: (pod: Pod) => boolean;
+  /** CFS period of the pods, microseconds; 100 ms when absent. */
+  cpuPeriodUs?: bigint;
+  /** Requests are kept from reclaim (MemoryQoS with TieredReservation, on v2). */
+  reserveMemory?: boolean;
+  /** See TierOptions. */
+  reserved?: TierOptions["reserved"];
+  /** Told how long each change took, milliseconds. */
+  onOperation?: (operation: CgroupOperation, durationMs: number) => void;
+  /** For the systemd driver: how to reach it; process 1's own socket when absent. */
+  systemd?: SystemdUnits;
+  log: Logger;
+  clock: Clock;
+}
+
+const TIERS: readonly QOSClass[] = ["BestEffort", "Burstable", "Guaranteed"];
+
+/** Touches nothing yet: what is not as it must be shows in `setUp`. */
+export function createCgroupManager(given: CgroupManagerOptions): CgroupManager {
+  const options = { ...given, log: moduleLogger(given.log, "cgroups") };
+  const { mounts, log, clock } = options;
+  const onRefused = logOnce(log);
+  const plain =
+    mounts.version === 2
+      ? cgroupV2(mounts.mountPoint, onRefused)
+      : cgroupV1(hierarchiesOf(mounts.hierarchies, options.driver), mounts.unified?.mountPoint, onRefused);
+  if (options.driver === "cgroupfs") return new TreeManager(plain, plain, options);
+  return new TreeManager(systemdTree(plain, options.systemd ?? systemdUnits({ clock, log })), plain, options);
+}
+
+/** systemd removes slices without device rules from the devices hierarchy whenever it looks at them: it is left to systemd. */
+function hierarchiesOf(all: readonly V1Hierarchy[], driver: names.CgroupDriver): readonly V1Hierarchy[] {
+  return driver === "systemd" ? all.filter(({ controllers }) => !controllers.includes("devices")) : all;
+}
+
+class TreeManager implements CgroupManager {
+  readonly version: 1 | 2;
+  private readonly root: names.CgroupName;
+  /** Values last written, by pod UID; a hint only: the directories are the truth. */
+  private readonly applied = new Map<string, string>();
+  private readonly known = new PodPlaces();
+  private readonly removing = new Map<string, Promise<void>>();
+  private readonly tierOptions: TierOptions;
+  /** Last asked for: a tree that has to be made again gets them. */
+  private tiers: TierLimits;
+  private podsLimits: CgroupLimits = {};
+  private madeRoot = false;
+
+  constructor(
+    private readonly tree: CgroupTree,
+    /** As directories, whatever the driver. */
+    private readonly plainTree: CgroupTree,
+    private readonly options: CgroupManagerOptions,
+  ) {
+    this.version = tree.version;
+    this.root = names.parseCgroupRoot(options.cgroupRoot, options.driver);
+    const { hugePageSizes = [], reserved, reserveMemory = false } = options;
+    this.tierOptions = { hugePageSizes, reserveMemory, ...(reserved !== undefined && { reserved }) };
+    this.tiers = tierLimits([], this.tierOptions);
+  }
+
+  async setUp(): Promise<void> {
+    const { tree, root, options } = this;
+    for (let depth = 1; depth <= root.length; depth++) {
+      const name = root.slice(0, depth);
+      if (await tree.exists(name)) continue;
+      await tree.createParent(name, {});
+      this.madeRoot = true;
+    }
+    if (!options.cgroupsPerQOS) return;
+    await tree.createParent(this.tier("Guaranteed"), this.podsLimits);
+    // An earlier agent may have held the tiers to a share of the memory.
+    const unheld: CgroupLimits = options.reserved === undefined ? { memoryBytes: -1n } : {};
+    for (const qos of ["BestEffort", "Burstable"] as const) {
+      const { cpuShares, hugePages } = this.tiers[qos];
+      const values = { ...(cpuShares !== undefined && { cpuShares }), ...(hugePages !== undefined && { hugePages }) };
+      await tree.createParent(this.tier(qos), { ...values, ...unheld });
+    }
+  }
+
+  async ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup> {
+    const { tree, options } = this;
+    const { cpuPeriodUs = QUOTA_PERIOD_US } = options;
+    if (!options.cgroupsPerQOS) return this.describe(this.root);
+    const { uid } = pod.metadata;
+    await this.removing.get(uid)?.catch(() => undefined);
+    const name = names.podCgroupName(this.tier(qosClass(pod)), uid);
+    const asked = podCgroupLimits(sized ?? pod, {
+      cpuCFSQuota: options.cpuCFSQuota && options.noCpuQuota?.(pod) !== true,
+      podPidsLimit: options.podPidsLimit,
+      hugePageSizes: options.hugePageSizes ?? [],
+      reserveMemory: options.reserveMemory ?? false,
+      cpuPeriodUs,
+    });
+    const unlimited = { cpuPeriodUs, cpuQuotaUs: UNLIMITED_QUOTA, memoryBytes: -1n };
+    const limits = sized === undefined ? asked : { ...unlimited, ...asked };
+    const fingerprint = JSON.stringify([name, limits], plain);
+    const before = this.applied.get(uid);
+    if (before === fingerprint && (await tree.exists(name))) return this.describe(name);
+    this.known.add(uid, name);
+    await this.timed(before === undefined ? "create" : "update", async () => {
+      if ((await tree.create(name, limits)) !== "missing-parent") return;
+      options.log.warn({ pod: podDescription(pod) }, "the pod cgroup tree was gone: making it again");
+      await this.setUp();
+      await tree.create(name, limits);
+    });
+    this.applied.set(uid, fingerprint);
+    return this.describe(name);
+  }
+
+  async podExists(uid: string): Promise<boolean> {
+    if (!this.options.cgroupsPerQOS) return true;
+    const found = await Promise.all(this.places(uid).map((name) => this.tree.exists(name)));
+    return found.some(Boolean);
+  }
+
+  async isLost(pod: Pod): Promise<boolean> {
+    const { cgroupsPerQOS, driver } = this.options;
+    if (!cgroupsPerQOS) return false;
+    const name = names.podCgroupName(this.tier(qosClass(pod)), pod.metadata.uid);
+    if ((await this.tree.missing(name)).length === 0) return false;
+    return !(await this.plainTree.exists(driver === "systemd" ? name : names.slicePath(name)));
+  }
+
+  async removePod(uid: string): Promise<void> {
+    if (!this.options.cgroupsPerQOS) return;
+    // Two at once would only meet each other's half-removed trees.
+    const before = this.removing.get(uid);
+    const removal = (before?.catch(() => undefined) ?? Promise.resolve()).then(() => this.remove(uid));
+    this.removing.set(uid, removal);
+    try {
+      await removal;
+    } finally {
+      if (this.removing.get(uid) === removal) this.removing.delete(uid);
+    }
+  }
+
+  async listPods(): Promise<string[]> {
+    if (!this.options.cgroupsPerQOS) return [];
+    const uids = new Set<string>();
+    for (const qos of TIERS) {
+      const tier = this.tier(qos);
+      for (const element of await this.tree.children(tier)) {
+        const uid = names.podUidOf(element, this.options.driver);
+        if (uid === undefined || !isSafePodUid(uid)) continue;
+        uids.add(uid);
+        this.known.add(uid, names.podCgroupName(tier, uid));
+      }
+    }
+    return [...uids];
+  }
+
+  async updateQos(pods: readonly Pod[]): Promise<void> {
+    if (!this.options.cgroupsPerQOS) return;
+    this.tiers = tierLimits(pods, this.tierOptions);
+    for (const qos of ["Guaranteed", "Burstable", "BestEffort"] as const) {
+      const limits = this.tiers[qos];
+      if (Object.keys(limits).length === 0) continue;
+      if ((await this.tree.missing(this.tier(qos))).length > 0) await this.setUp();
+      await this.timed("update", () => this.updateTier(qos, limits));
+    }
+  }
+
+  async limitPods(limits: CgroupLimits): Promise<void> {
+    const name = this.tier("Guaranteed");
+    // The root of all cgroups has no limits.
+    if (name.length === 0) return;
+    if ((await this.tree.missing(name)).length > 0) await this.setUp();
+    await this.timed("update", () => this.tree.update(name, limits));
+    this.podsLimits = limits;
+  }
+
+  async limitExisting(cgroup: string, limits: CgroupLimits): Promise<void> {
+    const systemd = this.options.driver === "systemd";
+    const name = systemd ? names.fromSystemdSlice(cgroup) : names.parseCgroupPath(cgroup);
+    const missing = await this.tree.missing(name);
+    if (missing.length > 0) throw new CgroupMissingError(cgroup, missing);
+    await this.timed("update", () => this.tree.update(name, limits));
+  }
+
+  async tearDown(): Promise<void> {
+    if (this.options.cgroupsPerQOS) await removeCgroup(this.tree, this.tier("Guaranteed"), undefined, this.options);
+    // Parents of the root that setUp made may hold others by now: only the root itself goes.
+    if (this.madeRoot && this.root.length > 0) await this.tree.remove(this.root);
+  }
+
+  private tier(qos: QOSClass): names.CgroupName {
+    return names.qosCgroupName(this.root, qos, this.options.cgroupsPerQOS);
+  }
+
+  private places(uid: string): names.CgroupName[] {
+    return TIERS.map((qos) => names.podCgroupName(this.tier(qos), uid));
+  }
+
+  private describe(name: names.CgroupName): PodCgroup {
+    return {
+      criParent: names.criCgroupParent(name, this.options.driver),
+      watchDirs: this.tree.directories(name),
+    };
+  }
+
+  private async remove(uid: string): Promise<void> {
+    this.applied.delete(uid);
+    const places = this.known.of(uid) ?? this.places(uid);
+    await this.timed("destroy", () =>
+      Promise.all(places.map((name) => removeCgroup(this.tree, name, uid, this.options))),
+    );
+  }
+
+  /** A limit below what is in use is set to what is in use: the next update tries again. */
+  private async updateTier(qos: QOSClass, limits: CgroupLimits): Promise<void> {
+    const { tree } = this;
+    const name = this.tier(qos);
+    const { memoryBytes } = limits;
+    try {
+      await tree.update(name, limits);
+    } catch (error) {
+      const used = memoryBytes === undefined || !isCgroupWriteError(error) ? undefined : await tree.memoryUsage(name);
+      if (used === undefined || memoryBytes === undefined || used < memoryBytes) throw error;
+      await tree.update(name, { ...limits, memoryBytes: used });
+    }
+  }
+
+  private async timed(operation: CgroupOperation, work: () => Promise<unknown>): Promise<void> {
+    const { clock, onOperation } = this.options;
+    const startedAt = clock.monotonic();
+    try {
+      await work();
+    } finally {
+      onOperation?.(operation, clock.monotonic() - startedAt);
+    }
+  }
+}
+
+/** One line per file name: a refusal is a property of the machine, not of a pod. */
+function logOnce(log: Logger): OnRefused {
+  const told = new Set<string>();
+  return (path, value, error) => {
+    const file = path.slice(path.lastIndexOf("/") + 1);
+    if (told.has(file)) return;
+    told.add(file);
+    log.warn({ path, value, err: error }, `this machine does not take ${file}: going on without it`);
+  };
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  return value instanceof Map ? [...value.entries()] : value;
+}

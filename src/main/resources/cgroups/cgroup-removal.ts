@@ -1,0 +1,36 @@
+// Removal of one cgroup with all below it. What is left inside is named and killed; a process that does not die keeps its
+// cgroup, and whoever asked is told which one it is.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { CgroupBusyError } from "./cgroup-errors.js";
+import type { CgroupTree } from "./cgroup-tree.js";
+import { describeProcesses } from "./processes.js";
+
+/** Tries, and the pause before the second one; it doubles up to the cap. Together 3.8 s. */
+const TRIES = 14;
+const PAUSE_MS = 5;
+const PAUSE_CAP_MS = 500;
+
+/** @param uid of the pod it was, for the log. @throws CgroupBusyError */
+export async function removeCgroup(
+  tree: CgroupTree,
+  name: CgroupName,
+  uid: string | undefined,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<void> {
+  let pause = PAUSE_MS;
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    if (await tree.remove(name)) return;
+    const pids = await tree.processes(name);
+    if (pids.length > 0) {
+      const processes = await describeProcesses(pids);
+      log.warn({ uid, cgroup: toCgroupfs(name), processes }, "killing what is left in a cgroup");
+      await tree.kill(name, pids);
+    }
+    await clock.sleep(pause);
+    pause = Math.min(2 * pause, PAUSE_CAP_MS);
+  }
+  const left = await describeProcesses(await tree.processes(name));
+  throw new CgroupBusyError(toCgroupfs(name), TRIES, new Error(`inside: ${left.join(", ") || "no process seen"}`));
+}

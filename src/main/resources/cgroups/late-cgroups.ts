@@ -1,0 +1,62 @@
+// A cgroup manager that is still being made: which driver it uses is for the runtime to say, and a node need not wait for
+// that answer to look at what runs. Every call waits until the manager is there and its tree is set up.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupManager, PodCgroup } from "./cgroup-manager.js";
+
+export class LateCgroups implements CgroupManager {
+  private readonly ready: Promise<CgroupManager>;
+
+  constructor(
+    readonly version: 1 | 2,
+    made: Promise<CgroupManager>,
+  ) {
+    this.ready = made.then(async (manager) => {
+      await manager.setUp();
+      return manager;
+    });
+    // Whoever asks for the tree is told, setUp() first of all.
+    this.ready.catch(() => undefined);
+  }
+
+  /** Resolves when the tree is there; it is set up in any case. */
+  async setUp(): Promise<void> {
+    await this.ready;
+  }
+
+  async ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup> {
+    return await (await this.ready).ensurePod(pod, sized);
+  }
+
+  async podExists(uid: string): Promise<boolean> {
+    return await (await this.ready).podExists(uid);
+  }
+
+  async isLost(pod: Pod): Promise<boolean> {
+    return await (await this.ready).isLost(pod);
+  }
+
+  async removePod(uid: string): Promise<void> {
+    await (await this.ready).removePod(uid);
+  }
+
+  async listPods(): Promise<string[]> {
+    return await (await this.ready).listPods();
+  }
+
+  async updateQos(pods: readonly Pod[]): Promise<void> {
+    await (await this.ready).updateQos(pods);
+  }
+
+  async limitPods(limits: CgroupLimits): Promise<void> {
+    await (await this.ready).limitPods(limits);
+  }
+
+  async limitExisting(cgroup: string, limits: CgroupLimits): Promise<void> {
+    await (await this.ready).limitExisting(cgroup, limits);
+  }
+
+  async tearDown(): Promise<void> {
+    await (await this.ready).tearDown();
+  }
+}

@@ -1,0 +1,60 @@
+// Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. An agent that
+// was killed, or a runtime that was, leaves them by the hundred.
+// What must hold: one is removed at a time, so that pods that start meanwhile do not wait behind them; nobody's cgroup is
+// removed who is wanted by the time it is its turn.
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { CgroupManager } from "./cgroup-manager.js";
+
+export interface OrphanCgroupsDeps {
+  cgroups: Pick<CgroupManager, "removePod">;
+  /** Somebody looks after the pod, or the runtime has something of it. */
+  isKnown: (uid: string) => boolean;
+  log: Logger;
+}
+
+export class OrphanCgroups {
+  private readonly waiting = new Set<string>();
+  private running: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(private readonly deps: OrphanCgroupsDeps) {}
+
+  /** Removes them one after the other, later. One that can't go is told, and tried again when it is found again. */
+  add(uids: Iterable<string>): void {
+    if (this.stopped) return;
+    for (const uid of uids) this.waiting.add(uid);
+    if (this.waiting.size === 0) return;
+    this.running ??= this.run().finally(() => {
+      this.running = undefined;
+    });
+  }
+
+  /** Resolves when nothing is left to remove. */
+  async idle(): Promise<void> {
+    await this.running;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.waiting.clear();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { cgroups, isKnown, log } = this.deps;
+    let removed = 0;
+    for (const uid of this.waiting) {
+      try {
+        if (isKnown(uid)) continue;
+        await cgroups.removePod(uid);
+        removed++;
+      } catch (error) {
+        log.warn({ uid, err: error }, `the cgroup of pod ${uid}, which nobody knows, stays: ${errorText(error)}`);
+      } finally {
+        this.waiting.delete(uid);
+      }
+    }
+    if (removed > 0) log.info({ removed }, `removed the cgroups of ${removed} pods that nobody knows`);
+  }
+}

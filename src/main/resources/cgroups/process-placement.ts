@@ -1,0 +1,153 @@
+// kubeletCgroups and systemCgroups: the agent's own process, and those that nobody has put anywhere, are moved to the cgroups
+// that the configuration names. What must hold: without those fields nothing is moved; never process 1, never the kernel's
+// own threads, and nothing when the agent itself lives in a container.
+import { readlink, readFile } from "node:fs/promises";
+import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";
+import { parseCgroupPath, toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { errnoOf } from "./cgroup-errors.js";
+import * as files from "./cgroup-files.js";
+import type { CgroupTree } from "./cgroup-tree.js";
+import { cgroupV1 } from "./cgroup-v1.js";
+import { cgroupV2 } from "./cgroup-v2.js";
+
+export interface ProcessPlacementOptions {
+  /** "": the agent stays where it is. */
+  kubeletCgroups: string;
+  /** "": the others stay where they are. */
+  systemCgroups: string;
+  mounts: CgroupMounts;
+  log: Logger;
+  /** The agent's own process, by default. */
+  pid?: number;
+  /** Whose processes belong to nobody; the root of all by default. */
+  from?: CgroupName;
+  /** Does the process see the machine as process 1 does? */
+  inHost?: (pid: number) => Promise<boolean>;
+}
+
+/** systemCgroups names the root of all cgroups, where the processes are already. */
+export class SystemCgroupsRootError extends Error {
+  override readonly name = "SystemCgroupsRootError";
+  readonly code = "SYSTEM_CGROUPS_ROOT";
+  constructor() {
+    super('systemCgroups cannot be the root ("/"): name a cgroup below it, such as /system');
+  }
+}
+export const isSystemCgroupsRootError = (error: unknown): error is SystemCgroupsRootError =>
+  error instanceof SystemCgroupsRootError;
+
+/** Processes are started while others are moved. */
+const ROUNDS = 5;
+
+export class ProcessPlacement {
+  private readonly tree: CgroupTree;
+
+  /** @throws SystemCgroupsRootError */
+  constructor(private readonly options: ProcessPlacementOptions) {
+    const { mounts, systemCgroups } = options;
+    if (systemCgroups !== "" && parseCgroupPath(systemCgroups).length === 0) throw new SystemCgroupsRootError();
+    const refused = (): void => undefined;
+    this.tree =
+      mounts.version === 2
+        ? cgroupV2(mounts.mountPoint, refused)
+        : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, refused);
+  }
+
+  /** Moves what is not where it belongs. To be repeated; never rejects. */
+  async ensure(): Promise<void> {
+    const { systemCgroups, kubeletCgroups, pid = process.pid, inHost = isInHost, log } = this.options;
+    if (systemCgroups !== "") {
+      await this.attempt("systemCgroups", systemCgroups, () => this.moveStrays(parseCgroupPath(systemCgroups)));
+    }
+    if (kubeletCgroups === "") return;
+    await this.attempt("kubeletCgroups", kubeletCgroups, async () => {
+      const name = parseCgroupPath(kubeletCgroups);
+      if ((await this.placeOf(pid)) === toCgroupfs(name)) return;
+      if (!(await inHost(pid))) {
+        log.debug("the agent runs in a container: it stays in that container's cgroup");
+        return;
+      }
+      await this.move(name, [pid]);
+    });
+  }
+
+  private async attempt(field: string, cgroup: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.options.log.warn(
+        { err: error, field, cgroup },
+        `Failed to ensure state of ${field} ${cgroup}, next try in a minute: ${errorText(error)}`,
+      );
+    }
+  }
+
+  private async moveStrays(name: CgroupName): Promise<void> {
+    const { from = [], kubeletCgroups, pid: own = process.pid } = this.options;
+    for (let round = 1; ; round++) {
+      const strays: number[] = [];
+      for (const pid of await files.processesIn(this.rulingDirectory(from))) {
+        const stays = pid === 1 || (pid === own && kubeletCgroups !== "") || (await isKernelThread(pid));
+        if (!stays) strays.push(pid);
+      }
+      if (strays.length === 0) return;
+      if (round > ROUNDS) throw new Error(`${strays.length} processes are still in ${toCgroupfs(from)}`);
+      await this.move(name, strays);
+    }
+  }
+
+  private async move(name: CgroupName, pids: readonly number[]): Promise<void> {
+    const { tree } = this;
+    for (let depth = 1; depth <= name.length; depth++) {
+      const part = name.slice(0, depth);
+      // On v1 a cpuset must have CPUs before it takes a process; on v2 a cgroup that hands controllers down takes none.
+      if (tree.version === 1) await tree.createParent(part, {});
+      else await tree.create(part, {});
+    }
+    for (const pid of pids) {
+      for (const directory of tree.directories(name)) {
+        await files.moveProcess(directory, pid).catch((error: unknown) => {
+          // It has ended.
+          if (errnoOf(error) !== "ESRCH") throw error;
+        });
+      }
+    }
+  }
+
+  /** Where it is to be seen which processes are whose: the memory hierarchy, or the only one. */
+  private rulingDirectory(name: CgroupName): string {
+    const { mounts } = this.options;
+    if (mounts.version === 2) return mounts.mountPoint + toCgroupfs(name);
+    const memory = mounts.hierarchies.find(({ controllers }) => controllers.includes("memory"));
+    return (memory?.mountPoint ?? "") + toCgroupfs(name);
+  }
+
+  private async placeOf(pid: number): Promise<string | undefined> {
+    const { version } = this.tree;
+    for (const line of (await readFile(`/proc/${pid}/cgroup`, "utf8")).split("\n")) {
+      const [, controllers = "", ...path] = line.split(":");
+      const rules = version === 2 ? controllers === "" : controllers.split(",").includes("memory");
+      if (rules && path.length > 0) return path.join(":");
+    }
+    return undefined;
+  }
+}
+
+/** A kernel thread runs no program. */
+async function isKernelThread(pid: number): Promise<boolean> {
+  return readlink(`/proc/${pid}/exe`).then(
+    () => false,
+    (error: unknown) => errnoOf(error) === "ENOENT",
+  );
+}
+
+/** It sees the processes and the files of the machine, as process 1 does. */
+async function isInHost(pid: number): Promise<boolean> {
+  const same = async (namespace: string): Promise<boolean> => {
+    const [own, first] = await Promise.all([pid, 1].map((one) => readlink(`/proc/${one}/ns/${namespace}`)));
+    return own === first;
+  };
+  return (await same("pid")) && (await same("mnt"));
+}

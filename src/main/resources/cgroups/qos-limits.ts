@@ -1,0 +1,58 @@
+// Values of the QoS tiers, from the pods that run: how much CPU each tier weighs, and what of the memory is kept for those
+// above it. Pure. Source: status-rules.md 15.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { QOSClass } from "../../../shared/api/pod-status.js";
+import { milliValue, value } from "../../../shared/api/quantity.js";
+import type { CgroupLimits } from "./cgroup-limits.js";
+import { MIN_SHARES, milliCpuToShares } from "../cpu.js";
+import { hugePageSizeName } from "../huge-pages.js";
+import { podRequests, sumOf } from "../pod-requests.js";
+import { qosClass } from "../qos.js";
+
+export interface TierOptions {
+  hugePageSizes: readonly bigint[];
+  /** qosReserved memory, with its gate: percent of the requests of higher classes that lower ones can't have. */
+  reserved?: { percent: number; allocatableBytes: bigint };
+  /** Requests are kept from reclaim (MemoryQoS with TieredReservation). */
+  reserveMemory?: boolean;
+}
+
+/** By the class whose pods live there; Guaranteed: kubepods itself, of which all other limits are the node's. */
+export type TierLimits = Readonly<Record<QOSClass, CgroupLimits>>;
+
+export function tierLimits(pods: readonly Pod[], options: TierOptions): TierLimits {
+  const memory: Record<QOSClass, bigint> = { Guaranteed: 0n, Burstable: 0n, BestEffort: 0n };
+  let milliCpu = 0n;
+  for (const pod of pods) {
+    const qos = qosClass(pod);
+    const requests = podRequests(pod);
+    memory[qos] += value(sumOf(requests, "memory"));
+    if (qos === "Burstable") milliCpu += milliValue(sumOf(requests, "cpu"));
+  }
+  // Huge pages are limited where they are asked for, by the pod.
+  const hugePages = new Map(options.hugePageSizes.map((size) => [hugePageSizeName(size), -1n] as const));
+  const common: CgroupLimits = hugePages.size > 0 ? { hugePages } : {};
+  const tiers: Record<QOSClass, CgroupLimits> = {
+    Guaranteed: {},
+    Burstable: { ...common, cpuShares: milliCpuToShares(milliCpu) },
+    BestEffort: { ...common, cpuShares: MIN_SHARES },
+  };
+  // A tier protects no more than those above it do: kubepods holds what both classes below it are promised.
+  if (options.reserveMemory === true) {
+    Object.assign(tiers.Guaranteed, { memoryMinBytes: memory.Guaranteed, memoryLowBytes: memory.Burstable });
+    tiers.Burstable.memoryLowBytes = memory.Burstable;
+  }
+  const { reserved } = options;
+  if (reserved !== undefined && reserved.allocatableBytes > 0n) {
+    const percent = BigInt(reserved.percent);
+    const burstable = reserved.allocatableBytes - (memory.Guaranteed * percent) / 100n;
+    const bestEffort = burstable - (memory.Burstable * percent) / 100n;
+    tiers.Burstable.memoryBytes = atLeastZero(burstable);
+    tiers.BestEffort.memoryBytes = atLeastZero(bestEffort);
+  }
+  return tiers;
+}
+
+function atLeastZero(bytes: bigint): bigint {
+  return bytes > 0n ? bytes : 0n;
+}

@@ -1,0 +1,77 @@
+// Keeps the QoS tiers in step with the pods: some moments after a pod came, changed or went, and every minute, as somebody
+// else may have changed the values. What must hold: one update at a time; many changes at once make one update.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { CgroupManager } from "./cgroup-manager.js";
+
+const PERIOD_MS = 60_000;
+/** A burst of pods comes within this. */
+const SETTLE_MS = 200;
+
+export interface QosUpdatesDeps {
+  cgroups: Pick<CgroupManager, "updateQos">;
+  /** Pods that were admitted and are not over, as allocated. */
+  pods: () => readonly Pod[];
+  clock: Clock;
+  log: Logger;
+}
+
+export class QosUpdates {
+  private period: Timer | undefined;
+  private settling: Timer | undefined;
+  private running: Promise<void> | undefined;
+  private again = false;
+  private stopped = false;
+
+  constructor(private readonly deps: QosUpdatesDeps) {}
+
+  start(): void {
+    this.period = this.deps.clock.every(PERIOD_MS, () => this.update());
+    this.changed();
+  }
+
+  /** Which pods there are, or what they were granted, is not as it was. */
+  changed(): void {
+    if (this.stopped || this.period === undefined) return;
+    this.settling ??= this.deps.clock.after(SETTLE_MS, () => {
+      this.settling = undefined;
+      this.update();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.again = false;
+    this.period?.cancel();
+    this.settling?.cancel();
+    await this.running;
+  }
+
+  private update(): void {
+    if (this.stopped) return;
+    if (this.running !== undefined) {
+      this.again = true;
+      return;
+    }
+    this.running = this.write().finally(() => {
+      this.running = undefined;
+      if (!this.again) return;
+      this.again = false;
+      this.update();
+    });
+  }
+
+  private async write(): Promise<void> {
+    const { cgroups, pods, log } = this.deps;
+    try {
+      await cgroups.updateQos(pods());
+    } catch (error) {
+      log.warn(
+        { err: error },
+        `the QoS cgroups could not be updated, next try within ${PERIOD_MS / 1000} s: ${errorText(error)}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// Keeps a connection to systemd: made when first needed, shared by all operations, made again when it dies (systemd re-executes
+// itself on upgrades), closed when idle: over the private socket systemd tells every change of every unit, and an idle agent
+// has no use for that.
+import type { Clock, Timer } from "../../../../shared/clock/clock.js";
+import type { Logger } from "../../../../shared/log/logger.js";
+import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
+import {
+  isSystemdConnectionLostError,
+  SystemdDeadlineError,
+  SystemdUnreachableError,
+  type SystemdSubject,
+} from "./systemd-errors.js";
+
+export interface SystemdLinkOptions {
+  socketPath: string;
+  /** Milliseconds for one operation, connecting and its job included. */
+  deadlineMs: number;
+  clock: Clock;
+  log: Logger;
+}
+
+export type SystemdTask<T> = (connection: SystemdConnection, signal: AbortSignal) => Promise<T>;
+
+/** Tries to connect and the pause before the second one; it doubles. Together 3.2 s, longer than a re-execution takes. */
+const CONNECT_TRIES = 7;
+const FIRST_PAUSE_MS = 50;
+const CONNECT_DEADLINE_MS = 2000;
+const PAUSE_CAP_MS = 2000;
+const IDLE_MS = 5000;
+
+export class SystemdLink {
+  private connecting: Promise<SystemdConnection> | undefined;
+  private connection: SystemdConnection | undefined;
+  private users = 0;
+  private idle: Timer | undefined;
+  private readonly closed = new AbortController();
+
+  constructor(private readonly options: SystemdLinkOptions) {}
+
+  /**
+   * Runs an operation. It must be safe to run twice: it runs again when the connection dies meanwhile.
+   * @throws SystemdUnreachableError, SystemdDeadlineError, and what the task throws
+   */
+  async run<T>(subject: SystemdSubject, task: SystemdTask<T>): Promise<T> {
+    const { clock, log, deadlineMs } = this.options;
+    const deadline = new AbortController();
+    const timer = clock.after(deadlineMs, () => {
+      deadline.abort(new SystemdDeadlineError(subject, deadlineMs));
+    });
+    const signal = AbortSignal.any([deadline.signal, this.closed.signal]);
+    this.enter();
+    try {
+      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, PAUSE_CAP_MS)) {
+        try {
+          return await task(await abortable(this.connected(), signal), signal);
+        } catch (error) {
+          if (!isSystemdConnectionLostError(error)) throw error;
+          log.warn({ unit: subject.unit, err: error }, "lost the connection to systemd: connecting again");
+        }
+        await clock.sleep(pause, signal);
+      }
+    } finally {
+      timer.cancel();
+      this.leave();
+    }
+  }
+
+  /** Operations under way fail. */
+  close(): void {
+    this.closed.abort(new Error("the connection to systemd was closed by the agent"));
+    this.idle?.cancel();
+    this.connection?.close();
+  }
+
+  private connected(): Promise<SystemdConnection> {
+    if (this.connection?.open === true) return Promise.resolve(this.connection);
+    this.connecting ??= this.connect().finally(() => {
+      this.connecting = undefined;
+    });
+    return this.connecting;
+  }
+
+  private async connect(): Promise<SystemdConnection> {
+    const { socketPath, clock } = this.options;
+    for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
+      try {
+        this.connection = await this.attempt();
+        this.connection.setIdle(this.users === 0);
+        return this.connection;
+      } catch (error) {
+        this.closed.signal.throwIfAborted();
+        if (attempt === CONNECT_TRIES) throw new SystemdUnreachableError(socketPath, attempt, error);
+      }
+      await clock.sleep(pause, this.closed.signal);
+    }
+  }
+
+  private async attempt(): Promise<SystemdConnection> {
+    const { socketPath, clock } = this.options;
+    const late = new AbortController();
+    const timer = clock.after(CONNECT_DEADLINE_MS, () => {
+      late.abort(new Error(`no answer within ${CONNECT_DEADLINE_MS / 1000} s`));
+    });
+    try {
+      return await connectSystemd(socketPath, AbortSignal.any([late.signal, this.closed.signal]));
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private enter(): void {
+    this.idle?.cancel();
+    if (this.users++ === 0) this.connection?.setIdle(false);
+  }
+
+  private leave(): void {
+    if (--this.users > 0 || this.closed.signal.aborted) return;
+    this.connection?.setIdle(true);
+    this.idle = this.options.clock.after(IDLE_MS, () => this.connection?.close()).unref();
+  }
+}
+
+/** The promise's end, or the signal's, whichever is first. */
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise
+      .then(resolve, reject)
+      .finally(() => {
+        signal.removeEventListener("abort", onAbort);
+      })
+      .catch(() => undefined);
+  });
+}

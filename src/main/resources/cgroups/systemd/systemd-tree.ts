@@ -1,0 +1,73 @@
+// The cgroup tree as systemd keeps it: each cgroup is a transient slice, made, changed and removed by asking systemd. Beneath
+// is the plain tree under the slices' directory names, for what systemd does not do: reading, hierarchies it leaves alone
+// (v1), controllers and exact values it has no property for, and killing what is left.
+import type { CgroupLimits } from "../cgroup-limits.js";
+import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
+import type { CgroupTree } from "../cgroup-tree.js";
+import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";
+import type { SystemdUnits } from "./systemd-units.js";
+
+export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree {
+  const { version } = plain;
+  /** Units this process made or has seen in systemd: a directory alone may be nobody's, and systemd would reset it. */
+  const known = new Set<string>();
+
+  const ensureUnit = async (name: CgroupName, limits: CgroupLimits): Promise<void> => {
+    const unit = sliceName(name);
+    const path = slicePath(name);
+    const there = await plain.exists(path);
+    if (there && (await plain.holds(path, limits))) {
+      if (known.has(unit)) return;
+      if (await units.isLoaded(unit)) {
+        known.add(unit);
+        return;
+      }
+    }
+    const properties = limitProperties(limits, version);
+    if (there && known.has(unit)) {
+      if (properties.length > 0) await units.set(unit, properties);
+      return;
+    }
+    const settable = [...accountingProperties(version), ...properties];
+    await units.start(unit, slicePropertiesAtStart("slice of Kubernetes pods"), settable);
+    known.add(unit);
+  };
+
+  return {
+    version,
+    directories: (name) => plain.directories(slicePath(name)),
+    async create(name, limits) {
+      // systemd would make the slice above by itself, but without its values.
+      if (name.length > 1 && !(await plain.exists(slicePath(name.slice(0, -1))))) return "missing-parent";
+      if (name.length > 0) await ensureUnit(name, limits);
+      return plain.create(slicePath(name), limits);
+    },
+    async update(name, limits) {
+      const path = slicePath(name);
+      const properties = limitProperties(limits, version);
+      if (properties.length > 0 && !(await plain.holds(path, limits))) await units.set(sliceName(name), properties);
+      await plain.update(path, limits);
+    },
+    async createParent(name, limits) {
+      if (name.length > 0) await ensureUnit(name, limits);
+      await plain.createParent(slicePath(name), limits);
+    },
+    missing: (name) => plain.missing(slicePath(name)),
+    memoryUsage: (name) => plain.memoryUsage(slicePath(name)),
+    exists: (name) => plain.exists(slicePath(name)),
+    holds: (name, limits) => plain.holds(slicePath(name), limits),
+    children: (name) => plain.children(slicePath(name)),
+    processes: (name) => plain.processes(slicePath(name)),
+    kill: (name, pids) => plain.kill(slicePath(name), pids),
+    async remove(name) {
+      const unit = sliceName(name);
+      const path = slicePath(name);
+      if (!known.has(unit) && !(await plain.children(path.slice(0, -1))).includes(unit)) return true;
+      // systemd would stop them gently, scope by scope, for up to 90 s: the caller kills them first.
+      if ((await plain.processes(path)).length > 0) return false;
+      await units.stop(unit);
+      known.delete(unit);
+      return plain.remove(path);
+    },
+  };
+}

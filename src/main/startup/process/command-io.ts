@@ -1,0 +1,37 @@
+// What the command line needs of the machine before anything runs: files, the drop-in directory, and the facts that rules
+// ask for. Synchronous on purpose: there is nothing yet to block.
+import { readFileSync, readdirSync, statfsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { parseCpuList } from "../../../shared/api/cpu-list.js";
+import type { HostFacts } from "../../command/rules/rule.js";
+import type { CommandIo } from "../../command/settings.js";
+
+const CGROUP2_MAGIC = 0x63677270;
+
+export const commandIo: CommandIo = { readFile, listFiles, host };
+
+function readFile(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+function listFiles(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(dir, join(entry.parentPath, entry.name)));
+}
+
+/** What can't be read stays unknown: its rules are left out. */
+function host(): HostFacts {
+  return {
+    cgroupVersion: known(() => (statfsSync("/sys/fs/cgroup").type === CGROUP2_MAGIC ? 2 : 1)),
+    onlineCpus: known(() => parseCpuList(readFile("/sys/devices/system/cpu/online").trim())),
+  };
+}
+
+function known<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

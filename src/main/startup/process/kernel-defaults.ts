@@ -1,0 +1,66 @@
+// Kernel flags that a node counts on: memory may be overcommitted, the OOM killer kills rather than the kernel panics, a panic
+// ends in a reboot, and keys of root suffice for many containers. With protectKernelDefaults they are only looked at.
+// Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/ (protectKernelDefaults)
+import { readFile, writeFile } from "node:fs/promises";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+/** Paths below /proc/sys. */
+const WANTED: Readonly<Record<string, number>> = {
+  "vm/overcommit_memory": 1,
+  "vm/panic_on_oom": 0,
+  "kernel/panic": 10,
+  "kernel/panic_on_oops": 1,
+  "kernel/keys/root_maxkeys": 1_000_000,
+  "kernel/keys/root_maxbytes": 25_000_000,
+};
+
+/** protectKernelDefaults is set and flags are not as they should be. */
+export class KernelDefaultsError extends Error {
+  override readonly name = "KernelDefaultsError";
+  readonly code = "KERNEL_DEFAULTS";
+  constructor(problems: readonly string[]) {
+    super(`${problems.join("; ")}: set them (sysctl -w), or let the kubelet do so with protectKernelDefaults: false`);
+  }
+}
+export const isKernelDefaultsError = (error: unknown): error is KernelDefaultsError =>
+  error instanceof KernelDefaultsError;
+
+/** @throws KernelDefaultsError */
+export async function checkKernelDefaults(directory = "/proc/sys"): Promise<void> {
+  const problems: string[] = [];
+  for (const [path, wanted] of Object.entries(WANTED)) {
+    try {
+      const actual = await read(directory, path);
+      if (actual === wanted) continue;
+      problems.push(`invalid kernel flag: ${path}, expected value: ${wanted}, actual value: ${actual}`);
+    } catch (error) {
+      problems.push(`kernel flag ${path} can't be read: ${errorText(error)}`);
+    }
+  }
+  if (problems.length > 0) throw new KernelDefaultsError(problems);
+}
+
+/** Sets what differs. A flag that the kernel does not let us set is told, and gone on from: in a user namespace, quietly. */
+export async function setKernelDefaults(
+  log: Pick<Logger, "info" | "warn">,
+  { inUserNamespace, directory = "/proc/sys" }: { inUserNamespace: boolean; directory?: string },
+): Promise<void> {
+  for (const [path, wanted] of Object.entries(WANTED)) {
+    try {
+      const actual = await read(directory, path);
+      if (actual === wanted) continue;
+      log.info({ flag: path, wanted, actual }, `updating kernel flag ${path}: ${actual} becomes ${wanted}`);
+      await writeFile(`${directory}/${path}`, String(wanted));
+    } catch (error) {
+      log[inUserNamespace ? "info" : "warn"](
+        { err: error, flag: path, wanted },
+        `kernel flag ${path} can't be made ${wanted}: ${errorText(error)}`,
+      );
+    }
+  }
+}
+
+async function read(directory: string, path: string): Promise<number> {
+  return Number((await readFile(`${directory}/${path}`, "utf8")).trim());
+}

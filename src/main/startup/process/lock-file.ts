@@ -1,0 +1,106 @@
+// One agent per lock file: flock(2) on --lock-file, held until the process ends, waited for as long as it takes.
+// With --exit-on-lock-contention the holder makes way: it ends as soon as another process opens or deletes the file.
+// Always true: the file that is locked is the file at the path, and its descriptor stays open while the lock is held.
+import { constants, open, type FileHandle } from "node:fs/promises";
+import { systemClock, type Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { describeFlockHolder } from "../../../shared/os/flock-holder.js";
+import { tryFlock, waitForFlock } from "../../../shared/os/flock.js";
+import { isAt, watchContention, type ContentionWatch } from "./lock-contention.js";
+
+/** The lock cannot be had, now or ever. */
+export class LockFileError extends Error {
+  override readonly name = "LockFileError";
+  readonly code = "LOCK_FILE";
+}
+export const isLockFileError = (error: unknown): error is LockFileError => error instanceof LockFileError;
+
+export interface LockFileOptions {
+  /** --lock-file; "" is none. Made when missing, mode 0600; its directory must exist. */
+  path: string;
+  /** --exit-on-lock-contention */
+  exitOnContention: boolean;
+  log: Pick<Logger, "info" | "warn">;
+  /** Ends the wait. */
+  signal: AbortSignal;
+  clock?: Clock;
+}
+
+export interface HeldLock {
+  /** What another process did to the file, in words. Stays pending without exitOnContention; never rejects. */
+  readonly contended: Promise<string>;
+  /** Gives the lock up and ends the watch. The file stays. Idempotent. */
+  release(): Promise<void>;
+}
+
+const NO_LOCK: HeldLock = { contended: new Promise(() => undefined), release: () => Promise.resolve() };
+
+/**
+ * Resolves with the lock. Without a path there is nothing to hold.
+ * @throws LockFileError: no path but exitOnContention, or the file cannot be opened, locked or watched; the signal's
+ * reason when it aborts.
+ */
+export async function acquireLockFile(options: LockFileOptions): Promise<HeldLock> {
+  const { path, exitOnContention, log } = options;
+  if (path === "") {
+    if (!exitOnContention) return NO_LOCK;
+    throw new LockFileError("--exit-on-lock-contention needs a lock file: give --lock-file too, or leave both out");
+  }
+  for (;;) {
+    const file = await openLockFile(path);
+    let watch: ContentionWatch | undefined;
+    try {
+      await lock(file, options);
+      if (exitOnContention) watch = watchContention(path, file);
+      if (await isAt(path, file)) {
+        log.info({ path }, `holding lock file ${path}`);
+        return heldLock(file, watch);
+      }
+      log.info({ path }, "the lock file was replaced while it was waited for: trying the new one");
+    } catch (error) {
+      watch?.[Symbol.dispose]();
+      await file.close();
+      throw options.signal.aborted ? error : lockFileError(path, "lock", error);
+    }
+    watch?.[Symbol.dispose]();
+    await file.close();
+  }
+}
+
+function heldLock(file: FileHandle, watch: ContentionWatch | undefined): HeldLock {
+  let released: Promise<void> | undefined;
+  return {
+    contended: watch?.contended ?? NO_LOCK.contended,
+    release: () => {
+      watch?.[Symbol.dispose]();
+      // The last descriptor of the open file takes the lock with it.
+      return (released ??= file.close());
+    },
+  };
+}
+
+async function openLockFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  } catch (error) {
+    throw lockFileError(path, "open", error);
+  }
+}
+
+async function lock(file: FileHandle, options: LockFileOptions): Promise<void> {
+  const { path, log, signal, clock = systemClock } = options;
+  const about = `lock file ${path}`;
+  signal.throwIfAborted();
+  if (tryFlock(file.fd, about)) return;
+  const holder = await describeFlockHolder((await file.stat()).ino);
+  log.info({ path, holder }, `waiting for lock file ${path}, which ${holder} holds`);
+  await waitForFlock(file.fd, about, { clock, signal });
+}
+
+function lockFileError(path: string, doing: string, cause: unknown): LockFileError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new LockFileError(
+    `cannot ${doing} lock file ${path}: ${reason}; --lock-file must name a file in an existing directory that the kubelet may write`,
+    { cause },
+  );
+}

@@ -1,0 +1,66 @@
+// Logging's place in the start-up: the log thread first, then main's logger, then a last word for errors nobody caught.
+import { fstatSync } from "node:fs";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { LoggingConfig } from "../../../shared/log/logging-config.js";
+import { createLogger, moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { LogThread } from "../../threads/log-thread.js";
+
+export interface Logging {
+  /** main's logger; whatever is supervised with it logs through the same thread. */
+  log: Logger;
+  /** The value of -v now; setting it counts for every thread from its next line on. */
+  verbosity: number;
+  /** Waits until all lines are written, `deadlineMs` at most; false: some are not. */
+  flush(deadlineMs: number): Promise<boolean>;
+  /** Ends the log thread; for tests, as a process ends without it. */
+  stop(): Promise<void>;
+}
+
+/** How long the last lines of a crash may take, ms. */
+const LAST_WORDS_MS = 500;
+
+export function startLogging(config: LoggingConfig, clock: Clock): Logging {
+  const thread: LogThread = new LogThread({
+    config,
+    journal: leadsToJournal(process.env["JOURNAL_STREAM"], 2),
+    clock,
+    onExit: (reason, delayMs) =>
+      moduleLogger(log, "log-thread").warn({ reason, delayMs }, "the log thread ended; it is started again"),
+  });
+  const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, house: thread });
+  thread.start();
+  const die = (error: unknown): void => {
+    // A full ring would drop the very line that matters.
+    thread.flushNow(LAST_WORDS_MS);
+    log.fatal({ err: error }, "uncaught error: the kubelet ends");
+    thread.flushNow(LAST_WORDS_MS);
+    process.exit(1);
+  };
+  process.on("uncaughtException", die);
+  return {
+    log,
+    get verbosity() {
+      return thread.verbosity;
+    },
+    set verbosity(verbosity) {
+      thread.verbosity = verbosity;
+    },
+    flush: (deadlineMs) => thread.flush(deadlineMs),
+    stop: async () => {
+      process.off("uncaughtException", die);
+      await thread.stop();
+    },
+  };
+}
+
+/** systemd tells a unit the device and inode of the socket it connected; a redirected descriptor has others. */
+export function leadsToJournal(journalStream: string | undefined, fd: number): boolean {
+  if (journalStream === undefined) return false;
+  try {
+    const { dev, ino } = fstatSync(fd);
+    return journalStream === `${dev}:${ino}`;
+  } catch {
+    // Closed: nothing to write to, and the log thread will find out.
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+// The agent's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
+// (no CAP_SYS_RESOURCE) runs on without.
+import { writeFile } from "node:fs/promises";
+import { setPriority } from "node:os";
+import type { Logger } from "../../../shared/log/logger.js";
+import { isOsCallError, type OsCallError } from "../../../shared/os/errors.js";
+import { openFilesLimit, setOpenFilesLimit, type Rlimit } from "../../../shared/os/rlimit.js";
+
+/** Sets oom_score_adj (-1000..1000); a refusal is logged, not thrown. Returns whether it was set. */
+export async function setOomScoreAdj(
+  value: number,
+  log: Pick<Logger, "warn">,
+  path = "/proc/self/oom_score_adj",
+): Promise<boolean> {
+  try {
+    await writeFile(path, String(value));
+    return true;
+  } catch (error) {
+    log.warn(
+      { err: error },
+      `cannot set oom_score_adj of the kubelet to ${value}: it may be killed before its pods when memory runs out. ` +
+        `Give it CAP_SYS_RESOURCE, or set oomScoreAdj to 0 or more`,
+    );
+    return false;
+  }
+}
+
+/** Between the runtime's children (0) and what the kernel needs at once: a node whose pods take every core still syncs. */
+export const AGENT_NICENESS = -5;
+
+/**
+ * Puts this thread, and so every thread it starts from now on, before the pods and the runtime when cores are scarce
+ * (setpriority(2) is per thread on Linux). A refusal costs only that. Returns whether it was set.
+ */
+export function raisePriority(niceness: number, log: Pick<Logger, "info">): boolean {
+  try {
+    setPriority(niceness);
+    return true;
+  } catch (error) {
+    log.info(
+      { err: error },
+      `cannot set the kubelet's niceness to ${niceness}: it competes with its pods for processors`,
+    );
+    return false;
+  }
+}
+
+/** The calls `setMaxOpenFiles` makes; a test gives its own. */
+export interface OpenFilesCalls {
+  get(): Rlimit;
+  set(limit: Rlimit): void;
+}
+
+/**
+ * Sets how many files the agent may hold open. The hard limit is raised where that is needed, never lowered: a later
+ * start in this process could not raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and
+ * what the hard limit allows is taken. Returns the limit in force, Infinity for none; undefined when it is not known.
+ */
+export function setMaxOpenFiles(
+  limit: number,
+  log: Pick<Logger, "warn">,
+  calls: OpenFilesCalls = { get: openFilesLimit, set: setOpenFilesLimit },
+): number | undefined {
+  try {
+    const { hard } = calls.get();
+    const refusal = tryLimit(calls, { soft: limit, hard: Math.max(limit, hard) });
+    if (refusal === undefined) return limit;
+    const allowed = Math.min(limit, hard);
+    calls.set({ soft: allowed, hard });
+    log.warn(
+      { err: refusal, limit, allowed },
+      `cannot set the kubelet's limit of open files to ${limit}: it goes on with ${allowed}. ` +
+        `Give it CAP_SYS_RESOURCE, raise fs.nr_open or LimitNOFILE= of its unit, or set maxOpenFiles to ${allowed} or less`,
+    );
+    return allowed;
+  } catch (error) {
+    log.warn({ err: error, limit }, `cannot set the kubelet's limit of open files to ${limit}: it stays as it was`);
+    return undefined;
+  }
+}
+
+function tryLimit(calls: OpenFilesCalls, limit: Rlimit): OsCallError | undefined {
+  try {
+    calls.set(limit);
+    return undefined;
+  } catch (error) {
+    if (isOsCallError(error)) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+// What systemd is told over its notify socket: ready, stopping, a line of status, "still alive".
+// Always true: a message never throws into the caller and never blocks; what cannot be delivered is logged once.
+import { systemClock, type Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { sendDatagram } from "../../../shared/os/datagram.js";
+import { isOsCallError } from "../../../shared/os/errors.js";
+
+export interface SystemdNotifier {
+  /** READY=1: the unit is up; from here on systemd expects `watchdog()` where the unit asks for it. */
+  ready(status: string): void;
+  /** STOPPING=1 */
+  stopping(): void;
+  /** STATUS=…: one line, shown by `systemctl status`. */
+  status(text: string): void;
+  /** WATCHDOG=1 */
+  watchdog(): void;
+  /** Resolves when everything said so far is delivered or given up, within DELIVERY_MS. */
+  flush(): Promise<void>;
+}
+
+/** A full queue (systemd is busy, or reloads) is tried again this often, for this long, ms. */
+const RETRY_MS = 50;
+export const DELIVERY_MS = 5_000;
+/** Beyond this the oldest message goes: the newest status is the true one. */
+const MAX_WAITING = 16;
+
+/**
+ * undefined when systemd (or whoever started us) does not listen: NOTIFY_SOCKET is unset or empty.
+ * The variable stays as it is, for a program that replaces this one.
+ * @param send For tests; the default is the real socket.
+ */
+export function systemdNotifier(
+  env: Readonly<Record<string, string | undefined>>,
+  log: Pick<Logger, "warn">,
+  clock: Pick<Clock, "sleep" | "monotonic"> = systemClock,
+  send: (to: string, text: string) => void = sendDatagram,
+): SystemdNotifier | undefined {
+  const socket = env["NOTIFY_SOCKET"];
+  if (socket === undefined || socket === "") return undefined;
+  const outbox = new Outbox((text) => send(socket, text), socket, log, clock);
+  return {
+    ready: (status) => outbox.post(`READY=1\nSTATUS=${oneLine(status)}`),
+    stopping: () => outbox.post("STOPPING=1"),
+    status: (text) => outbox.post(`STATUS=${oneLine(text)}`),
+    watchdog: () => outbox.post("WATCHDOG=1"),
+    flush: () => outbox.drained,
+  };
+}
+
+/** A newline would begin another variable. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ");
+}
+
+/** Sends at once; keeps the order while the receiver's queue is full. */
+class Outbox {
+  /** Settled while nothing waits. */
+  drained: Promise<void> = Promise.resolve();
+  private readonly waiting: string[] = [];
+  private draining = false;
+  private complained = false;
+
+  constructor(
+    private readonly send: (text: string) => void,
+    private readonly socket: string,
+    private readonly log: Pick<Logger, "warn">,
+    private readonly clock: Pick<Clock, "sleep" | "monotonic">,
+  ) {}
+
+  post(text: string): void {
+    if (!this.draining && this.sent(text)) return;
+    this.waiting.push(text);
+    if (this.waiting.length > MAX_WAITING) this.waiting.shift();
+    if (this.draining) return;
+    this.draining = true;
+    this.drained = this.drain();
+  }
+
+  private async drain(): Promise<void> {
+    const until = this.clock.monotonic() + DELIVERY_MS;
+    while (this.waiting.length > 0 && this.clock.monotonic() < until) {
+      await this.clock.sleep(RETRY_MS);
+      while (this.waiting[0] !== undefined && this.sent(this.waiting[0])) this.waiting.shift();
+    }
+    if (this.waiting.length > 0) this.complain(new Error(`its queue was full for ${DELIVERY_MS} ms`));
+    this.waiting.length = 0;
+    this.draining = false;
+  }
+
+  /** False when it is worth another try. */
+  private sent(text: string): boolean {
+    try {
+      this.send(text);
+      return true;
+    } catch (error) {
+      if (isOsCallError(error, "EAGAIN") || isOsCallError(error, "ENOBUFS")) return false;
+      this.complain(error);
+      return true;
+    }
+  }
+
+  private complain(error: unknown): void {
+    if (this.complained) return;
+    this.complained = true;
+    this.log.warn(
+      { err: error, socket: this.socket },
+      `cannot notify systemd at ${this.socket}: the unit may time out waiting for READY=1 or WATCHDOG=1. ` +
+        `Check NOTIFY_SOCKET, and NotifyAccess= of the unit. Not logged again`,
+    );
+  }
+}

@@ -1,0 +1,92 @@
+// What a node tells systemd: ready once every thread runs, alive while they all tick, what it does in a line of status,
+// and that it stops.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { opName } from "../../../shared/contracts/thread-ops.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { BoardReader } from "../../../shared/queue/board.js";
+import type { StampLimits } from "../../node-threads/late-threads.js";
+import type { NodeThreads } from "../../node-threads/node-threads.js";
+import { systemdNotifier, type SystemdNotifier } from "./notify.js";
+import type { RunningNode } from "../run-node.js";
+import { feedWatchdog } from "./watchdog.js";
+
+/** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
+export const WATCHDOG_LIMITS: StampLimits = {
+  main: 10_000,
+  pleg: 30_000,
+  server: 30_000,
+  prober: 30_000,
+  "image-gc": 30_000,
+  "node-status": 30_000,
+  eviction: 30_000,
+};
+const STATUS_EVERY_MS = 5000;
+
+export interface SystemdOptions {
+  node: Pick<RunningNode, "pods" | "runtime">;
+  threads: Pick<NodeThreads, "house" | "running">;
+  clock: Clock;
+  log: Logger;
+  /** undefined: the unit has no watchdog. */
+  feedEveryMs: number | undefined;
+  /** For tests. */
+  notifier?: SystemdNotifier | undefined;
+}
+
+export interface SystemdLink {
+  stopping(): void;
+  /** Resolves when all is said. */
+  end(): Promise<void>;
+}
+
+/** undefined when nobody listens. */
+export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
+  const { node, threads, clock, log, feedEveryMs } = options;
+  const notifier = options.notifier ?? systemdNotifier(process.env, log);
+  if (notifier === undefined) return undefined;
+  const ends: (() => void)[] = [];
+  let said = statusLine(node);
+  const begin = (): void => {
+    notifier.ready(said);
+    const timer = clock.every(STATUS_EVERY_MS, () => {
+      const line = statusLine(node);
+      if (line !== said) notifier.status(line);
+      said = line;
+    });
+    timer.unref();
+    ends.push(() => timer.cancel());
+    if (feedEveryMs === undefined) return;
+    const board = new BoardReader(threads.house.board, clock);
+    const feed = (): void => notifier.watchdog();
+    ends.push(feedWatchdog({ intervalMs: feedEveryMs, board, limits: WATCHDOG_LIMITS, clock, feed, log, opName }));
+  };
+  let stopped = false;
+  threads.running.then(
+    () => {
+      if (!stopped) begin();
+    },
+    // A node whose threads never run is not ready; who starts them has told why.
+    () => undefined,
+  );
+  return {
+    stopping() {
+      stopped = true;
+      for (const end of ends.splice(0)) end();
+      notifier.stopping();
+    },
+    end: () => notifier.flush(),
+  };
+}
+
+/** "3 pods, containerd 1.6.20 answers" */
+export function statusLine(node: Pick<RunningNode, "pods" | "runtime">): string {
+  const count = node.pods().length;
+  const runtime = node.runtime();
+  const said =
+    runtime === undefined
+      ? "the container runtime has not answered yet"
+      : runtime.reachable
+        ? `${runtime.name} ${runtime.version} answers${runtime.message === "" ? "" : `, not ready: ${runtime.message}`}`
+        : `the container runtime does not answer: ${runtime.message}`;
+  return `${count} ${count === 1 ? "pod" : "pods"}, ${said}`;
+}

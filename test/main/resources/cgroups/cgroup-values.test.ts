@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isKernelDefault, sameValue, v1Writes } from "../../../../src/main/resources/cgroups/v1-values.js";
+import { isKernelDefaultV2, sameValueV2, v2Writes } from "../../../../src/main/resources/cgroups/v2-values.js";
+import type { CgroupWrite } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
+
+const limits = {
+  cpuShares: 512n,
+  cpuPeriodUs: 100_000n,
+  cpuQuotaUs: 50_000n,
+  memoryBytes: 10_000_000n,
+  pids: 100n,
+  hugePages: new Map([["2MB", 0n]]),
+};
+const shown = (writes: CgroupWrite[]): string[] =>
+  writes.map(({ controller, file, value }) => `${controller} ${file} ${value}`);
+
+test("v1 files", () => {
+  assert.deepEqual(shown(v1Writes(limits)), [
+    "cpu cpu.shares 512",
+    "cpu cpu.cfs_period_us 100000",
+    "cpu cpu.cfs_quota_us 50000",
+    "memory memory.limit_in_bytes 10000000",
+    "pids pids.max 100",
+    "hugetlb hugetlb.2MB.limit_in_bytes 0",
+  ]);
+  assert.deepEqual(shown(v1Writes({ cpuQuotaUs: 0n })), [], "0 is unset");
+  assert.deepEqual(shown(v1Writes({ cpuQuotaUs: -1n, pids: -1n })), ["cpu cpu.cfs_quota_us -1", "pids pids.max max"]);
+});
+
+test("v2 files", () => {
+  assert.deepEqual(shown(v2Writes(limits)), [
+    "cpu cpu.weight 20",
+    "cpu cpu.max 50000 100000",
+    "memory memory.max 10000000",
+    "pids pids.max 100",
+    "hugetlb hugetlb.2MB.max 0",
+  ]);
+  assert.deepEqual(shown(v2Writes({ cpuQuotaUs: -1n })), ["cpu cpu.max max 100000"]);
+});
+
+test("what need not be written", () => {
+  const memory = { controller: "memory", file: "memory.limit_in_bytes", value: "10000000" };
+  assert.ok(sameValue(memory, "9998336"), "kept in whole pages");
+  assert.ok(!sameValue(memory, "9994240"));
+  assert.ok(!sameValue(memory, "9223372036854771712"));
+  assert.ok(!sameValue(memory, undefined));
+  assert.ok(sameValue({ controller: "cpu", file: "cpu.shares", value: "2" }, "2"));
+  assert.ok(isKernelDefault({ controller: "cpu", file: "cpu.shares", value: "1024" }));
+  assert.ok(!isKernelDefault(memory));
+  assert.ok(sameValueV2({ controller: "memory", file: "memory.max", value: "10000000" }, "9998336"));
+  assert.ok(!sameValueV2({ controller: "memory", file: "memory.max", value: "10000000" }, "max"));
+  assert.ok(isKernelDefaultV2({ controller: "cpu", file: "cpu.weight", value: "100" }));
+});
+
+test("lifting a limit: what a fresh cgroup has, and what the kernel shows of it", () => {
+  const lifted = v1Writes({ memoryBytes: -1n, hugePages: new Map([["2MB", -1n]]) });
+  assert.deepEqual(shown(lifted), ["memory memory.limit_in_bytes -1", "hugetlb hugetlb.2MB.limit_in_bytes -1"]);
+  for (const write of lifted) {
+    assert.ok(isKernelDefault(write));
+    assert.ok(sameValue(write, "9223372036854771712") && sameValue(write, "9223372036852678656"), "no limit, in pages");
+    assert.ok(!sameValue(write, "4096"));
+  }
+  const [huge] = v2Writes({ hugePages: new Map([["1GB", -1n]]) });
+  assert.ok(huge !== undefined && isKernelDefaultV2(huge) && sameValueV2(huge, "max") && !sameValueV2(huge, "0"));
+});
+
+test("what is kept from reclaim is for v2 alone", () => {
+  const kept = { memoryMinBytes: 10_000_000n, memoryLowBytes: 0n };
+  assert.deepEqual(v1Writes(kept), []);
+  const writes = v2Writes(kept);
+  assert.deepEqual(shown(writes), ["memory memory.min 10000000", "memory memory.low 0"]);
+  assert.deepEqual(writes.map(isKernelDefaultV2), [false, true]);
+  const [min] = writes;
+  assert.ok(min !== undefined && sameValueV2(min, "9998336"));
+});
