@@ -52,7 +52,8 @@ async function log(): Promise<string> {
 before(async () => {
   trees = await cgroupTrees();
   // The set-up of the tree leaves what is there: all below runs on one CPU.
-  for (const tree of trees) await mkdir(`${tree}${ROOT}/system`, { recursive: true });
+  for (const tree of trees) await mkdir(`${tree}${ROOT}`, { recursive: true });
+  // Before there is a child: one that has been given all CPUs already keeps its parent from giving one back.
   for (const tree of trees.filter((each) => each.endsWith("/cpuset"))) {
     const home = `${tree}${ROOT.slice(0, ROOT.lastIndexOf("/"))}`;
     const mems = (await readFile(`${tree}/cpuset.mems`, "utf8")).trim();
@@ -64,6 +65,7 @@ before(async () => {
     await writeFile(`${tree}${ROOT}/cpuset.cpus`, /^\d+/.exec(cpus)?.[0] ?? "0");
   }
   for (const tree of trees) {
+    await mkdir(`${tree}${ROOT}/system`);
     for (let n = 0; n < ORPHANS; n++)
       await mkdir(`${tree}${ROOT}/kubepods/besteffort/podorphan-${n}`, { recursive: true });
   }

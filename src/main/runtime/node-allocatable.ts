@@ -1,12 +1,11 @@
-// What pods may use of this node, as the downward API shows it: as the node's object says, or what the machine has.
+// What pods may use of this node, as the downward API shows it: as the node's object says, or as the agent reckons.
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { NodeFacts } from "./node-runtime.js";
 
 export function nodeAllocatable(
-  { cpuCount, memoryBytes }: Pick<NodeFacts, "cpuCount" | "memoryBytes">,
+  { allocatable }: Pick<NodeFacts, "allocatable">,
   cluster: ClusterAccess | undefined,
 ): ResourceList {
-  const machine = { cpu: String(cpuCount), memory: String(memoryBytes) };
-  return { ...machine, ...cluster?.()?.node()?.status?.allocatable };
+  return { ...allocatable, ...cluster?.()?.node()?.status?.allocatable };
 }

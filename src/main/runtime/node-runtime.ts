@@ -1,4 +1,5 @@
 // What every runtime verb needs: the CRI connection, the node's settings, and the helpers that keep files and cgroups.
+import type { ResourceList } from "../../shared/api/meta.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -19,6 +20,8 @@ export interface NodeFacts {
   nodeIPs: string[];
   memoryBytes: bigint;
   cpuCount: number;
+  /** What of it pods may be promised, without devices. */
+  allocatable: ResourceList;
   cgroupVersion: 1 | 2;
   /** Swap accounting is available to containers. */
   swapController: boolean;

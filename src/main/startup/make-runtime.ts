@@ -1,7 +1,7 @@
 // Makes what the runtime verbs work with: the CRI connection, cgroups, images, volumes, and the facts of this node.
 import { createCriClient } from "../../shared/cri/client.js";
 import type { Pod } from "../../shared/api/pod.js";
-import { value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
+import { printQuantity, value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { cgroupMetrics } from "../../shared/metrics/cgroups.js";
@@ -21,7 +21,7 @@ import { LateCgroups } from "../resources/cgroups/late-cgroups.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
-import type { NodeRuntime } from "../runtime/node-runtime.js";
+import type { NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../timeline/trace.js";
 import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
@@ -89,11 +89,34 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       return createCgroupManager({ ...common, ...reserved, driver: chosen });
     }),
   );
+  const [swapController, swapBytes, allocatable] = await Promise.all([
+    hasSwapController(mounts),
+    readTotalSwap(),
+    parts.allocatable,
+  ]);
+  const node: NodeFacts = {
+    nodeName: settings.nodeName,
+    nodeIPs: settings.nodeIPs,
+    memoryBytes: settings.memoryBytes,
+    cpuCount: settings.cpuCount,
+    allocatable: Object.fromEntries([...allocatable].map(([name, amount]) => [name, printQuantity(amount)])),
+    cgroupVersion: mounts.version,
+    swapController,
+    hugePageSizes,
+    containerLimits: {
+      singleProcessOOMKill: settings.singleProcessOOMKill ?? mounts.version === 1,
+      cpuPeriodUs,
+      swap: { behavior: settings.swapBehavior, nodeBytes: swapBytes },
+      ...(settings.memoryQos !== undefined && {
+        memoryQos: { ...settings.memoryQos, allocatableBytes: wholeUnits(allocatable.get("memory") ?? ZERO) },
+      }),
+    },
+  };
   const volumes = createVolumeManager(
     {
       rootDir: settings.rootDir,
       nodeMemoryBytes: settings.memoryBytes,
-      nodeAllocatable: () => nodeAllocatable(settings, cluster?.access),
+      nodeAllocatable: () => nodeAllocatable(node, cluster?.access),
       syncFrequencyMs: settings.syncFrequencyMs,
       clock,
       log,
@@ -119,23 +142,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     managers,
     userNamespaces: new UserNamespaces(settings),
     volumes,
-    node: {
-      nodeName: settings.nodeName,
-      nodeIPs: settings.nodeIPs,
-      memoryBytes: settings.memoryBytes,
-      cpuCount: settings.cpuCount,
-      cgroupVersion: mounts.version,
-      swapController: await hasSwapController(mounts),
-      hugePageSizes,
-      containerLimits: {
-        singleProcessOOMKill: settings.singleProcessOOMKill ?? mounts.version === 1,
-        cpuPeriodUs,
-        swap: { behavior: settings.swapBehavior, nodeBytes: await readTotalSwap() },
-        ...(settings.memoryQos !== undefined && {
-          memoryQos: { ...settings.memoryQos, allocatableBytes: await allocatableBytes },
-        }),
-      },
-    },
+    node,
     settings,
     dns: nodeDns(settings),
     metrics: countingMetrics(metrics, registry),

@@ -3,12 +3,6 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import { NodeDevices } from "../resources/devices/node-devices.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
-import { NodeResourcesHolder } from "../resources/node-resources.js";
-import { createManagers } from "../resources/managers/create-managers.js";
-import { checkLeftStates } from "../resources/managers/left-states.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
 import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
@@ -23,23 +17,26 @@ import { NodePressures } from "../eviction/pressures.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
+import type { NodeThreads } from "../node-threads/node-threads.js";
 import { createProbes } from "../probes/create-probes.js";
+import { checkLeftStates } from "../resources/managers/left-states.js";
+import { NodeResourcesHolder } from "../resources/node-resources.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import { Timelines } from "../timeline/timelines.js";
 import { installFaultHook, mainThread } from "./fault-hook.js";
+import { LateCgroupCare } from "./late-cgroup-care.js";
+import { LateEviction } from "./late-eviction.js";
 import { startLateSockets } from "./late-sockets.js";
 import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
-import type { NodeEviction } from "./node-eviction.js";
+import { nodeManagers } from "./node-managers.js";
 import { watchNode } from "./node-metrics.js";
-import { LateCgroupCare } from "./late-cgroup-care.js";
 import type { NodeSettings } from "./node-settings.js";
 import { NodeShutdown } from "./node-shutdown.js";
-import type { NodeThreads } from "../node-threads/node-threads.js";
 import { provideServingCertificate } from "./serving-certificate.js";
 import { persistentVolumes } from "./persistent-volumes.js";
 import type { RunOnceNode } from "./run-once.js";
@@ -99,22 +96,11 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
         });
   const standing = admissionFacts(settings);
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
-  const devices = new NodeDevices({
-    rootDir: settings.rootDir,
-    podRuns: (uid) => sync.cache.get(uid).sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY),
-    resources: () => resources,
-    load: () => managers.loadAll(),
-    onHealth: (uids) => uids.forEach((uid) => sync.statuses.refresh(uid)),
-    ...{ registry, clock, log },
-  });
-  const managers: ResourceManagers = createManagers(settings, {
-    devices,
+  const { devices, managers } = nodeManagers(settings, {
+    sync: () => sync,
     cri: () => bare.cri,
-    observed: () => sync.cache.all(),
-    events,
-    registry,
-    clock,
-    log,
+    resources: () => resources,
+    ...{ events, registry, clock, log },
   });
   const [bare, facts] = await Promise.all([
     makeRuntime(settings, {
@@ -191,19 +177,14 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
-  let evicting: Promise<NodeEviction> | undefined;
-  const nodeEviction = (): Promise<NodeEviction> =>
-    (evicting ??= import("./node-eviction.js").then(({ joinEviction }) =>
-      joinEviction({
-        ...{ sync, pressures, tasks, events, registry, clock, log },
-        rootDir: settings.rootDir,
-        podLogsDir: settings.podLogsDir,
-        thread: eviction,
-        removeDeadContainers: () => collection.removeDeadContainers(),
-        removeUnusedImages: () => imageGc.removeUnusedImages(),
-        cri: runtime.cri,
-      }),
-    ));
+  const { rootDir, podLogsDir } = settings;
+  const evicting = new LateEviction({
+    ...{ rootDir, podLogsDir, sync, pressures, tasks, events, registry, clock, log },
+    thread: eviction,
+    removeDeadContainers: () => collection.removeDeadContainers(),
+    removeUnusedImages: () => imageGc.removeUnusedImages(),
+    cri: runtime.cri,
+  });
 
   await Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]);
   await managers.start(() => sync.records.unendedPods());
@@ -219,8 +200,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     onProbeRecord: (record) => probes.onRecord(record),
     probedPods: () => probes.probedPods(),
     collection: collection.owner,
-    eviction: async () => (await nodeEviction()).eviction,
-    podDisks: async (...asked) => (await nodeEviction()).diskUsage.of(...asked),
+    ...evicting.answers,
   });
   collection.start();
   const removeFaultHook = installFaultHook({
@@ -303,7 +283,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await managers.stop();
     await probes.stop();
     await threads.stop();
-    await (await evicting)?.stop();
+    await evicting.stop();
     await tasks.close();
     runtime.cri.close();
   };

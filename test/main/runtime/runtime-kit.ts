@@ -134,6 +134,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       nodeIPs: ["192.0.2.10"],
       memoryBytes: 8n * 1024n ** 3n,
       cpuCount: 2,
+      allocatable: { cpu: "2", memory: "8Gi" },
       cgroupVersion: 1,
       swapController: false,
       hugePageSizes: [],

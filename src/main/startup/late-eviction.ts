@@ -1,0 +1,23 @@
+// Eviction and disk usage, joined when the eviction thread or somebody who wants disk figures first asks for them.
+import type { ThreadOwner } from "../node-threads/thread-owner.js";
+import type { NodeEviction, NodeEvictionParts } from "./node-eviction.js";
+
+export class LateEviction {
+  private joined: Promise<NodeEviction> | undefined;
+
+  constructor(private readonly parts: NodeEvictionParts) {}
+
+  readonly answers: Pick<ThreadOwner, "eviction" | "podDisks"> = {
+    eviction: async () => (await this.join()).eviction,
+    podDisks: async (...asked) => (await this.join()).diskUsage.of(...asked),
+  };
+
+  /** Ends walks under way. */
+  async stop(): Promise<void> {
+    await (await this.joined)?.stop();
+  }
+
+  private join(): Promise<NodeEviction> {
+    return (this.joined ??= import("./node-eviction.js").then(({ joinEviction }) => joinEviction(this.parts)));
+  }
+}

@@ -1,0 +1,45 @@
+// What the node has to hand out, and who hands it out: CPUs, memory and devices, joined to the sync path.
+import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { NodeDevices } from "../resources/devices/node-devices.js";
+import { createManagers } from "../resources/managers/create-managers.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
+import type { NodeSync } from "../sync/node-sync.js";
+import type { NodeSettings } from "./node-settings.js";
+
+export interface NodeManagersParts {
+  /** Asked for once all is joined. */
+  sync: () => NodeSync;
+  cri: () => CriClient;
+  resources: () => NodeResourcesHolder;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export function nodeManagers(
+  settings: NodeSettings,
+  parts: NodeManagersParts,
+): { devices: NodeDevices; managers: ResourceManagers } {
+  const { sync, cri, resources, events, registry, clock, log } = parts;
+  const devices = new NodeDevices({
+    rootDir: settings.rootDir,
+    podRuns: (uid) =>
+      sync()
+        .cache.get(uid)
+        .sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY),
+    resources,
+    load: () => managers.loadAll(),
+    onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),
+    ...{ registry, clock, log },
+  });
+  const observed = () => sync().cache.all();
+  const managers = createManagers(settings, { devices, cri, observed, ...{ events, registry, clock, log } });
+  return { devices, managers };
+}
