@@ -11,7 +11,7 @@ import { startCluster } from "./lib/cluster-under-test.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 import { benchCluster, type ClusterRow } from "./sections/cluster.js";
 import { benchEviction } from "./sections/eviction.js";
-import { benchIdle } from "./sections/idle.js";
+import { benchIdle, shownThreads } from "./sections/idle.js";
 import { benchPodChange } from "./sections/pod-change.js";
 import { benchPodStart, type PodStartRow } from "./sections/pod-start.js";
 import { benchQueue } from "./queue.js";
@@ -137,8 +137,8 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
         raw["idle"] = idle;
         show({
           title: "At rest",
-          head: ["pods", "RSS MiB", "% of one core over 30 s"],
-          rows: idle.map((row) => [row.pods, row.rssMiB, row.cpuPercent]),
+          head: ["pods", "RSS MiB", "% of one core over 30 s", "by thread"],
+          rows: idle.map((row) => [row.pods, row.rssMiB, row.cpuPercent, shownThreads(row.threads)]),
         });
       }
     } finally {
@@ -189,8 +189,8 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
       show(clusterReport(cluster.server, rows));
       show({
         title: "At rest, in a cluster",
-        head: ["pods", "RSS MiB", "% of one core over 30 s"],
-        rows: rest.map((row) => [row.pods, row.rssMiB, row.cpuPercent]),
+        head: ["pods", "RSS MiB", "% of one core over 30 s", "by thread"],
+        rows: rest.map((row) => [row.pods, row.rssMiB, row.cpuPercent, shownThreads(row.threads)]),
       });
     } finally {
       await node.stop();

@@ -21,6 +21,8 @@ export interface NodeUnderTest {
   marks: Marks;
   floor: CriFloor;
   usage(): Promise<Usage>;
+  /** What each thread costs, by its name. */
+  threadUsage(): Promise<Map<string, ThreadUsage>>;
   /** Event-loop delay of the agent's main thread since the last call, milliseconds by quantile. */
   loopDelay(): Promise<Record<string, number>>;
   /** Waits until /pods holds exactly `count` pods that fulfil `condition`. */
@@ -69,6 +71,7 @@ export async function startNodeUnderTest(
     marks,
     floor,
     usage: () => usageOf(kubelet.pid ?? 0),
+    threadUsage: () => threadUsageOf(kubelet.url),
     loopDelay: () => loopDelayOf(kubelet.url),
     async until(count, condition = () => true) {
       for (const deadline = performance.now() + 180_000; ;) {
@@ -90,6 +93,28 @@ export async function startNodeUnderTest(
       await rm(base, { recursive: true, force: true });
     },
   };
+}
+
+export interface ThreadUsage {
+  cpuSeconds: number;
+  heapMiB: number;
+}
+
+/** What each thread says of itself. */
+export async function threadUsageOf(url: string): Promise<Map<string, ThreadUsage>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const figures = (name: string): [string, number][] =>
+    [...text.matchAll(new RegExp(`^${name}\\{thread="([^"]+)"\\} (\\S+)$`, "gm"))].map(([, thread = "", value]) => [
+      thread,
+      Number(value),
+    ]);
+  const heap = new Map(figures("nodelet_thread_heap_bytes"));
+  return new Map(
+    figures("nodelet_thread_cpu_seconds_total").map(([thread, cpuSeconds]) => [
+      thread,
+      { cpuSeconds, heapMiB: Math.round((heap.get(thread) ?? 0) / 1024 ** 2) },
+    ]),
+  );
 }
 
 export async function loopDelayOf(url: string): Promise<Record<string, number>> {

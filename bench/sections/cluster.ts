@@ -3,6 +3,7 @@
 import { NAMESPACE, NODE_NAME, PodWatch, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
+import { atRest, type IdleRow } from "./idle.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
 
 export interface ClusterRow {
@@ -19,12 +20,6 @@ export interface ClusterRow {
   cpuMsPerEnd: number;
 }
 
-export interface RestRow {
-  pods: number;
-  rssMiB: number;
-  cpuPercent: number;
-}
-
 let serial = 0;
 
 interface Parts {
@@ -36,12 +31,12 @@ interface Parts {
 export async function benchCluster(
   node: NodeUnderTest,
   cluster: ClusterUnderTest,
-): Promise<{ rows: ClusterRow[]; rest: RestRow[] }> {
+): Promise<{ rows: ClusterRow[]; rest: IdleRow[] }> {
   await cluster.api.waitFor("nodes", "", NODE_NAME, isNodeReady, { what: "the node to be Ready", timeoutMs: 60_000 });
   using watch = new PodWatch(cluster.api);
   await watch.start();
   const parts = { node, cluster, watch };
-  const rest = [await atRest(parts, 0)];
+  const rest = [await settled(parts, 0)];
   await benchSize(parts, 1, 2); // warm-up, not counted
   const rows: ClusterRow[] = [];
   for (const [size, rounds] of [
@@ -55,7 +50,7 @@ export async function benchCluster(
   }
   for (const size of [30, 100]) {
     const names = await create(parts, size);
-    rest.push(await atRest(parts, size));
+    rest.push(await settled(parts, size));
     await remove(parts, names);
   }
   return { rows, rest };
@@ -119,15 +114,10 @@ async function remove({ cluster, watch }: Parts, names: readonly string[]): Prom
 
 /** The quiet time of the PLEG must have begun before the agent counts as idle. */
 const SETTLE_MS = 15_000;
-const MEASURE_MS = 30_000;
 
-async function atRest({ node }: Parts, pods: number): Promise<RestRow> {
+async function settled({ node }: Parts, pods: number): Promise<IdleRow> {
   await sleep(SETTLE_MS);
-  const before = await node.usage();
-  await sleep(MEASURE_MS);
-  const after = await node.usage();
-  const cpuPercent = ((after.cpuSeconds - before.cpuSeconds) / (MEASURE_MS / 1000)) * 100;
-  return { pods, rssMiB: after.rssMiB, cpuPercent: Math.round(cpuPercent * 100) / 100 };
+  return { pods, ...(await atRest(node)) };
 }
 
 function isNodeReady(node: { status?: Record<string, unknown> } | undefined): boolean {

@@ -7,6 +7,13 @@ export interface IdleRow {
   rssMiB: number;
   /** Percent of one core. */
   cpuPercent: number;
+  threads: ThreadShare[];
+}
+
+export interface ThreadShare {
+  thread: string;
+  heapMiB: number;
+  cpuPercent: number;
 }
 
 /** The quiet time of the PLEG must have begun before the agent counts as idle. */
@@ -20,15 +27,35 @@ export async function benchIdle(node: NodeUnderTest): Promise<IdleRow[]> {
     for (; made < pods; made++) await node.manifests.put(`i-${made}`, markingPod(`i-${made}`, node.marks.directory));
     await node.until(pods, (pod) => pod.status?.phase === "Running");
     await sleep(SETTLE_MS);
-    const before = await node.usage();
-    await sleep(MEASURE_MS);
-    const after = await node.usage();
-    const cpuPercent = ((after.cpuSeconds - before.cpuSeconds) / (MEASURE_MS / 1000)) * 100;
-    rows.push({ pods, rssMiB: after.rssMiB, cpuPercent: Math.round(cpuPercent * 100) / 100 });
+    rows.push({ pods, ...(await atRest(node)) });
   }
   for (let i = 0; i < made; i++) await node.manifests.remove(`i-${i}`);
   await node.until(0);
   return rows;
+}
+
+/** Memory and processor time over a while in which nothing happens. The scrapes for the threads' shares are outside of it. */
+export async function atRest(node: Pick<NodeUnderTest, "usage" | "threadUsage">): Promise<Omit<IdleRow, "pods">> {
+  const threadsBefore = await node.threadUsage();
+  const before = await node.usage();
+  await sleep(MEASURE_MS);
+  const after = await node.usage();
+  const threadsAfter = await node.threadUsage();
+  const percent = (seconds: number): number => Math.round((seconds / (MEASURE_MS / 1000)) * 10_000) / 100;
+  return {
+    rssMiB: after.rssMiB,
+    cpuPercent: percent(after.cpuSeconds - before.cpuSeconds),
+    threads: [...threadsAfter].map(([thread, { cpuSeconds, heapMiB }]) => ({
+      thread,
+      heapMiB,
+      cpuPercent: percent(cpuSeconds - (threadsBefore.get(thread)?.cpuSeconds ?? 0)),
+    })),
+  };
+}
+
+/** "main 0.5 % 24 MiB, pleg …" */
+export function shownThreads(threads: readonly ThreadShare[]): string {
+  return threads.map(({ thread, cpuPercent, heapMiB }) => `${thread} ${cpuPercent} % ${heapMiB} MiB`).join(", ");
 }
 
 function sleep(ms: number): Promise<void> {

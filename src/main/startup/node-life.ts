@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { Settings } from "../command/settings.js";
 import { servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
@@ -76,6 +77,7 @@ async function withNode(
     end = resolve;
   });
   const registry = new ThreadRegistry("main");
+  watchThreadUsage(registry);
   const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
   // There before the server thread looks for its certificate in it.
   if (settings.enableServer) await makeCertDir(settings.certDir, directories.root);

@@ -4,6 +4,7 @@ import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../share
 import { evictionRecordCodec } from "../../shared/contracts/eviction-codec.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/metrics/threads.js";
 import { watchMemcgUsage } from "../../shared/os/memcg-usage.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
@@ -20,6 +21,7 @@ const PENDING_LIMIT = 1000;
 runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (context) => {
   const { init, outbox, log, clock, board, upcallsWithin } = context;
   const registry = new ThreadRegistry("eviction");
+  watchThreadUsage(registry);
   const operations = runtimeOperationsMetrics(registry);
   const queue = new QueueWriter(
     new RingProducer(outbox),

@@ -4,6 +4,7 @@ import { createCriClient } from "../../shared/cri/client.js";
 import { imageGcMetrics } from "../../shared/metrics/image-gc.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { containerImages } from "./container-images.js";
@@ -16,6 +17,7 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
   const { init, log, clock, upcalls, generation } = context;
   useOrdinaryPriority();
   const registry = new ThreadRegistry("image-gc");
+  watchThreadUsage(registry);
   const metrics = imageGcMetrics(registry);
   const operations = runtimeOperationsMetrics(registry);
   const clientOf = (endpoint: string) =>

@@ -8,6 +8,7 @@ import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../..
 import { nodeStatusMetrics } from "../../shared/metrics/node-status.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { HostNetworkWatch } from "./host-network.js";
 import { readMachine } from "./machine.js";
@@ -16,6 +17,7 @@ import { NodeStatusKeeper } from "./node-status.js";
 runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", async (context) => {
   const { init, log, clock, upcalls, generation, boardReader } = context;
   const registry = new ThreadRegistry("node-status");
+  watchThreadUsage(registry);
   const [config, machine] = await Promise.all([loadNodeConfig(init.api), readMachine()]);
   const client = createApiClient({
     config,

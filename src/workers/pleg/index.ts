@@ -5,6 +5,7 @@ import { createCriClient } from "../../shared/cri/client.js";
 import { plegMetrics } from "../../shared/metrics/pleg.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
@@ -17,6 +18,7 @@ const MAX_WAITING_RECORDS = 100_000;
 runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
   const { init, log, clock } = context;
   const registry = new ThreadRegistry("pleg");
+  watchThreadUsage(registry);
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: init.endpoint,

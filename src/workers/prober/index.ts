@@ -3,6 +3,7 @@ import type { ProberControl, ProberInit } from "../../shared/contracts/prober.js
 import { probeRecordCodec } from "../../shared/contracts/prober-codec.js";
 import { probeMetrics, scheduleMetrics } from "../../shared/metrics/prober.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/metrics/threads.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingProducer } from "../../shared/queue/ring.js";
@@ -13,6 +14,7 @@ import { actionRunner } from "./run-action.js";
 
 runWorker<ProberControl, ProberInit, object>("prober", ({ init, outbox, log, clock }) => {
   const registry = new ThreadRegistry("prober");
+  watchThreadUsage(registry);
   const perContainer = new ThreadRegistry("prober");
   const queue = new QueueWriter(
     new RingProducer(outbox),

@@ -16,6 +16,7 @@ import { processMetrics, processStartTime } from "../../shared/metrics/process.j
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
@@ -58,6 +59,7 @@ export class ServerLogic implements ServerControl {
   constructor(private readonly parts: ServerParts) {
     this.configz = parts.init.configz;
     processMetrics(this.registry);
+    watchThreadUsage(this.registry);
     const { init, upcalls, health, clock, log } = parts;
     const slis = new HealthSlis();
     const [runtime, images] = this.runtimes();
