@@ -144,9 +144,10 @@ export type EvictionRecord =
   /** The kernel's OOM killer took a process. */
   | {
       kind: "oom";
+      /** 0 and "": not known, since the kernel's log is not to be had. */
       pid: number;
       process: string;
-      /** The cgroup whose limit was reached; "/": the machine's memory was out. */
+      /** The cgroup whose limit was reached; "/": the machine's memory was out; "": not known which. */
       cgroup: string;
       /** Whose process it was, where that is known. */
       podUid?: string;

@@ -47,6 +47,8 @@ export interface EvictionParts {
   podRelief: PodRelief;
   diskRelief: DiskRelief;
   limits: LimitRounds;
+  /** Never throws. */
+  oom: { look(): void };
   /** Told after each look. */
   looked?(sample: Observations, thresholds: readonly EvictionThreshold[]): void;
   board: { setOp(code: number): void; worked(): void };
@@ -123,6 +125,7 @@ export class Eviction {
     do {
       this.again = false;
       const began = clock.monotonic();
+      this.parts.oom.look();
       board.setOp(EVICTION_LOOK);
       try {
         nextMs = await this.look();

@@ -13,6 +13,9 @@ import { Eviction } from "./eviction.js";
 import { LimitRounds } from "./limit-rounds.js";
 import { Machine } from "./machine.js";
 import { MemcgNotifier } from "./memcg-notifier.js";
+import { OomCounters } from "./oom/counters.js";
+import type { LogDevice } from "./oom/kernel-log.js";
+import { OomWatcher } from "./oom/watcher.js";
 import { Outbox } from "./outbox.js";
 import { PodBook } from "./pod-book.js";
 import { PodFigures } from "./pod-figures.js";
@@ -33,6 +36,8 @@ export interface EvictionHouseParts {
   /** To the runtime, at the first need. */
   connect: () => Promise<LayersRuntime>;
   watchUsage: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
+  /** As openKernelLog. */
+  openLog: () => LogDevice;
   lookAtDisk?: LookAtDisk;
   board: { setOp(code: number): void; worked(): void; setPressures(bits: number): void };
   clock: Clock;
@@ -46,7 +51,7 @@ export interface EvictionHouse {
 }
 
 export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
-  const { init, reader, read, publish, main, connect, watchUsage, lookAtDisk, board, clock, log } = parts;
+  const { init, reader, read, publish, main, connect, watchUsage, openLog, lookAtDisk, board, clock, log } = parts;
   const troubles = new Troubles(log);
   const cgroups = new PodCgroups(init, reader);
   const book = new PodBook();
@@ -78,6 +83,18 @@ export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
     init.kernelMemcgNotification && reader.version === 1
       ? new MemcgNotifier({ reader, cgroups, watch: watchUsage, wake: () => eviction.wake(), clock, troubles })
       : undefined;
+  const oom = new OomWatcher({
+    open: openLog,
+    counters: new OomCounters({
+      read,
+      reader,
+      pods: () => book.all().flatMap((pod) => cgroups.pathOf(pod) ?? []),
+    }),
+    known: (uid) => book.has(uid),
+    publish,
+    clock,
+    log,
+  });
   const eviction: Eviction = new Eviction(init, {
     machine: new Machine({ reader, cgroups, read, clock }),
     disks,
@@ -87,6 +104,7 @@ export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
     podRelief: new PodRelief({ evictionMaxPodGracePeriod, figures, book, outbox, clock }),
     diskRelief,
     limits: new LimitRounds({ book, figures, outbox, layout: () => disks.layout, clock }),
+    oom,
     looked: (observations, thresholds) => notifier?.looked(observations, thresholds),
     board,
     clock,
@@ -99,6 +117,7 @@ export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
     async close() {
       notifier?.[Symbol.dispose]();
       await Promise.all([eviction.stop(), layers.close()]);
+      oom[Symbol.dispose]();
     },
   };
 }

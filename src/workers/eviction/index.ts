@@ -14,6 +14,7 @@ import { cgroupReaderV2 } from "../../shared/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { buildEviction } from "./house.js";
+import { openKernelLog } from "./oom/kernel-log.js";
 
 /** Orders come one at a time, pressures when they change: a full queue means that main does not read at all. */
 const PENDING_LIMIT = 1000;
@@ -46,6 +47,7 @@ runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (con
       return connectRuntime({ endpoint, runtimeRequestTimeoutMs, operations, clock });
     },
     watchUsage: watchMemcgUsage,
+    openLog: openKernelLog,
     board,
     clock,
     log,

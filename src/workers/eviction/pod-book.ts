@@ -25,9 +25,17 @@ export class PodBook {
     }
   }
 
+  all(): EvictionPod[] {
+    return [...this.pods.values()];
+  }
+
+  has(uid: string): boolean {
+    return this.pods.has(uid);
+  }
+
   /** Those that may be evicted. */
   candidates(): EvictionPod[] {
-    return [...this.pods.values()].filter(({ critical }) => !critical);
+    return this.all().filter(({ critical }) => !critical);
   }
 
   /** Is this still what main last said of it? */

@@ -12,6 +12,7 @@ import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { KernelTree } from "../../shared/stats/tree.js";
 import { GIB, MIB, threshold } from "./kit.js";
+import { ModelKernelLog } from "./oom/model-kernel-log.js";
 
 const CAPACITY = 16 * GIB;
 
@@ -56,6 +57,8 @@ export class EvictionWorld {
   /** How often each disk was looked at. */
   readonly diskLooks: Record<string, number> = {};
   readonly marks: { directory: string; bytes: number; disposed: boolean; crossed: () => void }[] = [];
+  /** Records to be read of the kernel's log. */
+  readonly kernelLog = new ModelKernelLog();
   /** What happens when main is asked to remove images. */
   removeImages: () => Promise<{ images: number; bytes: number }> = () => Promise.resolve({ images: 0, bytes: 0 });
   walk: () => Promise<void> = () => Promise.resolve();
@@ -114,6 +117,7 @@ export class EvictionWorld {
           },
         };
       },
+      openLog: () => this.kernelLog,
       lookAtDisk: (path) => this.lookAt(path),
       board: {
         setOp: () => undefined,

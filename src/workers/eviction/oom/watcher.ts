@@ -1,0 +1,92 @@
+// Tells main whom the kernel's OOM killer took: as the kernel's log says it, or, where that is not to be had, as far as counts do.
+// Looked at with every look at memory.
+// What must hold: it never throws; what it cannot have is said once.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { OomCounters } from "./counters.js";
+import { KernelLog, type LogDevice } from "./kernel-log.js";
+import { ownerOf } from "./owner.js";
+import { OomReports, type OomKill } from "./reports.js";
+
+/** Told in one look: a storm must not fill the queue that orders go through. */
+const TOLD_AT_ONCE = 50;
+
+export interface OomWatcherParts {
+  /** As openKernelLog. */
+  open: () => LogDevice;
+  counters: Pick<OomCounters, "look">;
+  /** Is this pod one of ours? */
+  known: (uid: string) => boolean;
+  publish: (record: EvictionRecord) => void;
+  clock: Pick<Clock, "now">;
+  log: Pick<Logger, "warn" | "info">;
+}
+
+export class OomWatcher implements Disposable {
+  private readonly reports = new OomReports();
+  private kernelLog: KernelLog | undefined;
+  private lostSaid = false;
+
+  constructor(private readonly parts: OomWatcherParts) {
+    try {
+      this.kernelLog = new KernelLog(parts.open());
+    } catch (error) {
+      this.reportNoLog(error);
+    }
+  }
+
+  look(): void {
+    const kills = this.kernelLog === undefined ? this.counted() : this.logged(this.kernelLog);
+    for (const kill of kills.slice(0, TOLD_AT_ONCE)) this.tell(kill);
+    const rest = kills.length - TOLD_AT_ONCE;
+    if (rest > 0) this.parts.log.warn({ rest }, `the kernel's OOM killer took ${rest} more processes at the same time`);
+  }
+
+  [Symbol.dispose](): void {
+    this.kernelLog?.[Symbol.dispose]();
+    this.kernelLog = undefined;
+  }
+
+  private logged(kernelLog: KernelLog): OomKill[] {
+    const kills: OomKill[] = [];
+    try {
+      for (const entry of kernelLog.entries()) {
+        if (entry === "lost") this.reportLost();
+        const kill = this.reports.read(entry);
+        if (kill !== undefined) kills.push(kill);
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      this.reportNoLog(error);
+    }
+    return kills;
+  }
+
+  private counted(): OomKill[] {
+    return this.parts.counters.look().map((task) => ({ pid: 0, process: "", limit: undefined, task }));
+  }
+
+  private tell({ pid, process, limit = "", task }: OomKill): void {
+    const { publish, known, clock } = this.parts;
+    const owner = task === undefined ? {} : ownerOf(task, known);
+    publish({ kind: "oom", pid, process, cgroup: limit, ...owner, at: clock.now() });
+  }
+
+  private reportNoLog(error: unknown): void {
+    const allow = ["EPERM", "EACCES"].includes(errorCode(error) ?? "") ? "; give the kubelet CAP_SYSLOG" : "";
+    this.parts.log.warn(
+      {},
+      `cannot read the kernel's log, OOM kills are seen by the cgroups' counts only, without the process's name: ` +
+        `${errorText(error)}${allow}`,
+    );
+  }
+
+  private reportLost(): void {
+    if (this.lostSaid) return;
+    this.lostSaid = true;
+    this.parts.log.warn({}, "the kernel wrote faster to its log than it was read: OOM kills may have been missed");
+  }
+}
