@@ -185,6 +185,36 @@ describe("limits of real containers", () => {
     await node.removeManifest("greedy");
   });
 
+  test("a child over the memory limit is named in the log, with pod and container, and counted; on v1 the container lives", async () => {
+    const limits = { memory: "16Mi" };
+    const parent = shell("app", `tail /dev/zero; ${IDLE}`, { resources: { limits } });
+    await node.writeManifest("parent", manifest("parent", [parent, shell("beside", IDLE)]));
+    const { metadata } = await running("parent");
+    const { uid, name } = metadata;
+    const who = `process tail \\(pid \\d+\\) of pod ${name}_default\\(${uid}\\), container app`;
+    const line = new RegExp(`the kernel killed ${who}: cgroup ${ROOT}/kubepods/burstable/pod${uid}\\S* is at its`);
+    await waitFor(async () => line.test(await log()), {
+      what: "the kill in the log",
+      timeoutMs: PATIENCE_MS,
+      lastSeen: log,
+    });
+    if (trees.length === 1) return;
+    const status = statusOf(await running("parent"), "app");
+    assert.equal(status?.restartCount, 0);
+    const page = await (await fetch(`${node.kubelet.url}/metrics/cadvisor`)).text();
+    const counted = page
+      .split("\n")
+      .filter((row) => row.startsWith("container_oom_events_total{") && row.includes(name));
+    assert.deepEqual(
+      ["app", "beside"].map(
+        (each) => / (\d+) \d+$/.exec(counted.find((row) => row.includes(`container="${each}"`)) ?? "")?.[1],
+      ),
+      ["1", "0"],
+      counted.join("\n"),
+    );
+    await node.removeManifest("parent");
+  });
+
   test("who forks without end stops at podPidsLimit", async () => {
     // The shell that meets the limit dies; the first one forks no more, so that the container lives.
     const forks = "for n in $(seq 100); do sleep 1000 & done";

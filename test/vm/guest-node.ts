@@ -109,6 +109,13 @@ export class GuestNode {
     return Object.fromEntries(pairs.map((line) => [line.split("=", 1)[0] ?? "", line.slice(line.indexOf("=") + 1)]));
   }
 
+  /** Waits until the agent's log has a line of this pattern (grep's extended ones). */
+  async says(pattern: string): Promise<void> {
+    await this.vm.until(`journalctl --unit kubelet --no-pager --quiet | grep -qE '${pattern}'`, {
+      what: `the agent to say ${pattern}`,
+    });
+  }
+
   /** The unit's journal, oldest first: what the agent wrote and what systemd said about it. */
   async journal(...more: string[]): Promise<JournalEntry[]> {
     const text = await this.vm.ok(`journalctl --unit kubelet --output json --no-pager ${more.join(" ")}`);

@@ -154,6 +154,18 @@ ${RESERVED}END
     });
     const pod = await node.podInPhase("greedy", "Failed");
     assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 137);
+    await node.says(
+      `the kernel killed process .* of pod greedy-vm_default.*, container app: cgroup .* is at its memory limit`,
+    );
+  });
+
+  test("a kill for the machine's memory is the node's event", async () => {
+    // Asked for by hand: the pods' containers are the first that the kernel chooses.
+    await node.vm.ok("echo f >/proc/sysrq-trigger");
+    await node.says("SystemOOM.*System OOM encountered, victim process: .*, pid: [0-9]");
+    await node.says(
+      "the kernel killed process .* of pod slices-vm_default.*, container app: the machine is out of memory",
+    );
   });
 
   test("kubeadm's drop-in starts the agent, which says what of the cluster is missing", async () => {

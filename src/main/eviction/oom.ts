@@ -16,21 +16,39 @@ export interface OomDeps {
 }
 
 export function tellOom({ pod, observed, events, log }: OomDeps, record: OomRecord): void {
-  const { pid, process, cgroup, podUid, containerId } = record;
-  const owner = podUid === undefined ? undefined : pod(podUid);
-  const seen = podUid === undefined ? undefined : observed(podUid);
+  const { pid, process, cgroup, podUid: uid, containerId, at } = record;
+  const seen = uid === undefined ? undefined : observed(uid);
   const container = seen?.containers.find(({ id }) => id === containerId)?.metadata?.name;
+  const known = pid !== 0;
   if (cgroup === "/") {
-    const message = `System OOM encountered, victim process: ${process}, pid: ${pid}`;
-    events.node({ type: "Warning", reason: "SystemOOM", message });
+    const victim = known ? `, victim process: ${process}, pid: ${pid}` : "";
+    events.node({ type: "Warning", reason: "SystemOOM", message: `System OOM encountered${victim}` });
   }
-  const whose = [
-    ...(owner === undefined ? [] : [`of pod ${podDescription(owner)}`]),
+  const of = [
+    ...(uid === undefined ? [] : [podText(uid, pod(uid), seen)]),
     ...(container === undefined ? [] : [`container ${container}`]),
   ].join(", ");
-  const where = cgroup === "/" ? "the machine is out of memory" : `cgroup ${cgroup} is at its memory limit`;
+  const who = known ? `process ${process} (pid ${pid})` : "a process";
   log.warn(
-    { pid, process, cgroup, uid: podUid, container, containerId, at: record.at },
-    `the kernel killed process ${process} (pid ${pid})${whose === "" ? "" : ` ${whose}`}: ${where}`,
+    { ...(known && { pid, process }), cgroup, uid, container, containerId, at },
+    `the kernel killed ${who}${of === "" ? "" : ` of ${of}`}: ${reasonText(cgroup)}`,
   );
+}
+
+/** A pod that is over meanwhile has its name from what the runtime knew. */
+function podText(uid: string, pod: Pod | undefined, seen: ObservedPod | undefined): string {
+  if (pod !== undefined) return `pod ${podDescription(pod)}`;
+  const { name = "", namespace = "" } = seen ?? {};
+  return name === "" ? `pod ${uid}` : `pod ${podDescription({ metadata: { uid, name, namespace } })}`;
+}
+
+function reasonText(cgroup: string): string {
+  switch (cgroup) {
+    case "/":
+      return "the machine is out of memory";
+    case "":
+      return "it, or a cgroup above its own, was at its memory limit";
+    default:
+      return `cgroup ${cgroup} is at its memory limit`;
+  }
 }

@@ -44,6 +44,7 @@ function build() {
     },
     observed: (uid) => ({
       ...emptyObservation(uid, 1),
+      ...(uid === "over" && { name: "gone", namespace: "ns" }),
       containers: [ContainerStatus.fromPartial({ id: "c1", metadata: { name: "app" } })],
     }),
     events: {
@@ -193,10 +194,25 @@ test("out of memory: the machine's is the node's event, a container's names pod 
     },
   ]);
   const cgroup = "/kubepods/podweb/c1";
-  eviction.onRecord({ kind: "oom", pid: 8, process: "sh", cgroup, podUid: "web", containerId: "c1", at: 6 });
+  const limit = `cgroup ${cgroup} is at its memory limit`;
+  const sh = { pid: 8, process: "sh", cgroup };
+  const unknown = { pid: 0, process: "", cgroup: "" };
+  for (const [fields, said] of [
+    [
+      { ...sh, podUid: "web", containerId: "c1" },
+      `process sh (pid 8) of pod web_default(web), container app: ${limit}`,
+    ],
+    [{ ...sh, podUid: "web", containerId: "sandbox" }, `process sh (pid 8) of pod web_default(web): ${limit}`],
+    [{ ...sh, podUid: "other" }, `process sh (pid 8) of pod other: ${limit}`],
+    [sh, `process sh (pid 8): ${limit}`],
+    [{ ...sh, cgroup: "" }, "process sh (pid 8): it, or a cgroup above its own, was at its memory limit"],
+    [
+      { ...unknown, podUid: "over", containerId: "c1" },
+      "a process of pod gone_ns(over), container app: it, or a cgroup above its own, was at its memory limit",
+    ],
+  ] as const) {
+    eviction.onRecord({ kind: "oom", at: 6, ...fields });
+    assert.equal(kept.warnings().at(-1), `the kernel killed ${said}`);
+  }
   assert.equal(world.events.length, 1);
-  assert.equal(
-    kept.warnings().at(-1),
-    `the kernel killed process sh (pid 8) of pod web_default(web), container app: cgroup ${cgroup} is at its memory limit`,
-  );
 });
