@@ -28,7 +28,7 @@ import { PlanEvents } from "./plan/plan-events.js";
 import { PodCache } from "./pod-cache.js";
 import { tellRunning, type PodFollower } from "./pod-follower.js";
 import { PodRecords } from "./pod-records.js";
-import type { PodWorkerEvents, PodWorkerState, SyncedPod } from "./pod-worker-port.js";
+import { isEnding, type PodWorkerEvents, type SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import type { RestartGates } from "./plan/restart.js";
 import { SyncLoop } from "./sync-loop.js";
@@ -353,10 +353,9 @@ export class NodeSync {
       else this.statuses.accept(pod, startTime);
     }
     // Adopted pods have their cgroup already: their exits are to be seen from the first moment. What is deleted is ended.
-    if (
-      pod.metadata.deletionTimestamp === undefined &&
-      this.cache.get(uid).sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)
-    ) {
+    const { sandboxes } = this.cache.get(uid);
+    const ends = pod.metadata.deletionTimestamp !== undefined;
+    if (!ends && sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) {
       const sized = outgrown(allocated, this.allocations.actuated(uid));
       this.checkCgroup(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
         this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked");
@@ -401,8 +400,4 @@ export class NodeSync {
     this.follower?.over(uid);
     this.cluster?.gone(uid);
   }
-}
-
-function isEnding(state: PodWorkerState | undefined): boolean {
-  return state !== undefined && state !== "admitting" && state !== "syncing";
 }
