@@ -1,6 +1,7 @@
 // What a terminated pod leaves on this machine is taken down: volumes first, then cgroup, directories, logs and links.
 import { readdir, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { removeFiles } from "../../shared/fs/remove-files.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** A pod that is over but still shown keeps its directories: they hold its last words. Rejects as cleanUpPod does. */
@@ -29,7 +30,7 @@ async function removeLogs(runtime: NodeRuntime, uid: string): Promise<void> {
     const directory = join(podLogsDir, name);
     const [namespace = "", podName = ""] = name.split("_");
     await removeLinks(containerLogsDir, `${podName}_${namespace}_`, directory);
-    await rm(directory, { recursive: true, force: true });
+    await removeFiles(directory);
   }
 }
 

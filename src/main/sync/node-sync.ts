@@ -28,7 +28,7 @@ import { PlanEvents } from "./plan/plan-events.js";
 import { PodCache } from "./pod-cache.js";
 import { tellRunning, type PodFollower } from "./pod-follower.js";
 import { PodRecords } from "./pod-records.js";
-import type { PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
+import { isEnding, type PodWorkerEvents, type SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import type { RestartGates } from "./plan/restart.js";
 import { SyncLoop } from "./sync-loop.js";
@@ -352,8 +352,10 @@ export class NodeSync {
       else if (before?.finalStatus !== undefined) this.statuses.acceptAgain(pod, startTime);
       else this.statuses.accept(pod, startTime);
     }
-    // Adopted pods have their cgroup already: their exits are to be seen from the first moment.
-    if (this.cache.get(uid).sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)) {
+    // Adopted pods have their cgroup already: their exits are to be seen from the first moment. What is deleted is ended.
+    const { sandboxes } = this.cache.get(uid);
+    const ends = pod.metadata.deletionTimestamp !== undefined;
+    if (!ends && sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) {
       const sized = outgrown(allocated, this.allocations.actuated(uid));
       this.checkCgroup(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
         this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked");
@@ -366,7 +368,9 @@ export class NodeSync {
     const { cgroups } = this.deps.runtime;
     if (await cgroups.isLost(pod)) return;
     const { watchDirs } = await cgroups.ensurePod(pod, sized);
-    this.onCgroup(pod.metadata.uid, watchDirs);
+    const { uid } = pod.metadata;
+    // Of a pod whose end began meanwhile nothing is watched.
+    if (!isEnding(this.workers.get(uid)?.state)) this.onCgroup(uid, watchDirs);
   }
 
   private isInRuntime(uid: string): boolean {

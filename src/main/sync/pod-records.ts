@@ -31,6 +31,8 @@ export class PodRecords {
   private readonly records = new Map<string, PodRecord>();
   /** Writes of one pod go one after the other. */
   private readonly writes = new Map<string, Promise<void>>();
+  /** Pods with a write that has not begun: it will write what is true by then. */
+  private readonly waiting = new Set<string>();
   /** Pods whose file is not as it should be, because the last write failed. */
   private readonly unsaved = new Set<string>();
   /** The failure has been told; it is over when nothing is unsaved. */
@@ -195,9 +197,12 @@ export class PodRecords {
 
   /** Makes the file as the record is when its turn comes. */
   private save(uid: string): void {
+    if (this.waiting.has(uid)) return;
+    this.waiting.add(uid);
     const before = this.writes.get(uid) ?? Promise.resolve();
     const write = before
       .then(async () => {
+        this.waiting.delete(uid);
         const record = this.records.get(uid);
         if (record === undefined) await rm(this.path(uid), { force: true });
         else await writeState(this.path(uid), record, NOT_DURABLE);

@@ -19,6 +19,11 @@ import type { Plan, Step } from "./plan/step.js";
 
 export type PodWorkerState = "admitting" | "syncing" | "ending" | "finished" | "terminating" | "terminated";
 
+/** The pod's end has begun, or is over. */
+export function isEnding(state: PodWorkerState | undefined): boolean {
+  return state !== undefined && state !== "admitting" && state !== "syncing";
+}
+
 /** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
 export interface StepDoer {
   /** `onProgress` tells what a long step has changed so far. */

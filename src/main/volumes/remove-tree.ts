@@ -1,5 +1,6 @@
 // Removes a volume's directory. INVARIANT: nothing is removed through a mount; a mount found inside stops the removal.
-import { opendir, rm, rmdir, unlink } from "node:fs/promises";
+import { opendir, rmdir, unlink } from "node:fs/promises";
+import { removeFiles } from "../../shared/fs/remove-files.js";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
@@ -37,7 +38,7 @@ async function removeSmall(directory: string): Promise<boolean> {
 export async function removeOwnTree(directory: string): Promise<void> {
   const mounted = await mountPointsWithin(directory);
   if (mounted.length > 0) throw new ForeignMountError(directory, mounted);
-  await rm(directory, { recursive: true, force: true });
+  await removeFiles(directory);
 }
 
 /** True when the directory is gone afterwards. */

@@ -1,7 +1,7 @@
 // Files that are whole or not there: written to a temporary file beside the target, fsynced, renamed over it, and the
 // folder fsynced, so that neither a crash nor a full disk leaves half a file under the real name.
 import { randomBytes } from "node:crypto";
-import { mkdir, open, rename, unlink } from "node:fs/promises";
+import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** No space (or quota) for the file; the old content is untouched. */
@@ -44,8 +44,7 @@ export async function atomicWrite(
   const folder = dirname(path);
   const temp = join(folder, `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
   try {
-    await mkdir(folder, { recursive: true });
-    const file = await open(temp, "wx", options.mode ?? 0o600);
+    const file = await openIn(folder, temp, options.mode ?? 0o600);
     try {
       await file.writeFile(data);
       if (durable) await file.sync();
@@ -63,6 +62,17 @@ export async function atomicWrite(
 /** True for names atomicWrite gives to its temporary files; one that outlived a crash may be deleted. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith(TEMP_PREFIX);
+}
+
+/** The folder is nearly always there: it is made when that turns out wrong. */
+async function openIn(folder: string, path: string, mode: number): Promise<FileHandle> {
+  try {
+    return await open(path, "wx", mode);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    await mkdir(folder, { recursive: true });
+    return open(path, "wx", mode);
+  }
 }
 
 async function syncFolder(folder: string): Promise<void> {

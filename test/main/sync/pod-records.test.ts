@@ -1,5 +1,7 @@
 // What outlives the agent about its pods, on a real disk.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { watch } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -47,6 +49,23 @@ test("a pod accepted again keeps its start time and loses the old termination", 
   const { pod: kept, startTime, termination } = records.get("uid-web") ?? {};
   assert.deepEqual([kept, startTime, termination], [changed, "2026-01-01T00:00:00Z", undefined]);
   await records.flush();
+});
+
+test("what changes in one go is written once", async (t) => {
+  const { folder, make } = await build(t);
+  const records = make();
+  await records.load();
+  const written: string[] = [];
+  const watcher = watch(folder, (_event, name) => written.push(name ?? ""));
+  t.after(() => watcher.close());
+  records.accept(pod(), at("2026-01-01T00:00:00Z"));
+  records.admitted("uid-web");
+  await records.terminating("uid-web", { deadline: 1, reason: "removed" });
+  await writeFile(join(folder, "last"), "");
+  while (!written.includes("last")) await once(watcher, "change");
+  const temporary = new Set(written.filter((name) => name.startsWith(".tmp-")));
+  assert.equal(temporary.size, 1, [...temporary].join(" "));
+  assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /"admitted":1.*"termination"/);
 });
 
 test("writes of one pod keep their order, however fast they come", async (t) => {
