@@ -11,7 +11,7 @@ import { PATIENCE_MS, podOf, runs } from "../support/fault-node.js";
 import { chosenSeed, randomFrom } from "../support/seeded-random.js";
 import { runtimeTraces, strayTraces } from "../support/traces.js";
 
-const ROUNDS = 10;
+const ROUNDS = Number(process.env["KILL_ROUNDS"] ?? 10);
 const NAMES = Array.from({ length: 8 }, (_, index) => `p${index}`);
 /** A kill comes at most this long after the burst began, milliseconds; most come much sooner. */
 const KILL_WITHIN_MS = 1500;
