@@ -36,6 +36,8 @@ export class OomWatcher implements Disposable {
     } catch (error) {
       this.reportNoLog(error);
     }
+    // To the end: kills from now on are told, though the first look comes later.
+    if (this.kernelLog !== undefined) this.logged(this.kernelLog);
   }
 
   look(): void {

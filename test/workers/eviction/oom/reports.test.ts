@@ -99,6 +99,7 @@ const CASES: { name: string; lines: (string | { at: number; text: string })[]; k
       summary(SCOPE),
       KILLED,
       `Tasks in ${SCOPE} are going to be killed due to memory.oom.group set`,
+      KILLED,
       KILLED.replace("9", "10"),
       KILLED.replace("9", "11"),
       { at: 1_500_000, text: KILLED.replace("9", "12") },
