@@ -85,6 +85,8 @@ before(async () => {
 after(async () => {
   runtime.close();
   await node.stop();
+  // The node's last pods among them: it may have ended before it could remove them.
+  await removeCgroups(ROOT);
 });
 
 describe("limits of real containers", () => {
