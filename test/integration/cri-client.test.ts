@@ -172,7 +172,9 @@ test(
   async (context) => {
     const here = await world(context);
     const sandbox = await runSandbox(context, here);
-    const containerId = await startContainer(here, sandbox, "trap '' TERM; while :; do sleep 0.05; done");
+    const containerId = await startContainer(here, sandbox, "trap '' TERM; touch /deaf; while :; do sleep 0.05; done");
+    const deaf = ["/bin/sh", "-c", "until [ -e /deaf ]; do sleep 0.02; done"];
+    await here.client.execSync({ containerId, cmd: deaf, timeout: 10n });
     await here.client.stopContainer({ containerId, timeout: 1n });
     assert.equal((await here.client.containerStatus({ containerId })).status?.exitCode, 137);
   },
