@@ -182,6 +182,27 @@ describe("pods of the API server", { concurrency: 8 }, () => {
   });
 });
 
+test("a deletion asks the runtime for the pod's state after what was done to it, and seldom else", async () => {
+  const { api, node } = cluster;
+  const asked = async (): Promise<number> => {
+    const page = await (await fetch(`${node.kubelet.url}/metrics`)).text();
+    return Number(/^kubelet_runtime_operations_total\{operation_type="podsandbox_status"\} (\d+)$/m.exec(page)?.[1]);
+  };
+  const names = ["quiet-1", "quiet-2", "quiet-3", "quiet-4"];
+  await Promise.all(
+    names.map((name) => api.create("pods", boundPod(name, "trap 'exit 0' TERM; sleep 3600 & wait $!"))),
+  );
+  await Promise.all(names.map(ready));
+  const before = await asked();
+  await Promise.all(names.map((name) => api.delete("pods", "default", name)));
+  await Promise.all(names.map(gone));
+  const each = ((await asked()) - before) / names.length;
+  assert.ok(
+    each >= 1 && each <= 6,
+    `${each} calls for each pod: 3 by its steps, others by relists; 12 with a watch kept`,
+  );
+});
+
 test("a restart of the agent: pods run on, times stand, what was deleted meanwhile ends", async () => {
   const { api, node } = cluster;
   for (const name of ["stays", "goes", "over"]) {
