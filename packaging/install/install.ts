@@ -15,6 +15,7 @@ import { reloadSystemd } from "./systemd.js";
 
 /** As in the first line of the entry point, which is not what systemd executes. */
 const NODE_FLAGS = "--max-semi-space-size=4";
+const ENVIRONMENT = "MALLOC_ARENA_MAX=1";
 /** Compiled code that runs on the node: the agent, this installer, and what the installer imports. */
 const CODE = ["dist/agent", "dist/packaging/install", "dist/packaging/standalone"];
 
@@ -38,7 +39,7 @@ export async function install(root: string, options: InstallerOptions, say: (lin
     text.replaceAll("/usr/bin/kubelet", layout.executable).replaceAll("/etc/nodelet/kubelet.yaml", layout.config);
 
   const entry = join(layout.home, "dist/agent/main/kubelet.js");
-  await put(layout.executable, `#!/bin/sh\nexec ${options.node} ${NODE_FLAGS} ${entry} "$@"\n`, 0o755);
+  await put(layout.executable, `#!/bin/sh\n${ENVIRONMENT} exec ${options.node} ${NODE_FLAGS} ${entry} "$@"\n`, 0o755);
   await put(layout.unit, withPaths(await packaged("systemd/kubelet.service")), 0o644);
   if (mode === "standalone") {
     await put(layout.standaloneDropIn, withPaths(await packaged("systemd/10-standalone.conf")), 0o644);

@@ -17,6 +17,7 @@ export const KUBELET_ENTRY = fileURLToPath(new URL("../../agent/main/kubelet.js"
 
 /** As in the first line of the entry point, which only counts when the file is executed itself. */
 export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];
+export const KUBELET_ENV: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "1" };
 
 export interface KubeletOptions {
   /** Folder for root directory, manifests, logs and configuration of this agent. */
@@ -164,7 +165,7 @@ class Kubelet implements KubeletProcess {
       cwd: dirname(layout.configFile),
       detached: true, // Ctrl-C on the terminal is ours to handle
       stdio: ["ignore", log.fd, log.fd],
-      env: { ...process.env, ...options.env },
+      env: { ...process.env, ...KUBELET_ENV, ...options.env },
     });
     this.child = child;
     await Promise.race([once(child, "spawn"), once(child, "error").then(([error]) => Promise.reject(error as Error))]);

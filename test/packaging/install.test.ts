@@ -110,7 +110,7 @@ test("install puts the agent, its unit and a configuration where systemd looks f
   ]);
   assert.match(
     await read("/usr/bin/kubelet"),
-    /^#!\/bin\/sh\nexec \/opt\/node .*\/usr\/lib\/nodelet\/dist\/agent\/main\/kubelet\.js "\$@"\n$/,
+    /^#!\/bin\/sh\nMALLOC_ARENA_MAX=1 exec \/opt\/node .*\/usr\/lib\/nodelet\/dist\/agent\/main\/kubelet\.js "\$@"\n$/,
   );
   assert.equal((await stat(join(destdir, "/usr/bin/kubelet"))).mode & 0o777, 0o755);
 });
