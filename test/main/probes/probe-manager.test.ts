@@ -65,7 +65,12 @@ class World {
 }
 
 async function world(t: TestContext): Promise<World> {
-  return new World(join(await temporaryFolder(t), "probes", "results.json"));
+  const managers: ProbeManager[] = [];
+  // Before the folder goes: what is being written would come in its way.
+  t.after(() => Promise.all(managers.map((manager) => manager.stop())));
+  const it = new World(join(await temporaryFolder(t), "probes", "results.json"));
+  managers.push(it.manager);
+  return it;
 }
 
 const observed = observedPod([criContainer("a")]);
