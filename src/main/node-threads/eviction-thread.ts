@@ -10,13 +10,12 @@ import type {
 } from "../../shared/contracts/eviction.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import { RingCorruptError } from "../../shared/queue/errors.js";
-import { QueueReader } from "../../shared/queue/queue-reader.js";
-import { RingConsumer } from "../../shared/queue/ring.js";
+import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import type { Eviction, EvictionThreadPort } from "../eviction/eviction.js";
 import { isThreadStopped } from "../threads/errors.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
+import { readRecords } from "./read-records.js";
 import type { ThreadHouse } from "./thread-house.js";
 
 /** One order at a time, and a storm of OOM kills. */
@@ -102,17 +101,12 @@ export class EvictionThread implements EvictionThreadPort {
       import("../../shared/contracts/eviction-codec.js"),
     ]);
     this.detach();
-    this.records = new QueueReader(
-      new RingConsumer(thread.outbox),
-      evictionRecordCodec,
-      (record) => owner.onRecord(record),
-      (error) => {
-        log.error({ err: error }, "a record of the eviction thread could not be read");
-        if (error instanceof RingCorruptError) void thread.terminate();
-      },
-      { clock },
-    );
-    this.records.start();
+    this.records = readRecords(thread, {
+      codec: evictionRecordCodec,
+      onRecord: (record) => owner.onRecord(record),
+      unreadable: "a record of the eviction thread could not be read",
+      ...{ clock, log },
+    });
     await this.deltas.join(() => thread.call.setPods(owner.pods(), owner.ordersUnderWay(), owner.pressures()));
   }
 

@@ -2,12 +2,12 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { RingCorruptError } from "../../shared/queue/errors.js";
-import { QueueReader } from "../../shared/queue/queue-reader.js";
+import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
-import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
+import { RingProducer } from "../../shared/queue/ring.js";
 import type { PlegPort } from "../sync/node-sync.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
+import { readRecords } from "./read-records.js";
 import type { ThreadHouse } from "./thread-house.js";
 import type { ThreadOwner } from "./thread-owner.js";
 
@@ -77,17 +77,12 @@ export class PlegThread implements PlegPort {
       { kind: "backpressure", limit: MAX_WAITING_REQUESTS },
       { name: "inspect requests", clock },
     );
-    this.records = new QueueReader(
-      new RingConsumer(thread.outbox),
-      plegRecordCodec,
-      (record) => owner.onRecord(record),
-      (error) => {
-        log.error({ err: error }, "a record of the pleg thread could not be read; a relist will repair it");
-        if (error instanceof RingCorruptError) void thread.terminate();
-      },
-      { clock },
-    );
-    this.records.start();
+    this.records = readRecords(thread, {
+      codec: plegRecordCodec,
+      onRecord: (record) => owner.onRecord(record),
+      unreadable: "a record of the pleg thread could not be read; a relist will repair it",
+      ...{ clock, log },
+    });
     const sent = thread.call.setWatches(owner.watches());
     this.joined = true;
     await sent;

@@ -4,13 +4,12 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProberControl, ProberInit, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import { RingCorruptError } from "../../shared/queue/errors.js";
-import { QueueReader } from "../../shared/queue/queue-reader.js";
-import { RingConsumer } from "../../shared/queue/ring.js";
+import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import type { ProberPort } from "../probes/probe-manager.js";
 import { isThreadStopped } from "../threads/errors.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
+import { readRecords } from "./read-records.js";
 import type { ThreadHouse } from "./thread-house.js";
 import type { ThreadOwner } from "./thread-owner.js";
 
@@ -91,17 +90,12 @@ export class ProberThread implements ProberPort {
       import("../../shared/contracts/prober-codec.js"),
     ]);
     this.detach();
-    this.records = new QueueReader(
-      new RingConsumer(thread.outbox),
-      probeRecordCodec,
-      (record) => owner.onProbeRecord(record),
-      (error) => {
-        log.error({ err: error }, "a record of the prober thread could not be read");
-        if (error instanceof RingCorruptError) void thread.terminate();
-      },
-      { clock },
-    );
-    this.records.start();
+    this.records = readRecords(thread, {
+      codec: probeRecordCodec,
+      onRecord: (record) => owner.onProbeRecord(record),
+      unreadable: "a record of the prober thread could not be read",
+      ...{ clock, log },
+    });
     await this.deltas.join(() => thread.call.setPods(owner.probedPods()));
   }
 

@@ -2,6 +2,7 @@
 // allocated_pods_state and actuated_pods_state below the root directory).
 // What must hold: the allocation is the truth of what a pod may use, its definition only the wish; an allocation is
 // written before what was actuated of it, so that another agent never takes more for given than was promised.
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -17,15 +18,23 @@ const NOT_DURABLE = { durable: false };
 export class Allocations {
   private readonly allocatedPods = new Map<string, PodResources>();
   private readonly actuatedPods = new Map<string, PodResources>();
-  private dirty = false;
-  private writing: Promise<void> | undefined;
-  private unwritable = false;
+  private readonly files: LatestWrite;
 
   constructor(
     private readonly rootDir: string,
     private readonly clock: Clock,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.files = new LatestWrite({
+      write: () => this.write(),
+      failed: (error) =>
+        log.error(
+          { err: error },
+          `the resources of pods can't be written below ${rootDir}: ${errorText(error)}; pods go on, but a restart of ` +
+            `the agent will not know of resizes until this works again`,
+        ),
+    });
+  }
 
   /** Reads what an earlier agent left; garbage is set aside with a warning. */
   async load(): Promise<void> {
@@ -69,41 +78,19 @@ export class Allocations {
 
   /** Resolves when the files are as the states are, or could not be written. */
   async flush(): Promise<void> {
-    await this.writing;
+    await this.files.settled();
   }
 
   private save(): void {
-    this.dirty = true;
-    this.writing ??= this.write().finally(() => {
-      this.writing = undefined;
-    });
+    void this.files.request();
   }
 
-  /** One write at a time; what changes meanwhile is written after it. Never rejects. */
   private async write(): Promise<void> {
-    while (this.dirty) {
-      this.dirty = false;
-      const files = [
-        [this.path("allocated"), encodeCheckpoint(this.allocatedPods)],
-        [this.path("actuated"), encodeCheckpoint(this.actuatedPods)],
-      ] as const;
-      try {
-        for (const [path, checkpoint] of files) await atomicWrite(path, JSON.stringify(checkpoint), NOT_DURABLE);
-        this.unwritable = false;
-      } catch (error) {
-        this.tellUnwritable(error);
-      }
-    }
-  }
-
-  private tellUnwritable(error: unknown): void {
-    if (this.unwritable) return;
-    this.unwritable = true;
-    this.log.error(
-      { err: error },
-      `the resources of pods can't be written below ${this.rootDir}: ${errorText(error)}; pods go on, but a restart of ` +
-        `the agent will not know of resizes until this works again`,
-    );
+    const files = [
+      [this.path("allocated"), encodeCheckpoint(this.allocatedPods)],
+      [this.path("actuated"), encodeCheckpoint(this.actuatedPods)],
+    ] as const;
+    for (const [path, checkpoint] of files) await atomicWrite(path, JSON.stringify(checkpoint), NOT_DURABLE);
   }
 
   private async read(which: State, into: Map<string, PodResources>): Promise<void> {

@@ -1,9 +1,7 @@
 // The form of allocated_pods_state and actuated_pods_state, upstream's, so that either kubelet reads what the other left:
 // {"data": "<JSON text>", "checksum": N}, where the checksum is taken of the text.
+import { fnv32 } from "../../../shared/hash/fnv32.js";
 import type { PodResources } from "./pod-resources.js";
-
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 
 export interface Checkpoint {
   data: string;
@@ -60,7 +58,5 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** 32-bit FNV-1a over Go's debug print of the text, which is what upstream hashes. */
 function checksumOf(data: string): number {
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(`(string)${data}`, "utf8")) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return hash >>> 0;
+  return fnv32(`(string)${data}`);
 }

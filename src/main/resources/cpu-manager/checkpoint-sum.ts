@@ -1,9 +1,7 @@
 // The checksum of cpu_manager_state: 32-bit FNV-1a over Go's debug print of upstream's struct, type name and all.
 // What must hold: one with podEntries, empty or not, is another struct than one without.
+import { fnv32 } from "../../../shared/hash/fnv32.js";
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
-
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 
 /** The file's members as they are written. */
 export interface StateTexts {
@@ -38,9 +36,7 @@ function sumOf({ policyName, defaultCpuSet, entries, podEntries }: StateTexts, s
     `Entries:(map[string]map[string]string)${goMap(containers)} ` +
     (podEntries === undefined ? "" : `PodEntries:(state.PodCPUAssignments)${goMap(pods)} `) +
     `Checksum:(checksum.Checksum)0}`;
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(text, "utf8")) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return hash >>> 0;
+  return fnv32(text);
 }
 
 /** Go prints maps by ascending keys. */

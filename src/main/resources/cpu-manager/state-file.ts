@@ -1,5 +1,6 @@
 // The state on disk, cpu_manager_state below the root directory.
-// What must hold: one write at a time, the last one wins; a promise that is awaited is on disk, or its loss was told.
+// What must hold: a promise that is awaited is on disk, or its loss was told.
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -14,9 +15,6 @@ const NOT_DURABLE = { durable: false };
 
 export class CpuStateFile {
   readonly path: string;
-  private dirty = false;
-  private writing: Promise<void> | undefined;
-  private unwritable = false;
 
   constructor(
     rootDir: string,
@@ -42,34 +40,17 @@ export class CpuStateFile {
     await removeLeftovers(this.path);
   }
 
-  /** Writes what `current` gives when its turn comes. Never rejects: what could not be written is told once. */
-  async write(current: () => CpuAssignments): Promise<void> {
-    this.dirty = true;
-    this.writing ??= this.writeAll(current).finally(() => {
-      this.writing = undefined;
+  /** Writes what `current` gives when its turn comes; what could not be written is told once. */
+  saving(current: () => CpuAssignments): LatestWrite {
+    const { path, log } = this;
+    return new LatestWrite({
+      write: () => atomicWrite(path, encodeCpuState(current()), NOT_DURABLE),
+      failed: (error) =>
+        log.error(
+          { path, err: error },
+          `${path} can't be written: ${errorText(error)}; containers keep their CPUs, but a restart of the agent will not ` +
+            `know of those handed out since until this works again`,
+        ),
     });
-    await this.writing;
-  }
-
-  private async writeAll(current: () => CpuAssignments): Promise<void> {
-    while (this.dirty) {
-      this.dirty = false;
-      try {
-        await atomicWrite(this.path, encodeCpuState(current()), NOT_DURABLE);
-        this.unwritable = false;
-      } catch (error) {
-        this.tellUnwritable(error);
-      }
-    }
-  }
-
-  private tellUnwritable(error: unknown): void {
-    if (this.unwritable) return;
-    this.unwritable = true;
-    this.log.error(
-      { path: this.path, err: error },
-      `${this.path} can't be written: ${errorText(error)}; containers keep their CPUs, but a restart of the agent will not ` +
-        `know of those handed out since until this works again`,
-    );
   }
 }

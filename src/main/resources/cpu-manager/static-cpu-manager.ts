@@ -2,11 +2,13 @@
 // What must hold: what a container is created with was written before; a pod that is gone holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
+import type { LatestWrite } from "../../../shared/fs/latest-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CpuManagerMetrics } from "../../../shared/metrics/cpu-manager.js";
 import { isAllocationError } from "../managers/port.js";
 import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";
+import type { CpuAssignments } from "./checkpoint.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { CpuStateMismatchError } from "./errors.js";
 import type { StaticOptions } from "./options.js";
@@ -32,12 +34,14 @@ export class StaticCpuManager implements ResourceManager {
   readonly kind = "cpu";
   private policy: StaticPolicy;
   private readonly reconciler: CpuReconciler;
+  private readonly saves: LatestWrite;
   private pods: () => Iterable<Pod> = () => [];
   /** Pods that were known at some time: one of them that no longer is has ended. */
   private readonly known = new Set<string>();
 
   constructor(private readonly deps: StaticCpuManagerDeps) {
     this.policy = this.policyOn(new CpuState(this.usable));
+    this.saves = deps.file.saving(() => this.assignments());
     const { cri, observed, clock, log, periodMs } = deps;
     this.reconciler = new CpuReconciler({
       ...{ cri, observed, clock, log, periodMs },
@@ -65,7 +69,7 @@ export class StaticCpuManager implements ResourceManager {
     }
     const alive = new Set([...pods()].map(({ metadata }) => metadata.uid));
     for (const uid of this.policy.state.uids) if (!alive.has(uid)) this.policy.state.release(uid);
-    await this.save();
+    await this.saves.request();
     this.count();
     this.reconciler.start();
   }
@@ -133,7 +137,7 @@ export class StaticCpuManager implements ResourceManager {
 
   async stop(): Promise<void> {
     await this.reconciler.stop();
-    await this.save();
+    await this.saves.request();
   }
 
   /** A pool that is all handed out (strict-cpu-reservation) leaves the reserved CPUs to those that share. */
@@ -145,18 +149,18 @@ export class StaticCpuManager implements ResourceManager {
   private async changed(): Promise<void> {
     this.count();
     this.reconciler.poolChanged();
-    await this.save();
+    await this.saves.request();
   }
 
-  private async save(): Promise<void> {
+  private assignments(): CpuAssignments {
     const { state } = this.policy;
     const withPods = this.deps.options.podLevel !== "shared";
-    await this.deps.file.write(() => ({
+    return {
       policyName: POLICY,
       shared: state.shared,
       exclusive: state.exclusive,
       pods: withPods ? state.pods : undefined,
-    }));
+    };
   }
 
   private count(): void {

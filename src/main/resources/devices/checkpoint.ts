@@ -2,6 +2,8 @@
 // {"Data": {"PodDeviceEntries": […], "RegisteredDevices": {…}}, "Checksum": N}.
 // The checksum is 32-bit FNV-1a over Go's debug print of Data (types and field names included), which goPrint() rebuilds.
 
+import { fnv32 } from "../../../shared/hash/fnv32.js";
+
 export interface CheckpointEntry {
   PodUID: string;
   ContainerName: string;
@@ -34,13 +36,8 @@ export function decodeCheckpoint(value: unknown): CheckpointData {
   return data;
 }
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
 export function checksumOf(data: CheckpointData): number {
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(goPrint(data), "utf8")) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return hash >>> 0;
+  return fnv32(goPrint(data));
 }
 
 function goPrint({ PodDeviceEntries: entries, RegisteredDevices: registered }: CheckpointData): string {

@@ -1,5 +1,6 @@
 // The form of memory_manager_state, upstream's, so that either kubelet reads what the other left. Its checksum is that of
 // Go's debug print of the struct, type names and all (docs/adr/0031).
+import { fnv32 } from "../../../shared/hash/fnv32.js";
 import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";
 
 export const MEMORY_STATE_FILE = "memory_manager_state";
@@ -10,8 +11,6 @@ export interface MemoryState {
   entries: MemoryAssignments;
 }
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 const STRUCT = "MemoryManagerCheckpoint";
 /** As the same state is printed by kubelets that share out memory to whole pods (gate PodLevelResourceManagers). */
 const OF_PODS = "PodEntries:(state.PodMemoryAssignments)map[] ";
@@ -36,7 +35,7 @@ export function encodeMemoryState(state: MemoryState): string {
     policyName,
     machineState: Object.fromEntries(nodes) as unknown,
     ...(entries.size > 0 && { entries: Object.fromEntries(pods) as unknown }),
-    checksum: hashOf(printed(state, STRUCT, "")),
+    checksum: fnv32(printed(state, STRUCT, "")),
   });
 }
 
@@ -79,7 +78,7 @@ export function decodeMemoryState(value: unknown): MemoryState {
     entries: new Map(pods),
   };
   const forms = [printed(state, STRUCT, ""), printed(state, `${STRUCT}V1`, ""), printed(state, STRUCT, OF_PODS)];
-  if (checksum !== undefined && checksum !== 0 && !forms.some((form) => hashOf(form) === checksum)) {
+  if (checksum !== undefined && checksum !== 0 && !forms.some((form) => fnv32(form) === checksum)) {
     throw new Error("its checksum does not match its content");
   }
   return state;
@@ -149,11 +148,4 @@ function printed({ policyName, machineState, entries }: MemoryState, struct: str
 function map<T>(members: ReadonlyMap<string, T>, print: (value: T) => string): string {
   const sorted = [...members].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `map[${sorted.map(([key, value]) => `${key}:${print(value)}`).join(" ")}]`;
-}
-
-/** 32-bit FNV-1a. */
-function hashOf(text: string): number {
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(text, "utf8")) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return hash >>> 0;
 }

@@ -1,5 +1,6 @@
 // Who holds which memory, in the agent and on disk (memory_manager_state). What must hold: what a container was promised is
 // on disk before it may run; what is read back was promised by the same machine, or still fits it.
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -18,9 +19,7 @@ const NOT_DURABLE = { durable: false };
 export class HeldMemory {
   private readonly held = new Map<string, Map<string, readonly MemoryBlock[]>>();
   private readonly path: string;
-  private dirty = false;
-  private writing: Promise<void> | undefined;
-  private unwritable = false;
+  private readonly file: LatestWrite;
 
   constructor(
     rootDir: string,
@@ -30,6 +29,17 @@ export class HeldMemory {
     private readonly log: Logger,
   ) {
     this.path = join(rootDir, MEMORY_STATE_FILE);
+    this.file = new LatestWrite({
+      write: () => {
+        const state = { policyName: POLICY, machineState: this.machine(), entries: this.held };
+        return atomicWrite(this.path, encodeMemoryState(state), NOT_DURABLE);
+      },
+      failed: (error) =>
+        log.error(
+          { err: error, path: this.path },
+          `${this.path} could not be written: another agent would not know who holds which memory: ${errorText(error)}`,
+        ),
+    });
   }
 
   /** Reads what an earlier agent left, of these pods. Garbage is set aside with a warning. @throws MemoryStateError */
@@ -40,8 +50,7 @@ export class HeldMemory {
     const problem = misfit(this.empty, this.held);
     if (problem !== undefined)
       throw new MemoryStateError(this.path, `the expected machine state is different from the real one: ${problem}`);
-    this.save();
-    await this.writing;
+    await this.file.request();
   }
 
   machine(): MachineMemory {
@@ -55,43 +64,15 @@ export class HeldMemory {
   /** Settles when it is on disk, or could not be written. */
   async hold(podUid: string, containers: ReadonlyMap<string, readonly MemoryBlock[]>): Promise<void> {
     this.held.set(podUid, new Map([...(this.held.get(podUid) ?? []), ...containers]));
-    this.save();
-    await this.writing;
+    await this.file.request();
   }
 
   release(podUid: string): void {
-    if (this.held.delete(podUid)) this.save();
+    if (this.held.delete(podUid)) void this.file.request();
   }
 
   async flush(): Promise<void> {
-    await this.writing;
-  }
-
-  private save(): void {
-    this.dirty = true;
-    this.writing ??= this.write().finally(() => {
-      this.writing = undefined;
-    });
-  }
-
-  /** One write at a time; what changes meanwhile is written after it. Never rejects. */
-  private async write(): Promise<void> {
-    while (this.dirty) {
-      this.dirty = false;
-      const state = { policyName: POLICY, machineState: this.machine(), entries: this.held };
-      try {
-        await atomicWrite(this.path, encodeMemoryState(state), NOT_DURABLE);
-        this.unwritable = false;
-      } catch (error) {
-        if (!this.unwritable) {
-          this.log.error(
-            { err: error, path: this.path },
-            `${this.path} could not be written: another agent would not know who holds which memory: ${errorText(error)}`,
-          );
-        }
-        this.unwritable = true;
-      }
-    }
+    await this.file.settled();
   }
 }
 

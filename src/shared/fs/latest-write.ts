@@ -1,0 +1,44 @@
+// State that is written whole whenever it changes: one write at a time, and what changes meanwhile is in the next.
+// What must hold: when a wait for it is over, what was true at the asking is on disk, or its loss was told.
+
+export interface LatestWriteOptions {
+  /** Writes what is true when it is called. */
+  write(): Promise<void>;
+  /** The first failure after a success. */
+  failed(error: unknown): void;
+}
+
+export class LatestWrite {
+  private dirty = false;
+  private failing = false;
+  private writing: Promise<void> | undefined;
+
+  constructor(private readonly options: LatestWriteOptions) {}
+
+  /** Something changed. Resolves when it is written, or could not be; never rejects. */
+  request(): Promise<void> {
+    this.dirty = true;
+    this.writing ??= this.run().finally(() => {
+      this.writing = undefined;
+    });
+    return this.writing;
+  }
+
+  /** Resolves when nothing is being written. */
+  async settled(): Promise<void> {
+    await this.writing;
+  }
+
+  private async run(): Promise<void> {
+    while (this.dirty) {
+      this.dirty = false;
+      try {
+        await this.options.write();
+        this.failing = false;
+      } catch (error) {
+        if (!this.failing) this.options.failed(error);
+        this.failing = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LatestWrite } from "../../../src/shared/fs/latest-write.js";
+
+test("what changes during a write is in the next, however often; a wait ends with it", async () => {
+  let state = 1;
+  const written: number[] = [];
+  let go: () => void = () => undefined;
+  const file = new LatestWrite({
+    async write() {
+      const now = state;
+      await new Promise<void>((resolve) => (go = resolve));
+      written.push(now);
+    },
+    failed: () => assert.fail("nothing fails"),
+  });
+  const first = file.request();
+  state = 2;
+  void file.request();
+  state = 3;
+  void file.request();
+  go();
+  while (written.length === 0) await Promise.resolve();
+  await Promise.resolve();
+  go();
+  await first;
+  assert.deepEqual(written, [1, 3]);
+  await file.settled();
+});
+
+test("the first failure after a success is told, and the next request tries again", async () => {
+  const told: unknown[] = [];
+  const outcomes = ["no", "no", "yes", "no"];
+  const file = new LatestWrite({
+    write: () => (outcomes.shift() === "yes" ? Promise.resolve() : Promise.reject(new Error("full"))),
+    failed: (error) => told.push(error),
+  });
+  const tellings: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    await file.request();
+    tellings.push(told.length);
+  }
+  assert.deepEqual(tellings, [1, 1, 1, 2]);
+});
