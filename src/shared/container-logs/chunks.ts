@@ -6,6 +6,21 @@ import { createGunzip } from "node:zlib";
 import type { OpenLogFile } from "./log-files.js";
 
 const CHUNK = 256 * 1024;
+/** The first step: most who follow a log get a few lines at a time. */
+const SMALL_CHUNK = 16 * 1024;
+
+/** What one reader reads plain files into, again and again; it grows with what there is to read. */
+export class ChunkMemory {
+  private buffer = Buffer.allocUnsafeSlow(SMALL_CHUNK);
+
+  get bytes(): Buffer {
+    return this.buffer;
+  }
+
+  grow(): void {
+    if (this.buffer.length < CHUNK) this.buffer = Buffer.allocUnsafeSlow(CHUNK);
+  }
+}
 
 /** Bytes of a plain file; without `end` until nothing more is there. Compressed files are read whole. */
 export interface Span {
@@ -13,28 +28,40 @@ export interface Span {
   end: number | undefined;
 }
 
-export function chunksOf(file: OpenLogFile, signal: AbortSignal, span: Span = WHOLE): AsyncGenerator<Buffer> {
-  return file.name.compressed ? gunzipped(file.handle, signal) : plain(file.handle, signal, span);
+export function chunksOf(
+  file: OpenLogFile,
+  signal: AbortSignal,
+  span: Span = WHOLE,
+  memory = new ChunkMemory(),
+): AsyncGenerator<Buffer> {
+  return file.name.compressed ? gunzipped(file.handle, signal) : plain(file.handle, signal, span, memory);
 }
 
 const WHOLE: Span = { start: 0, end: undefined };
 
-async function* plain(handle: FileHandle, signal: AbortSignal, span: Span): AsyncGenerator<Buffer> {
-  const { start, end = Infinity } = span;
-  const buffer = Buffer.allocUnsafeSlow(CHUNK);
+async function* plain(
+  handle: FileHandle,
+  signal: AbortSignal,
+  { start, end = Infinity }: Span,
+  memory: ChunkMemory,
+): AsyncGenerator<Buffer> {
   for (let at = start; at < end;) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK, end - at), at);
+    const { bytes } = memory;
+    const { bytesRead } = await handle.read(bytes, 0, Math.min(bytes.length, end - at), at);
     if (bytesRead === 0) return;
     at += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+    yield bytes.subarray(0, bytesRead);
+    // A regular file gives all it has.
+    if (bytesRead < bytes.length) return;
+    memory.grow();
   }
 }
 
 async function* gunzipped(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK });
   // Its failure reaches us through the stream that we read.
-  const piped = pipeline(copies(plain(handle, signal, WHOLE)), gunzip, { signal }).catch(() => undefined);
+  const piped = pipeline(copies(plain(handle, signal, WHOLE, new ChunkMemory())), gunzip, { signal }).catch(() => undefined);
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } finally {

@@ -62,7 +62,7 @@ export class LineWriter implements RecordSink {
   }
 
   text(bytes: Buffer, from: number, to: number): void {
-    if (this.writing) this.put(bytes.subarray(from, to));
+    if (this.writing) this.put(bytes, from, to);
   }
 
   end(): void {
@@ -96,16 +96,16 @@ export class LineWriter implements RecordSink {
     this.left--;
   }
 
-  private put(bytes: Buffer): void {
-    let from = 0;
-    const to = Math.min(bytes.length, this.left);
+  private put(bytes: Buffer, begin = 0, end = bytes.length): void {
+    let from = begin;
+    const to = Math.min(end, begin + this.left);
     while (from < to) {
       if (this.used === BLOCK) this.closeBlock();
       const copied = bytes.copy(this.block, this.used, from, to);
       this.used += copied;
       from += copied;
     }
-    this.left -= to;
+    this.left -= to - begin;
   }
 
   private closeBlock(): void {

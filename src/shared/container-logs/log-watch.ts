@@ -7,11 +7,20 @@ import { IN, Inotify, type InotifyEvent } from "../os/inotify.js";
 /** Why a wait ended: the file grew; something else may have changed; nothing was heard of. */
 export type Wake = "grew" | "changed" | "timeout";
 
+/** What tells that the file followed is whole, or has another name. */
+const ENDS = IN.CLOSE_WRITE | IN.MOVE_SELF;
+/** While a file grows it is read this often, and nobody is told of each line. */
+const REST_MS = 40;
+
 export class LogWatch implements Disposable {
   /** A writer has closed the file followed now: when nobody has it open for writing any more, it is whole. */
   closed = false;
   private inotify: Inotify | undefined;
   private file: number | undefined;
+  /** Of the file followed now. */
+  private descriptor = -1;
+  /** Whether growth is told of. */
+  private listening = false;
   private pending: Wake | undefined;
   private wake: (() => void) | undefined;
 
@@ -31,25 +40,41 @@ export class LogWatch implements Disposable {
   /** Follows this open file from now on, wherever it is renamed to. */
   follow(descriptor: number): void {
     this.closed = false;
-    this.attempt(() => {
-      if (this.inotify === undefined) return;
-      const before = this.file;
-      this.file = this.inotify.watch(`/proc/self/fd/${descriptor}`, IN.MODIFY | IN.CLOSE_WRITE | IN.MOVE_SELF);
-      if (before !== undefined && before !== this.file) this.inotify.unwatch(before);
-    });
+    this.descriptor = descriptor;
+    this.listen(true);
   }
 
-  /** Until something happened since the last wait, or `ms` have passed. Rejects with the signal's reason. */
-  async wait(ms: number, signal: AbortSignal): Promise<Wake> {
+  /**
+   * Until something happened since the last wait, or `ms` have passed. For a reader that `found` something since the last
+   * wait it is a short rest, in which lines gather. Rejects with the signal's reason.
+   */
+  async wait(ms: number, signal: AbortSignal, found = false): Promise<Wake> {
     signal.throwIfAborted();
-    if (this.pending === undefined) await this.nextEvent(ms, signal);
-    const woke = this.pending ?? "timeout";
+    if (found) this.listen(false);
+    else if (!this.listening && this.inotify !== undefined) {
+      this.listen(true);
+      // What came before that nobody was told of.
+      this.pending ??= "grew";
+    }
+    if (this.pending === undefined) await this.nextEvent(found ? REST_MS : ms, signal);
+    const woke = this.pending ?? (found ? "grew" : "timeout");
     this.pending = undefined;
     return woke;
   }
 
   [Symbol.dispose](): void {
     this.lose();
+  }
+
+  /** The mask of a file that is watched already is replaced. */
+  private listen(growth: boolean): void {
+    this.listening = growth;
+    this.attempt(() => {
+      if (this.inotify === undefined) return;
+      const before = this.file;
+      this.file = this.inotify.watch(`/proc/self/fd/${this.descriptor}`, growth ? ENDS | IN.MODIFY : ENDS);
+      if (before !== undefined && before !== this.file) this.inotify.unwatch(before);
+    });
   }
 
   private async nextEvent(ms: number, signal: AbortSignal): Promise<void> {

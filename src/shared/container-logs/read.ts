@@ -3,7 +3,7 @@
 // What must hold: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 import type { Clock } from "../clock/clock.js";
-import { chunksOf } from "./chunks.js";
+import { ChunkMemory, chunksOf } from "./chunks.js";
 import { LogMissingError } from "./errors.js";
 import type { LogFileName } from "./file-names.js";
 import { LineWriter } from "./line-writer.js";
@@ -72,6 +72,8 @@ class LogReader {
   private watch: LogWatch | undefined;
   /** Rotated files that are not newer than the one being read. */
   private known = new Set<string>();
+  /** Plain files are read through it. */
+  private readonly memory = new ChunkMemory();
 
   constructor(
     private readonly run: LogRun,
@@ -135,7 +137,7 @@ class LogReader {
   private async *readToEnd(file: OpenLogFile, start: number, end: number | undefined): AsyncGenerator<Buffer, number> {
     let at = start;
     try {
-      for await (const chunk of chunksOf(file, this.signal, { start, end })) {
+      for await (const chunk of chunksOf(file, this.signal, { start, end }, this.memory)) {
         this.scanner.push(chunk, () => this.writer.full);
         at += chunk.length;
         yield* this.writer.takeFull();
@@ -162,10 +164,11 @@ class LogReader {
     let at = start;
     for (let ending = false; ;) {
       const closed = this.watch.closed;
+      const before = at;
       at = yield* this.readToEnd(file, at, undefined);
       yield* this.writer.takeAll();
       if (this.writer.full) return;
-      const woke = ending || closed ? "changed" : await this.watch.wait(POLL_MS, this.signal);
+      const woke = ending || closed ? "changed" : await this.watch.wait(POLL_MS, this.signal, at > before);
       if (woke === "grew") continue;
       const { size, mtimeMs } = await file.handle.stat();
       if (size < at) {

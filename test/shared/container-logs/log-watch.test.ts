@@ -1,0 +1,40 @@
+// What wakes a follower, with a real inotify and a clock that stands still.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LogWatch } from "../../../src/shared/container-logs/log-watch.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { temporaryFolder } from "../../support/sources-kit.js";
+
+test("growth wakes a reader that found nothing; one that found something rests, and sees the rest", async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, "0.log");
+  const file = await open(path, "a+");
+  t.after(() => file.close());
+  const clock = new SteppedClock();
+  using watch = new LogWatch(clock, folder);
+  watch.follow(file.fd);
+  const { signal } = new AbortController();
+  const look = (found: boolean): Promise<string> => watch.wait(1000, signal, found);
+
+  const first = look(false);
+  await file.appendFile("a");
+  assert.equal(await first, "grew");
+
+  // Had the growth been told of, it would come before the new file in the folder.
+  const resting = look(true);
+  await file.appendFile("b");
+  await writeFile(join(folder, "other"), "");
+  assert.equal(await resting, "changed");
+
+  const rested = look(true);
+  await file.appendFile("c");
+  clock.step(40);
+  assert.equal(await rested, "grew");
+
+  assert.equal(await look(false), "grew", "what came during the rests was not told of");
+  const next = look(false);
+  await file.appendFile("d");
+  assert.equal(await next, "grew");
+});
