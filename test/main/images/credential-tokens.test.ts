@@ -13,6 +13,7 @@ import type { PodIdentity } from "../../../src/main/images/credential-providers/
 import { CredentialProvider } from "../../../src/main/images/credential-providers/provider.js";
 import { CredentialProviders } from "../../../src/main/images/credential-providers/providers.js";
 import type { CacheKeyType } from "../../../src/main/images/credential-providers/response.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
@@ -30,9 +31,14 @@ const ATTRIBUTES: TokenAttributes = {
   requiredServiceAccountAnnotationKeys: ["tenant"],
   optionalServiceAccountAnnotationKeys: ["role"],
 };
-const POD = makePod({ serviceAccountName: "robot" });
 const STATIC = makePod({ serviceAccountName: "robot" });
-STATIC.metadata.annotations = { "kubernetes.io/config.source": "file" };
+const POD = ofApi("robot");
+
+/** A pod of the API. */
+function ofApi(serviceAccountName?: string): Pod {
+  const made = makePod(serviceAccountName === undefined ? {} : { serviceAccountName });
+  return { ...made, metadata: { ...made.metadata, annotations: {} } };
+}
 
 /** A cluster of one service account, whose tokens say what they were asked for. */
 function clusterOf(annotations: Record<string, string> | undefined = { tenant: "a", role: "b", other: "c" }) {
@@ -76,7 +82,7 @@ test("who is served: pods of accounts with the annotations; static and nameless 
   const open: Partial<TokenAttributes> = { requireServiceAccount: false, requiredServiceAccountAnnotationKeys: [] };
   const why = "service account default/robot has no annotation tenant";
   assert.deepEqual(await kind(), { kind: "not served", why });
-  for (const pod of [STATIC, makePod(), makePod({ serviceAccountName: "" })]) {
+  for (const pod of [STATIC, ofApi(), ofApi("")]) {
     assert.deepEqual(await kind(pod), { kind: "not served", why: "the pod has no service account" });
     assert.deepEqual(await kind(pod, open), { kind: "nobody" });
   }
@@ -88,10 +94,7 @@ test("without the account or its token there is an error with the server's words
   const { access, state } = clusterOf();
   const refused = (message: RegExp, pod = POD, cluster: typeof access | (() => undefined) = access) =>
     assert.rejects(introduce(pod, ATTRIBUTES, cluster, never), { name: "PodIdentityError", message });
-  await refused(
-    /^no token of service account default\/gone for it: .*not found$/,
-    makePod({ serviceAccountName: "gone" }),
-  );
+  await refused(/^no token of service account default\/gone for it: .*not found$/, ofApi("gone"));
   await refused(/has not joined its cluster yet/, POD, () => undefined);
   state.failure = new Error("failed to fetch token: audience not allowed");
   await refused(/^no token of service account default\/robot for it: failed to fetch token: audience not allowed$/);
