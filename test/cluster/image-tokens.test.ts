@@ -48,6 +48,9 @@ before(async () => {
 });
 after(async () => {
   const { api, fixture, node } = cluster;
+  for (const name of ["first", "second", "third"]) {
+    await api.delete("pods", "default", name, { gracePeriodSeconds: 0 });
+  }
   for (const name of ["tenant", "stranger"]) await api.delete("serviceaccounts", "default", name);
   if (fixture === undefined) {
     for (const kind of ["clusterrolebindings", "clusterroles"]) {
@@ -154,6 +157,4 @@ test("the plugin gets the pod's token; what it brings is for pods of that accoun
   await Promise.all([pod("second", "tenant", "Never"), pod("third", "stranger", "Never")]);
   await until("second", isReady, "Ready");
   await until("third", (one) => waitingReason(one) === "ErrImageNeverPull", "refused the image");
-  for (const name of ["first", "second", "third"]) await cluster.api.delete("pods", "default", name);
-  for (const name of ["first", "second", "third"]) await until(name, (one) => one === undefined, "gone");
 });
