@@ -215,6 +215,20 @@ describe("tokens", () => {
     await forbidden(token(agent, boundTo(elsewhere)), /no relationship|scheduled on a different node/);
   });
 
+  it("are of the account that is meant, if the request says which", async () => {
+    const account = await kit.get("serviceaccounts", namespace, "default");
+    const ask = (uid = ""): Promise<Fields> =>
+      kit.act("serviceaccounts", namespace, "default", "token", { ...tokenRequest({}), metadata: { uid } });
+    assert.notEqual((await ask(account.metadata.uid))["status"], undefined);
+    await assert.rejects(ask("0-0"), (error) => {
+      assert.ok(error instanceof ApiRefusal && error.code === 409, String(error));
+      const told =
+        /^Operation cannot be fulfilled on TokenRequest\.authentication\.k8s\.io "default": the UID in the token request \(0-0\)/;
+      assert.match(String(error.status["message"]), told);
+      return true;
+    });
+  });
+
   it("live ten minutes at least", async () => {
     const refused = token(kit, { expirationSeconds: 60 });
     await assert.rejects(refused, (error) => error instanceof ApiRefusal && error.code === 422);

@@ -32,6 +32,8 @@ export interface TokenRequest {
   audience?: string;
   /** Absent: the API server's own default, an hour. */
   expirationSeconds?: number;
+  /** Of the account that is meant: one made anew under its name since gets no token out. Absent: any. */
+  serviceAccountUid?: string;
 }
 export interface IssuedToken {
   token: string;

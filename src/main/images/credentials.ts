@@ -4,7 +4,12 @@ import type { AuthConfig } from "../../shared/cri/gen/runtime.v1.js";
 
 /** Whose credentials they are: decides who else may use what was pulled with them. */
 export type CredentialSource =
-  { kind: "node" } | { kind: "secret"; uid: string; namespace: string; name: string; credentialHash: string };
+  | { kind: "node" }
+  | { kind: "secret"; uid: string; namespace: string; name: string; credentialHash: string }
+  | { kind: "serviceAccount"; uid: string; namespace: string; name: string };
+
+/** Credentials that belong to a pod. */
+export type OwnKind = Exclude<CredentialSource["kind"], "node">;
 
 export interface PullCredentials {
   auth: AuthConfig;
@@ -14,8 +19,8 @@ export interface PullCredentials {
 export interface ImageCredentials {
   /** Those that fit the image, in the order in which they are tried; none: the pull is anonymous. */
   forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
-  /** The pod's own secrets that fit the image, without asking anybody else. */
-  ofPod(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
+  /** The pod's own of that kind that fit the image, without asking anybody else. */
+  ofPod(pod: Pod, image: string, kind: OwnKind, signal: AbortSignal): Promise<PullCredentials[]>;
 }
 
 /** For parts that run without a node around them. */

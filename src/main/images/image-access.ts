@@ -1,11 +1,14 @@
 // Who may use an image that is on the node already: the port between the puller and the records of past pulls.
-import type { CredentialSource } from "./credentials.js";
+import type { CredentialSource, OwnKind } from "./credentials.js";
+
+/** What the pod could show; asked for only when a record says that it may help. */
+export type OwnSources = (kind: OwnKind) => Promise<CredentialSource[]>;
 
 export interface ImageAccess {
   /** Whether the words of events say that access was looked at. */
   readonly verifies: boolean;
   /** True when the pod must prove by a pull that it may have the image, though it is there. */
-  mustProve(image: string, imageRef: string, own: () => Promise<CredentialSource[]>): Promise<boolean>;
+  mustProve(image: string, imageRef: string, own: OwnSources): Promise<boolean>;
   /** Before a pull. What it says is on disk when it resolves. */
   pulling(image: string): Promise<void>;
   /** After a pull that brought `imageRef`; undefined source: no credentials were needed. */

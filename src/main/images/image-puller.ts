@@ -14,7 +14,7 @@ import { PULL_STAGE } from "../timeline/start-sli.js";
 import { traced, type PodTrace } from "../timeline/trace.js";
 import { StartContainerError } from "../runtime/start-container-error.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
-import type { ImageCredentials } from "./credentials.js";
+import type { ImageCredentials, OwnKind } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
 import { isInvalidImageNameError, requestedImage } from "./image-name.js";
 import { PullBackoff } from "./pull-backoff.js";
@@ -122,7 +122,9 @@ export class ImagePuller {
 
   private mustProve({ pod }: ImageNeed, image: string, present: Image, signal: AbortSignal): Promise<boolean> {
     const { access, credentials } = this.deps;
-    const own = async () => (await credentials.ofPod(pod, image, signal)).map(({ source }) => source);
+    const own = async (kind: OwnKind) => {
+      return (await credentials.ofPod(pod, image, kind, signal)).map(({ source }) => source);
+    };
     return access.mustProve(image, present.id, own);
   }
 

@@ -11,7 +11,7 @@ import type { ClusterAccess } from "../cluster/port.js";
 import { openAccess, type ImageAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
 import { ClusterPullSecrets } from "./keyring/cluster-pull-secrets.js";
-import { KeyringCredentials, type NodeCredentials } from "./keyring/keyring-credentials.js";
+import { KeyringCredentials, type ProviderCredentials } from "./keyring/keyring-credentials.js";
 import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
 import { RecordedAccess } from "./pull-records/recorded-access.js";
@@ -44,7 +44,7 @@ export interface NodeImagesDeps {
   trace: PodTrace;
   registry: ThreadRegistry;
   /** Asked after the node's own files. */
-  providers?: NodeCredentials | undefined;
+  providers?: ProviderCredentials | undefined;
   /** Absent on a stand-alone node. */
   cluster?: ClusterAccess | undefined;
 }
@@ -59,9 +59,8 @@ export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): Image
   const log = moduleLogger(deps.log, "images");
   const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
   const files = new NodeCredentialFiles(places, log);
-  const node = deps.providers === undefined ? [files] : [files, deps.providers];
   const secrets = cluster === undefined ? standalonePullSecrets : new ClusterPullSecrets({ cluster, log });
-  const credentials = new KeyringCredentials({ secrets, node, events });
+  const credentials = new KeyringCredentials({ secrets, files, providers: deps.providers, events });
   const access = accessOf(settings, { ...deps, log });
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);

@@ -11,7 +11,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { volumeMetrics } from "../../shared/metrics/volumes.js";
 import type { LateCluster } from "../cluster/late-cluster.js";
 import type { EventRecorder } from "../events/recorder.js";
-import type { NodeCredentials } from "../images/keyring/keyring-credentials.js";
+import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
 import { readTotalSwap } from "./process/machine.js";
 import { createCgroupManager } from "../resources/cgroups/cgroup-manager.js";
@@ -41,7 +41,7 @@ export interface NodeRuntimeParts {
   events: EventRecorder;
   trace: PodTrace;
   tasks: TasksPool;
-  providers: NodeCredentials | undefined;
+  providers: ProviderCredentials | undefined;
   /** Volumes that outlive pods; absent on a stand-alone node. */
   persistent?: PersistentVolumes;
   /** Ends a pod of which a volume can never be here. */

@@ -74,7 +74,9 @@ export interface ClusterDeps {
 export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promise<RunningNode> {
   const { threads, registry, clock, log } = deps;
   const metrics = podMetrics(registry);
-  const providers = await startCredentialProviders(settings, { clock, log, registry });
+  const membership = deps.cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
+  const providing = { clock, log, registry, cluster: membership?.late.access };
+  const providers = await startCredentialProviders(settings, providing);
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   // In a cluster manifests seldom change, and the certificates' library should not stay.
   const minThreads = deps.cluster === undefined ? 1 : 0;
@@ -85,7 +87,6 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log: moduleLogger(log, "events"),
     counters: eventMetrics(registry),
   });
-  const membership = deps.cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
   const persistent =
     deps.cluster === undefined || membership === undefined
       ? undefined

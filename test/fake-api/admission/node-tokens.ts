@@ -1,4 +1,6 @@
-// A node's agent gets tokens only for pods that run on it, as their accounts, and only for audiences that they ask for.
+// A node's agent gets tokens only for pods that run on it, as their accounts, and only for audiences that they ask for or
+// that the node itself may ask for.
+import { authorize } from "../access/authorize.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
 import { forbidden } from "../errors.js";
 import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
@@ -31,9 +33,15 @@ export function restrictTokens(
   if (textAt(pod.spec, "nodeName") !== node)
     throw refuse("node requested token bound to a pod scheduled on a different node");
   const audiences = listOf(request.spec?.["audiences"]);
+  const mayAsk = (audience: string): boolean => {
+    const verb = "request-serviceaccounts-token-audience";
+    const { name, namespace } = target;
+    const none = { group: "", subresource: "", path: "", fieldSelector: "" };
+    return authorize(world, user, { ...none, verb, resource: audience, namespace, name, isResource: true }).allowed;
+  };
   if (audiences.length > 1) throw refuse("node may only request 0 or 1 audiences");
   for (const audience of audiences) {
-    if (audience !== API_AUDIENCE && !audiencesOf(world, pod).has(audience)) {
+    if (audience !== API_AUDIENCE && !audiencesOf(world, pod).has(audience) && !mayAsk(audience)) {
       throw refuse(
         `audience "${audience}" not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`,
       );

@@ -1,7 +1,7 @@
 // serviceaccounts/token: a TokenRequest is answered with a signed token.
 import { restrictTokens } from "../admission/node-tokens.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
-import { badRequest, FieldError, invalid, notFound, preconditionConflict } from "../errors.js";
+import { badRequest, conflict, FieldError, invalid, notFound, preconditionConflict } from "../errors.js";
 import { fieldsAt, nowText, textAt, timeText, type ApiObject, type Fields } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
@@ -15,6 +15,7 @@ export function requestToken(target: Target, body: ApiObject, { world, user }: W
   const { resource, namespace, name } = target;
   const account = world.store.get(resource, keyOf(namespace, name));
   if (account === undefined) throw notFound(resource, name);
+  checkAccount(name, body.metadata.uid, account);
   const spec = body.spec ?? {};
   const expiration = typeof spec["expirationSeconds"] === "number" ? spec["expirationSeconds"] : USUAL;
   checkExpiration(expiration);
@@ -53,6 +54,15 @@ export function requestToken(target: Target, body: ApiObject, { world, user }: W
     spec: { audiences, expirationSeconds: expiration, boundObjectRef: bound === undefined ? null : reference },
     status: { token, expirationTimestamp: timeText(world.clock.now() + expiration * 1000) },
   };
+}
+
+/** The account that is meant may have been made anew under its name. */
+function checkAccount(name: string, uid: string | undefined, { metadata }: ApiObject): void {
+  if (uid === undefined || uid === "" || uid === metadata.uid) return;
+  const of = { group: "authentication.k8s.io", resource: "TokenRequest", kind: "TokenRequest" };
+  const own = metadata.uid ?? "";
+  const why = `the UID in the token request (${uid}) does not match the UID of the service account (${own})`;
+  throw conflict(of, name, why);
 }
 
 function checkExpiration(expiration: number): void {

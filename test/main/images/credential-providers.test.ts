@@ -1,6 +1,5 @@
 // Credential providers: their configuration, their plugins as real processes, and how long an answer holds.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -15,7 +14,8 @@ import { startCredentialProviders } from "../../../src/main/images/credential-pr
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
+import { pod as makePod } from "../../support/pods.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { never } from "./puller-kit.js";
 
@@ -35,10 +35,6 @@ providers:
   matchImages: [registry.example]
   defaultCacheDuration: 0s
   apiVersion: credentialprovider.kubelet.k8s.io/v1alpha1
-  tokenAttributes:
-    serviceAccountTokenAudience: registry
-    cacheType: Token
-    requireServiceAccount: true
 `;
 
 test("a configuration, as it is documented", () => {
@@ -60,7 +56,6 @@ test("a configuration, as it is documented", () => {
       apiVersion: "credentialprovider.kubelet.k8s.io/v1alpha1",
       args: [],
       env: [],
-      tokenAttributes: { requireServiceAccount: true },
     },
   ]);
   for (const version of ["v1beta1", "v1alpha1"]) {
@@ -92,8 +87,6 @@ const broken: [what: string, from: string | RegExp, to: string, problem: RegExp]
   ["an unknown protocol", "io/v1alpha1", "io/v9", /providers\[1\]\.apiVersion: .* is not one of/],
   ["args that are no list", "[get, credentials]", "get", /providers\[0\]\.args: must be a list of texts/],
   ["an env value that is no text", "value: test", "value: 1", /env\[0\]\.value: must be a text/],
-  ["no audience", /serviceAccountTokenAudience.*\n {4}/, "", /serviceAccountTokenAudience: is missing/],
-  ["an unknown cache type", "Token\n", "Pod\n", /cacheType: "Pod" is not one of ServiceAccount, Token/],
   ["no YAML", "providers:", "providers: [", /^c.yaml:\d+:\d+: /],
 ];
 for (const [what, from, to, problem] of broken) {
@@ -107,12 +100,6 @@ for (const [what, from, to, problem] of broken) {
     );
   });
 }
-
-test("tokens need their gate", () => {
-  const { problems } = readProviderConfig(GOOD, { file: "c.yaml", tokensAllowed: false });
-  assert.equal(problems.length, 1);
-  assert.match(problems[0] ?? "", /tokenAttributes: needs the feature gate KubeletServiceAccountTokenForCredent/);
-});
 
 async function plugins(t: TestContext, scripts: Record<string, string>): Promise<string> {
   const folder = await temporaryFolder(t);
@@ -184,7 +171,7 @@ test("a plugin gets the request, its arguments and its environment, and its answ
   const binDir = await plugins(t, { plugin: script });
   const settings = settingsOf({ args: ["get", "it"], env: [{ name: "PROFILE", value: "test" }] });
   const image = "registry.example/team/app";
-  const response = await execPlugin({ binDir, settings, image, clock: systemClock, signal: never });
+  const response = await execPlugin({ binDir, settings, question: { image }, clock: systemClock, signal: never });
   assert.deepEqual(JSON.parse(await readFile(join(binDir, "plugin.request"), "utf8")), {
     kind: "CredentialProviderRequest",
     apiVersion: V1,
@@ -207,56 +194,40 @@ test("a plugin that fails, floods or can't be run is told by name", async (t) =>
   });
   const run = (name: string) => {
     const settings = settingsOf({ name });
-    return execPlugin({ binDir, settings, image: "x".repeat(200_000), clock: systemClock, signal: never });
+    return execPlugin({
+      binDir,
+      settings,
+      question: { image: "x".repeat(200_000) },
+      clock: systemClock,
+      signal: never,
+    });
   };
   const error = (message: RegExp) => ({ name: "PluginError", message });
-  await assert.rejects(run("fails"), error(/^credential provider fails: exit status 3: no metadata server$/));
-  await assert.rejects(run("floods"), error(/more than 1048576 bytes of output, killed/));
-  await assert.rejects(run("gone"), error(/can't be run: .*ENOENT/));
+  await assert.rejects(
+    run("fails"),
+    error(/^credential provider fails: ended with exit status 3: no metadata server$/),
+  );
+  await assert.rejects(run("floods"), error(/floods: printed more than 1048576 bytes, killed/));
+  await assert.rejects(run("gone"), error(/^credential provider gone: is not there$/));
   await assert.rejects(run("silent"), error(/its answer is not JSON/));
   assert.equal((await run("deaf")).auths.size, 1);
 });
 
-test("a plugin that hangs is killed at its deadline, or when its caller goes", async (t) => {
-  const binDir = await plugins(t, { hangs: "sleep 1000 & echo $! > $0.child; echo $$ > $0.pid; wait" });
-  const pid = async (name: string) => Number(await readFile(join(binDir, name), "utf8").catch(() => "0"));
-  const settings = settingsOf({ name: "hangs" });
-  const clock = new SteppedClock();
-  const hanging = execPlugin({ binDir, settings, image: "a", clock, signal: never });
-  let running = 0;
-  while (running === 0) {
-    running = await pid("hangs.pid");
-    await systemClock.sleep(5);
-  }
-  clock.step(59_999);
-  assert.ok(isAlive(running));
-  clock.step(1);
-  await assert.rejects(hanging, { name: "PluginError", message: /no answer within 60 s, killed/ });
-  await until("the plugin is dead", () => !isAlive(running));
-  const child = await pid("hangs.child");
-  await until("what it started is dead", () => !isAlive(child));
-  assert.equal(clock.pending, 0);
-  const controller = new AbortController();
+test("a plugin's run ends with its caller", async (t) => {
+  const binDir = await plugins(t, { hangs: "exec sleep 1000" });
+  const [clock, controller] = [new SteppedClock(), new AbortController()];
+  const { signal } = controller;
   const aborted = execPlugin({
     binDir,
     settings: settingsOf({ name: "hangs" }),
-    image: "a",
+    question: { image: "a" },
     clock,
-    signal: controller.signal,
+    signal,
   });
   controller.abort(new Error("the pod is being terminated"));
-  await assert.rejects(aborted, /the pod is being terminated/);
+  await assert.rejects(aborted, /^Error: the pod is being terminated$/);
   assert.equal(clock.pending, 0);
 });
-
-/** What nobody has reaped yet is dead too. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
 
 const badAnswers: [what: string, text: string, why: RegExp][] = [
   ["no JSON", "secret", /is not JSON$/],
@@ -292,7 +263,7 @@ test("an answer may have nothing to give", () => {
 
 function counting(cacheKeyType: CacheKeyType, cacheDurationMs?: number) {
   const asked: string[] = [];
-  const run: RunPlugin = (_settings, image) => {
+  const run: RunPlugin = (_settings, { image }) => {
     asked.push(image);
     const auths = new Map([["*.example", AuthConfig.fromPartial({ username: image })]]);
     return Promise.resolve({ cacheKeyType, cacheDurationMs, auths });
@@ -309,38 +280,39 @@ test("an answer is kept for the image, the registry or everything, and as long a
     ["Global", [a]],
   ] as const) {
     const { asked, clock, provider } = counting(type, 10_000);
-    for (const image of [a, b, c, a, b, c]) await provider.forImage(image, never);
+    for (const image of [a, b, c, a, b, c]) await provider.credentials({ image }, never);
     assert.deepEqual(asked, expected, type);
     clock.step(9_999);
-    await provider.forImage(a, never);
+    await provider.credentials({ image: a }, never);
     assert.equal(asked.length, expected.length);
     clock.step(1);
-    await provider.forImage(a, never);
+    await provider.credentials({ image: a }, never);
     assert.equal(asked.length, expected.length + 1);
   }
   const defaulted = counting("Global");
-  await defaulted.provider.forImage(a, never);
+  await defaulted.provider.credentials({ image: a }, never);
   defaulted.clock.step(59_999);
-  await defaulted.provider.forImage(a, never);
+  await defaulted.provider.credentials({ image: a }, never);
   assert.equal(defaulted.asked.length, 1);
   defaulted.clock.step(1);
-  await defaulted.provider.forImage(a, never);
+  await defaulted.provider.credentials({ image: a }, never);
   assert.equal(defaulted.asked.length, 2);
   const unkept = counting("Global", 0);
-  await unkept.provider.forImage(a, never);
-  await unkept.provider.forImage(a, never);
+  await unkept.provider.credentials({ image: a }, never);
+  await unkept.provider.credentials({ image: a }, never);
   assert.equal(unkept.asked.length, 2);
 });
 
 test("many who ask for one image share one run; it ends when the last of them goes", async () => {
   const signals: AbortSignal[] = [];
-  const run: RunPlugin = (_settings, _image, signal) => {
+  const question = { image: "registry.example/a" };
+  const run: RunPlugin = (_settings, _question, signal) => {
     signals.push(signal);
     return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
   };
   const provider = new CredentialProvider(settingsOf(), new SteppedClock(), run);
   const [first, second] = [new AbortController(), new AbortController()];
-  const asking = [first, second].map(({ signal }) => provider.forImage("registry.example/a", signal));
+  const asking = [first, second].map(({ signal }) => provider.credentials(question, signal));
   first.abort(new Error("first goes"));
   await assert.rejects(asking[0] ?? Promise.resolve(), /first goes/);
   assert.equal(signals.length, 1);
@@ -348,17 +320,13 @@ test("many who ask for one image share one run; it ends when the last of them go
   second.abort(new Error("second goes"));
   await assert.rejects(asking[1] ?? Promise.resolve(), /second goes/);
   assert.equal(signals[0].aborted, true);
-  void provider.forImage("registry.example/a", AbortSignal.timeout(1)).catch(() => undefined);
+  void provider.credentials(question, AbortSignal.timeout(1)).catch(() => undefined);
   assert.equal(signals.length, 2, "a new run, not the one that was given up");
 });
 
-test("a provider that fails or needs a service account costs nobody the others' credentials", async (t) => {
-  const binDir = await plugins(t, { good: `echo '${answer()}'`, bad: "exit 1", tokens: "exit 1" });
-  const providers = [
-    settingsOf({ name: "bad" }),
-    settingsOf({ name: "tokens", tokenAttributes: { requireServiceAccount: true } }),
-    settingsOf({ name: "good", tokenAttributes: { requireServiceAccount: false } }),
-  ];
+test("a provider that fails costs nobody the others' credentials", async (t) => {
+  const binDir = await plugins(t, { good: `echo '${answer()}'`, bad: "exit 1" });
+  const providers = [settingsOf({ name: "bad" }), settingsOf({ name: "good" })];
   const kept = keptLog();
   const registry = new ThreadRegistry("main");
   const all = new CredentialProviders(
@@ -366,19 +334,19 @@ test("a provider that fails or needs a service account costs nobody the others' 
     { clock: systemClock, log: kept.log, registry },
   );
   for (let round = 0; round < 2; round++) {
-    const found = await all.forImage("registry.example/a", never);
+    const found = await all.forImage(makePod(), "registry.example/a", never);
     assert.deepEqual(
-      found.map(({ username }) => username),
-      ["user"],
+      found.map(({ auth, source }) => [auth.username, source.kind]),
+      [["user", "node"]],
     );
   }
-  assert.deepEqual(await all.forImage("other.example/a", never), []);
+  assert.deepEqual(await all.forImage(makePod(), "other.example/a", never), []);
+  assert.deepEqual(await all.ofServiceAccount(makePod(), "registry.example/a", never), []);
   assert.deepEqual(kept.errors(), [
-    'no credentials for image "registry.example/a": credential provider bad: exit status 1',
-    'no credentials for image "registry.example/a": credential provider bad: exit status 1',
+    'no credentials for image "registry.example/a": credential provider bad: ended with exit status 1',
+    'no credentials for image "registry.example/a": credential provider bad: ended with exit status 1',
   ]);
-  assert.equal(kept.warnings().length, 1);
-  assert.match(kept.warnings()[0] ?? "", /provider tokens is not asked: it requires a service account/);
+  assert.deepEqual(kept.warnings(), []);
   const { families } = await registry.exportSnapshot();
   const errors = families.find(({ name }) => name === "kubelet_credential_provider_plugin_errors_total");
   assert.deepEqual(

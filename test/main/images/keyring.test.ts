@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { fullRepository } from "../../../src/main/images/image-name.js";
 import { DockerConfigError, readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
 import { matchesImage } from "../../../src/main/images/keyring/image-match.js";
-import { KeyringCredentials } from "../../../src/main/images/keyring/keyring-credentials.js";
+import { KeyringCredentials, type ProviderCredentials } from "../../../src/main/images/keyring/keyring-credentials.js";
+import type { PullCredentials } from "../../../src/main/images/credentials.js";
 import { lookUp } from "../../../src/main/images/keyring/keyring.js";
 import { NodeCredentialFiles } from "../../../src/main/images/keyring/node-files.js";
 import { standalonePullSecrets, type PullSecrets } from "../../../src/main/images/keyring/pull-secrets.js";
@@ -165,28 +166,33 @@ test("the pod's secrets come before the node's files and providers; the same cre
       return Promise.resolve({ secrets: [secret], missing: [] });
     },
   };
-  const node = [
-    { forImage: () => Promise.resolve([auth("file"), auth("secret")]) },
-    { forImage: () => Promise.resolve([auth("provider"), auth("file")]) },
-  ];
+  const files = { forImage: () => Promise.resolve([auth("file"), auth("secret")]) };
+  const account = { kind: "serviceAccount", uid: "sa-1", namespace: "default", name: "robot" } as const;
+  const ofAccount: PullCredentials = { auth: auth("account"), source: account };
+  const ofNode = (name: string): PullCredentials => ({ auth: auth(name), source: { kind: "node" } });
+  const providers: ProviderCredentials = {
+    forImage: () => Promise.resolve([ofNode("provider"), ofNode("file"), ofAccount]),
+    ofServiceAccount: (_pod, image) => Promise.resolve(image === "registry.io/a" ? [ofAccount] : []),
+  };
   const events = { pod: () => assert.fail("no event"), node: () => undefined };
-  const keyring = new KeyringCredentials({ secrets, node, events });
+  const keyring = new KeyringCredentials({ secrets, files, providers, events });
   const found = await keyring.forImage(makePod(), "registry.io/a:1", never);
   assert.deepEqual(
     found.map(({ auth, source }) => `${source.kind} ${auth.username}`),
-    ["secret secret", "node file", "node provider"],
+    ["secret secret", "node file", "node provider", "serviceAccount account"],
   );
-  const own = await keyring.ofPod(makePod(), "registry.io/a:1", never);
-  assert.equal(own.length, 1);
-  assert.deepEqual(own[0], found[0]);
-  assert.deepEqual(await keyring.ofPod(makePod(), "other.io/a:1", never), []);
+  for (const kind of ["secret", "serviceAccount"] as const) {
+    const expected = found.filter(({ source }) => source.kind === kind);
+    assert.deepEqual(await keyring.ofPod(makePod(), "registry.io/a:1", kind, never), expected);
+    assert.deepEqual(await keyring.ofPod(makePod(), "other.io/a:1", kind, never), []);
+  }
 });
 
 test("secrets that a stand-alone node can't have are told with their names", async () => {
   const events: string[] = [];
   const keyring = new KeyringCredentials({
     secrets: standalonePullSecrets,
-    node: [],
+    files: { forImage: () => Promise.resolve([]) },
     events: {
       pod: (_pod, { type, reason, message }) => events.push(`${type} ${reason}: ${message}`),
       node: () => undefined,

@@ -33,6 +33,9 @@ const none = (): Promise<CredentialSource[]> => Promise.resolve([]);
 const secret = (name: string, credentialHash = "hash"): CredentialSource => {
   return { kind: "secret", uid: `uid-${name}`, namespace: "default", name, credentialHash };
 };
+const account = (name: string, uid = `uid-${name}`): CredentialSource => {
+  return { kind: "serviceAccount", uid, namespace: "default", name };
+};
 
 test("policies: which images need proof", () => {
   const allowlist = ["registry.io/team/*", "busybox", "other.io/*"];
@@ -76,9 +79,10 @@ test("what was written reads back, whatever the names are", () => {
   const secrets = fc.array(fc.record({ uid: text, namespace: text, name: text, credentialHash: text }), {
     maxLength: 3,
   });
+  const accounts = fc.array(fc.record({ uid: text, namespace: text, name: text }), { maxLength: 3 });
   const credentials = fc.oneof(
     fc.constant({ nodePodsAccessible: true }),
-    secrets.map((kubernetesSecrets) => ({ kubernetesSecrets })),
+    fc.record({ kubernetesSecrets: secrets, kubernetesServiceAccounts: accounts }, { requiredKeys: [] }),
   );
   fc.assert(
     fc.property(text, fc.dictionary(text, credentials), (imageRef, credentialMapping) => {
@@ -105,6 +109,8 @@ test("garbage is told, never thrown at random", () => {
     `{${head},"imageRef":"a","lastUpdatedTime":"yesterday"}`,
     `{${head},"imageRef":"a","lastUpdatedTime":"2026-01-01T00:00:00Z","credentialMapping":[]}`,
     `{${head},"imageRef":"a","lastUpdatedTime":"2026-01-01T00:00:00Z","credentialMapping":{"a":{"kubernetesSecrets":[{}]}}}`,
+    `{${head},"imageRef":"a","lastUpdatedTime":"2026-01-01T00:00:00Z","credentialMapping":{"a":{"kubernetesServiceAccounts":[{"uid":"u","name":"n"}]}}}`,
+    `{${head},"imageRef":"a","lastUpdatedTime":"2026-01-01T00:00:00Z","credentialMapping":{"a":{"kubernetesServiceAccounts":{}}}}`,
   ]) {
     assert.throws(() => readRecord(text), { name: "PullRecordError" }, text);
     assert.throws(() => readIntent(text), { name: "PullRecordError" }, text);
@@ -122,6 +128,50 @@ test("secrets of a record: one entry each, the newest hundred; the node's access
   assert.equal(known.kubernetesSecrets?.length, 100);
   assert.deepEqual(withSource(known, { kind: "node" }), { nodePodsAccessible: true });
   assert.deepEqual(withSource({ nodePodsAccessible: true }, secret("a")), { nodePodsAccessible: true });
+});
+
+test("service accounts of a record stand beside its secrets: one entry each, the newest hundred", () => {
+  const withSecret = withSource(undefined, secret("a"));
+  const both = withSource(withSecret, account("robot"));
+  assert.deepEqual(both, {
+    kubernetesSecrets: [{ uid: "uid-a", namespace: "default", name: "a", credentialHash: "hash" }],
+    kubernetesServiceAccounts: [{ uid: "uid-robot", namespace: "default", name: "robot" }],
+  });
+  assert.equal(withSource(both, account("robot")), both);
+  assert.equal(withSource(both, secret("a")), both);
+  assert.equal(withSource(both, account("robot", "made anew")).kubernetesServiceAccounts?.length, 2);
+  let many: ReturnType<typeof withSource> = both;
+  for (let i = 0; i < 150; i++) many = withSource(many, account(`s${i}`));
+  assert.equal(many.kubernetesServiceAccounts?.length, 100);
+  assert.deepEqual(many.kubernetesSecrets, both.kubernetesSecrets);
+  assert.deepEqual(withSource(both, undefined), { nodePodsAccessible: true });
+});
+
+test("an image that came with a service account's token is for pods of that account", async (t) => {
+  const { access, root } = await world(t);
+  await access.pulling("a:1");
+  await access.pulled("a:1", REF, account("robot"));
+  const text = await readFile(join(root, "image_manager", "pulled", recordName(REF)), "utf8");
+  assert.match(
+    text,
+    /"a":\{"kubernetesServiceAccounts":\[\{"uid":"uid-robot","namespace":"default","name":"robot"\}\]\}/,
+  );
+  const asked: string[] = [];
+  const needsProof = (...sources: CredentialSource[]) =>
+    access.mustProve("a:1", REF, (kind) => {
+      asked.push(kind);
+      return Promise.resolve(sources);
+    });
+  assert.equal(await needsProof(account("robot")), false);
+  assert.equal(await needsProof(account("other")), true);
+  assert.equal(await needsProof(account("robot", "made anew")), true, "another account of that name");
+  assert.equal(await needsProof({ kind: "node" }, secret("robot")), true);
+  assert.equal(await needsProof(), true);
+  assert.deepEqual(new Set(asked), new Set(["serviceAccount"]), "no secret is read for nothing");
+  await access.pulled("a:1", REF, secret("pull"));
+  asked.length = 0;
+  assert.equal(await needsProof(secret("pull")), false);
+  assert.deepEqual(asked, ["secret"], "no plugin is run for nothing");
 });
 
 const PRELOADED_OPEN = verificationPolicy("NeverVerifyPreloadedImages", []);

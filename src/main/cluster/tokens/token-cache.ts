@@ -90,7 +90,8 @@ export class TokenCache {
     return answer;
   }
 
-  private async request({ pod, audience, expirationSeconds }: TokenRequest): Promise<Issued> {
+  private async request(request: TokenRequest): Promise<Issued> {
+    const { pod, audience, expirationSeconds, serviceAccountUid } = request;
     const { name, namespace, uid } = pod.metadata;
     const answer = await this.deps.client.createSub<TokenAnswer>(
       SERVICE_ACCOUNTS,
@@ -99,7 +100,7 @@ export class TokenCache {
       {
         apiVersion: "authentication.k8s.io/v1",
         kind: "TokenRequest",
-        metadata: {},
+        metadata: serviceAccountUid === undefined ? {} : { uid: serviceAccountUid },
         spec: {
           audiences: audience === undefined ? [] : [audience],
           ...(expirationSeconds !== undefined && { expirationSeconds }),
@@ -148,6 +149,6 @@ function nameOf({ pod }: TokenRequest): string {
 }
 
 function keyOf(request: TokenRequest): string {
-  const { pod, audience = "", expirationSeconds = 0 } = request;
-  return JSON.stringify([nameOf(request), audience, expirationSeconds, pod.metadata.uid]);
+  const { pod, audience = "", expirationSeconds = 0, serviceAccountUid = "" } = request;
+  return JSON.stringify([nameOf(request), audience, expirationSeconds, pod.metadata.uid, serviceAccountUid]);
 }

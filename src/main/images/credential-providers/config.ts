@@ -1,14 +1,35 @@
 // What --image-credential-provider-config says, as data. Field names are CredentialProviderConfig's
 // (https://kubernetes.io/docs/reference/config-api/kubelet-config.v1/).
 
+/** Of the configuration file, and of what is said to a plugin, that know of service accounts. */
+export const TOKEN_CONFIG_VERSION = "kubelet.config.k8s.io/v1";
+export const TOKEN_PLUGIN_VERSION = "credentialprovider.kubelet.k8s.io/v1";
 /** Versions of the configuration file. */
-export const CONFIG_VERSIONS: readonly string[] = ["v1", "v1beta1", "v1alpha1"].map(
-  (v) => `kubelet.config.k8s.io/${v}`,
-);
+export const CONFIG_VERSIONS: readonly string[] = [
+  TOKEN_CONFIG_VERSION,
+  "kubelet.config.k8s.io/v1beta1",
+  "kubelet.config.k8s.io/v1alpha1",
+];
 /** Versions of what is said to a plugin. */
-export const PLUGIN_VERSIONS: readonly string[] = ["v1", "v1beta1", "v1alpha1"].map(
-  (v) => `credentialprovider.kubelet.k8s.io/${v}`,
-);
+export const PLUGIN_VERSIONS: readonly string[] = [
+  TOKEN_PLUGIN_VERSION,
+  "credentialprovider.kubelet.k8s.io/v1beta1",
+  "credentialprovider.kubelet.k8s.io/v1alpha1",
+];
+
+/** What an answer that was given for a token is kept by: the account, or the token itself. */
+export const TOKEN_CACHE_TYPES = ["ServiceAccount", "Token"] as const;
+export type TokenCacheType = (typeof TOKEN_CACHE_TYPES)[number];
+
+export interface TokenAttributes {
+  serviceAccountTokenAudience: string;
+  cacheType: TokenCacheType;
+  /** Pods without a service account are not served. */
+  requireServiceAccount: boolean;
+  /** Annotations of the account that the plugin is told; an account without one of these is not served. */
+  requiredServiceAccountAnnotationKeys: readonly string[];
+  optionalServiceAccountAnnotationKeys: readonly string[];
+}
 
 export interface CredentialProviderSettings {
   /** The executable's name in --image-credential-provider-bin-dir. */
@@ -20,7 +41,7 @@ export interface CredentialProviderSettings {
   args: string[];
   env: { name: string; value: string }[];
   /** Present: the plugin wants a token of the pod's service account. */
-  tokenAttributes?: { requireServiceAccount: boolean };
+  tokenAttributes?: TokenAttributes;
 }
 
 /** The configuration can't be used: the start ends here, as pods would fail later and elsewhere. */

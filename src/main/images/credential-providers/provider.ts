@@ -1,16 +1,19 @@
 // One credential provider: which images it is asked about, what it answered and for how long that holds, and one run at a
-// time per image however many pods wait for it.
+// time per image (and token) however many pods wait for it.
+// What must hold: what was answered for one service account is given to no pod of another.
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { lookUp } from "../keyring/keyring.js";
 import { matchesImage } from "../keyring/image-match.js";
+import { cacheKey, runKey } from "./cache-keys.js";
 import type { CredentialProviderSettings } from "./config.js";
-import type { CacheKeyType, PluginResponse } from "./response.js";
+import type { PluginQuestion } from "./exec-plugin.js";
+import { CACHE_KEY_TYPES, PluginError, type CacheKeyType, type PluginResponse } from "./response.js";
 import { SharedRuns } from "./shared-runs.js";
 
 export type RunPlugin = (
   settings: CredentialProviderSettings,
-  image: string,
+  question: PluginQuestion,
   signal: AbortSignal,
 ) => Promise<PluginResponse>;
 
@@ -39,45 +42,49 @@ export class CredentialProvider {
     return this.settings.matchImages.some((pattern) => matchesImage(pattern, image));
   }
 
-  /** `image` is registry and repository. Rejects with PluginError, or the signal's reason. */
-  async forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]> {
-    const known = this.cached(image);
-    return lookUp(known ?? (await this.runs.run(image, signal, (shared) => this.ask(image, shared))), image);
+  /** Rejects with PluginError, or the signal's reason. */
+  async credentials(question: PluginQuestion, signal: AbortSignal): Promise<AuthConfig[]> {
+    const known = this.cached(question);
+    const ask = (shared: AbortSignal) => this.ask(question, shared);
+    return lookUp(known ?? (await this.runs.run(runKey(question), signal, ask)), question.image);
   }
 
-  private cached(image: string): PluginResponse["auths"] | undefined {
+  private cached(question: PluginQuestion): PluginResponse["auths"] | undefined {
     const now = this.clock.monotonic();
     this.purge(now);
-    for (const type of ["Image", "Registry", "Global"] as const) {
-      const found = this.kept.get(keyOf(type, image));
+    for (const type of CACHE_KEY_TYPES) {
+      const found = this.kept.get(this.keyOf(type, question));
       if (found !== undefined && found.until > now) return found.auths;
     }
     return undefined;
   }
 
-  private async ask(image: string, signal: AbortSignal): Promise<PluginResponse["auths"]> {
-    const { auths, cacheKeyType, cacheDurationMs } = await this.run(this.settings, image, signal);
+  private async ask(question: PluginQuestion, signal: AbortSignal): Promise<PluginResponse["auths"]> {
+    const { auths, cacheKeyType, cacheDurationMs } = await this.run(this.settings, question, signal);
+    this.refuseEcho(question, auths);
     const durationMs = cacheDurationMs ?? this.settings.defaultCacheDurationMs;
     if (durationMs > 0) {
-      this.kept.set(keyOf(cacheKeyType, image), { auths, until: this.clock.monotonic() + durationMs });
+      this.kept.set(this.keyOf(cacheKeyType, question), { auths, until: this.clock.monotonic() + durationMs });
     }
     return auths;
+  }
+
+  /** A token is one pod's; kept by its account it would serve others, and outlive the pod. */
+  private refuseEcho({ identity }: PluginQuestion, auths: PluginResponse["auths"]): void {
+    const { name, tokenAttributes } = this.settings;
+    if (identity === undefined || tokenAttributes?.cacheType === "Token") return;
+    if ([...auths.values()].some(({ password }) => password === identity.token)) {
+      throw new PluginError(name, "gave the pod's token back as a password, which needs cacheType Token");
+    }
+  }
+
+  private keyOf(type: CacheKeyType, question: PluginQuestion): string {
+    return cacheKey(type, question, this.settings.tokenAttributes?.cacheType);
   }
 
   private purge(now: number): void {
     if (now - this.purgedAt < PURGE_MS) return;
     this.purgedAt = now;
     for (const [key, { until }] of this.kept) if (until <= now) this.kept.delete(key);
-  }
-}
-
-function keyOf(type: CacheKeyType, image: string): string {
-  switch (type) {
-    case "Image":
-      return `image ${image}`;
-    case "Registry":
-      return `registry ${image.split("/", 1)[0] ?? ""}`;
-    case "Global":
-      return "global";
   }
 }

@@ -1,17 +1,20 @@
 // All credential providers of the node, asked in the order of the configuration. One that fails costs the pull its
 // credentials, not the pull: others may have some, and the registry may want none.
+import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { verbose, type Logger } from "../../../shared/log/logger.js";
 import {
   credentialProviderMetrics,
   type CredentialProviderMetrics,
 } from "../../../shared/metrics/credential-providers.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { NodeCredentials } from "../keyring/keyring-credentials.js";
+import type { ClusterAccess } from "../../cluster/port.js";
+import type { PullCredentials } from "../credentials.js";
+import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { CredentialProviderSettings } from "./config.js";
-import { execPlugin } from "./exec-plugin.js";
+import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import type { LoadedProviders } from "./load-config.js";
+import { introduce, isPodIdentityError } from "./pod-identity.js";
 import { CredentialProvider } from "./provider.js";
 import { isPluginError, type PluginResponse } from "./response.js";
 
@@ -19,12 +22,13 @@ export interface ProvidersDeps {
   clock: Clock;
   log: Logger;
   registry: ThreadRegistry;
+  /** Absent on a stand-alone node. */
+  cluster?: ClusterAccess | undefined;
 }
 
-export class CredentialProviders implements NodeCredentials {
+export class CredentialProviders implements ProviderCredentials {
   private readonly providers: CredentialProvider[];
   private readonly metrics: CredentialProviderMetrics;
-  private readonly told = new Set<string>();
 
   constructor(
     private readonly loaded: LoadedProviders,
@@ -34,53 +38,85 @@ export class CredentialProviders implements NodeCredentials {
     this.metrics.configured(loaded.hash);
     const run = this.exec.bind(this);
     this.providers = loaded.providers.map((settings) => new CredentialProvider(settings, deps.clock, run));
+    if (deps.cluster === undefined) this.tellIdle();
   }
 
-  async forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]> {
-    const asked = this.providers.filter((provider) => provider.matches(image) && this.canAsk(provider.settings));
-    const answers = await Promise.all(asked.map((provider) => this.ask(provider, image, signal)));
-    return answers.flat();
+  forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
+    return this.askAll(this.providers, pod, image, signal);
   }
 
-  /** Static pods have no service account, and tokens of others are not passed on. */
-  private canAsk({ name, tokenAttributes }: CredentialProviderSettings): boolean {
-    if (tokenAttributes?.requireServiceAccount !== true) return true;
-    if (!this.told.has(name)) {
-      this.told.add(name);
-      const why = "it requires a service account, and tokens of pods' service accounts are given to no provider yet";
-      this.deps.log.warn({ provider: name }, `credential provider ${name} is not asked: ${why}`);
-    }
-    return false;
+  async ofServiceAccount(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
+    const wanted = this.providers.filter(({ settings }) => settings.tokenAttributes !== undefined);
+    const found = await this.askAll(wanted, pod, image, signal);
+    return found.filter(({ source }) => source.kind === "serviceAccount");
   }
 
-  private async ask(provider: CredentialProvider, image: string, signal: AbortSignal): Promise<AuthConfig[]> {
+  private async askAll(
+    providers: readonly CredentialProvider[],
+    pod: Pod,
+    image: string,
+    signal: AbortSignal,
+  ): Promise<PullCredentials[]> {
+    const asked = providers.filter((provider) => provider.matches(image));
+    return (await Promise.all(asked.map((provider) => this.ask(provider, pod, image, signal)))).flat();
+  }
+
+  private async ask(
+    provider: CredentialProvider,
+    pod: Pod,
+    image: string,
+    signal: AbortSignal,
+  ): Promise<PullCredentials[]> {
+    const { name, tokenAttributes } = provider.settings;
+    const { log, cluster } = this.deps;
     try {
-      return await provider.forImage(image, signal);
+      const introduction =
+        tokenAttributes === undefined
+          ? ({ kind: "nobody" } as const)
+          : await introduce(pod, tokenAttributes, cluster, signal);
+      if (introduction.kind === "not served") {
+        // Not to have an annotation is how a workload stays out.
+        verbose(log, 5)?.({ provider: name, image }, `credential provider ${name} is not asked: ${introduction.why}`);
+        return [];
+      }
+      const identity = introduction.kind === "account" ? introduction.identity : undefined;
+      const auths = await provider.credentials({ image, identity }, signal);
+      const source =
+        identity === undefined
+          ? ({ kind: "node" } as const)
+          : ({ kind: "serviceAccount", ...identity.account } as const);
+      return auths.map((auth) => ({ auth, source }));
     } catch (error) {
-      if (!isPluginError(error)) throw error;
-      const { name } = provider.settings;
-      this.deps.log.error(
-        { provider: name, image, err: error },
-        `no credentials for image "${image}": ${error.message}`,
-      );
+      if (!isPluginError(error) && !isPodIdentityError(error)) throw error;
+      const why = isPluginError(error) ? error.message : `credential provider ${name} is not asked: ${error.message}`;
+      log.error({ provider: name, image, err: error }, `no credentials for image "${image}": ${why}`);
       return [];
     }
   }
 
   private async exec(
     settings: CredentialProviderSettings,
-    image: string,
+    question: PluginQuestion,
     signal: AbortSignal,
   ): Promise<PluginResponse> {
     const { clock } = this.deps;
     const startedAt = clock.monotonic();
     try {
-      return await execPlugin({ binDir: this.loaded.binDir, settings, image, clock, signal });
+      return await execPlugin({ binDir: this.loaded.binDir, settings, question, clock, signal });
     } catch (error) {
       if (isPluginError(error)) this.metrics.failed(settings.name);
       throw error;
     } finally {
       this.metrics.ran(settings.name, clock.monotonic() - startedAt);
+    }
+  }
+
+  /** A stand-alone node has static pods only. */
+  private tellIdle(): void {
+    for (const { name, tokenAttributes } of this.loaded.providers) {
+      if (tokenAttributes?.requireServiceAccount !== true) continue;
+      const why = "it requires a service account, and pods of a node without a cluster have none";
+      this.deps.log.warn({ provider: name }, `credential provider ${name} is never asked: ${why}`);
     }
   }
 }

@@ -29,7 +29,8 @@ export function isPluginError(error: unknown): error is PluginError {
 }
 
 const KIND = "CredentialProviderResponse";
-const CACHE_KEY_TYPES: readonly CacheKeyType[] = ["Image", "Registry", "Global"];
+/** From the narrowest to the widest. */
+export const CACHE_KEY_TYPES: readonly CacheKeyType[] = ["Image", "Registry", "Global"];
 
 /** Throws PluginError. */
 export function readResponse(text: string, plugin: string, apiVersion: string): PluginResponse {

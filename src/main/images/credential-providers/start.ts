@@ -1,5 +1,5 @@
 // Credential providers of a node: nothing of them is loaded when the flags are not given.
-import type { NodeCredentials } from "../keyring/keyring-credentials.js";
+import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { ProviderFlags } from "./load-config.js";
 import type { ProvidersDeps } from "./providers.js";
 
@@ -7,7 +7,7 @@ import type { ProvidersDeps } from "./providers.js";
 export async function startCredentialProviders(
   flags: ProviderFlags,
   deps: ProvidersDeps,
-): Promise<NodeCredentials | undefined> {
+): Promise<ProviderCredentials | undefined> {
   if (flags.imageCredentialProviderConfig === "" && flags.imageCredentialProviderBinDir === "") return undefined;
   const [{ loadProviders }, { CredentialProviders }] = await Promise.all([
     import("./load-config.js"),

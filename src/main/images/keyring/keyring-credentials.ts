@@ -1,9 +1,10 @@
-// All credentials for an image in upstream's order: the pod's secrets, the node's files, the credential providers.
+// All credentials for an image in upstream's order: the pod's secrets, the node's files, the credential providers, whose
+// credentials are the node's or the pod's service account's.
 import { createHash } from "node:crypto";
 import type { Pod } from "../../../shared/api/pod.js";
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { EventRecorder } from "../../events/recorder.js";
-import type { ImageCredentials, PullCredentials } from "../credentials.js";
+import type { ImageCredentials, OwnKind, PullCredentials } from "../credentials.js";
 import { fullRepository } from "../image-name.js";
 import { lookUp } from "./keyring.js";
 import type { PullSecret, PullSecrets } from "./pull-secrets.js";
@@ -14,10 +15,18 @@ export interface NodeCredentials {
   forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]>;
 }
 
+/** Plugins, asked for a pod. `image` as above. */
+export interface ProviderCredentials {
+  forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
+  /** Only what they give for a token of the pod's service account. */
+  ofServiceAccount(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
+}
+
 export interface KeyringDeps {
   secrets: PullSecrets;
-  /** Asked in this order. */
-  node: readonly NodeCredentials[];
+  files: NodeCredentials;
+  /** Absent: none are configured. */
+  providers?: ProviderCredentials | undefined;
   events: EventRecorder;
 }
 
@@ -32,14 +41,21 @@ export class KeyringCredentials implements ImageCredentials {
     }
     const repository = fullRepository(image);
     const found = ofSecrets(secrets, repository);
-    for (const keeper of this.deps.node) {
-      for (const auth of await keeper.forImage(repository, signal)) found.push({ auth, source: { kind: "node" } });
-    }
+    const { files, providers } = this.deps;
+    for (const auth of await files.forImage(repository, signal)) found.push({ auth, source: { kind: "node" } });
+    if (providers !== undefined) found.push(...(await providers.forImage(pod, repository, signal)));
     return withoutRepeats(found);
   }
 
-  async ofPod(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
-    return ofSecrets((await this.deps.secrets.forPod(pod, signal)).secrets, fullRepository(image));
+  async ofPod(pod: Pod, image: string, kind: OwnKind, signal: AbortSignal): Promise<PullCredentials[]> {
+    const { secrets, providers } = this.deps;
+    const repository = fullRepository(image);
+    switch (kind) {
+      case "secret":
+        return ofSecrets((await secrets.forPod(pod, signal)).secrets, repository);
+      case "serviceAccount":
+        return (await providers?.ofServiceAccount(pod, repository, signal)) ?? [];
+    }
   }
 }
 

@@ -6,8 +6,8 @@ import type { CredentialSource } from "../credentials.js";
 
 const WRITTEN_VERSION = "kubelet.config.k8s.io/v1beta1";
 const READ_VERSIONS: readonly unknown[] = [WRITTEN_VERSION, "kubelet.config.k8s.io/v1alpha1"];
-/** A secret that is rotated ever again must not grow its record without end. */
-const SECRETS_KEPT = 100;
+/** Of each list: a secret or an account that is made ever again must not grow its record without end. */
+const KEPT = 100;
 
 export interface ImagePullIntent {
   /** As a container's image field has it, with its tag. */
@@ -15,11 +15,14 @@ export interface ImagePullIntent {
 }
 
 export type ImagePullSecret = Omit<Extract<CredentialSource, { kind: "secret" }>, "kind">;
+export type ImagePullServiceAccount = Omit<Extract<CredentialSource, { kind: "serviceAccount" }>, "kind">;
+type Coordinates = ImagePullServiceAccount;
 
 export interface ImagePullCredentials {
   /** Every pod of the node may use it: the credentials were the node's, or none were needed. */
   nodePodsAccessible?: boolean;
   kubernetesSecrets?: ImagePullSecret[];
+  kubernetesServiceAccounts?: ImagePullServiceAccount[];
 }
 
 export interface ImagePulledRecord {
@@ -78,17 +81,49 @@ export function readRecord(text: string): ImagePulledRecord {
 
 /** The credentials with one more that the image was pulled with; undefined source: none were needed. */
 export function withSource(
-  known: ImagePullCredentials | undefined,
+  known: ImagePullCredentials = {},
   source: CredentialSource | undefined,
 ): ImagePullCredentials {
-  if (known?.nodePodsAccessible === true || source?.kind !== "secret") return { nodePodsAccessible: true };
-  const { uid, namespace, name, credentialHash } = source;
-  const others = (known?.kubernetesSecrets ?? []).filter((secret) => !sameSecret(secret, source));
-  return { kubernetesSecrets: [...others, { uid, namespace, name, credentialHash }].slice(-SECRETS_KEPT) };
+  if (known.nodePodsAccessible === true || source === undefined) return { nodePodsAccessible: true };
+  switch (source.kind) {
+    case "node":
+      return { nodePodsAccessible: true };
+    case "secret": {
+      const { kubernetesSecrets = [] } = known;
+      const { uid, namespace, name, credentialHash } = source;
+      const isKnown = kubernetesSecrets.some((one) => isSame(one, source) && one.credentialHash === credentialHash);
+      if (isKnown) return known;
+      return { ...known, kubernetesSecrets: added(kubernetesSecrets, { uid, namespace, name, credentialHash }) };
+    }
+    case "serviceAccount": {
+      const { kubernetesServiceAccounts = [] } = known;
+      const { uid, namespace, name } = source;
+      if (kubernetesServiceAccounts.some((one) => isSame(one, source))) return known;
+      return { ...known, kubernetesServiceAccounts: added(kubernetesServiceAccounts, { uid, namespace, name }) };
+    }
+  }
 }
 
-export function sameSecret(a: Omit<ImagePullSecret, "credentialHash">, b: Omit<ImagePullSecret, "credentialHash">) {
+/** May who has these credentials use the image? The same object, or (for secrets) the same content in another. */
+export function grants(known: ImagePullCredentials, source: CredentialSource): boolean {
+  switch (source.kind) {
+    case "node":
+      return false;
+    case "secret":
+      return (known.kubernetesSecrets ?? []).some(
+        (one) => isSame(one, source) || one.credentialHash === source.credentialHash,
+      );
+    case "serviceAccount":
+      return (known.kubernetesServiceAccounts ?? []).some((one) => isSame(one, source));
+  }
+}
+
+function isSame(a: Coordinates, b: Coordinates): boolean {
   return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
+}
+
+function added<T extends Coordinates>(list: readonly T[], one: T): T[] {
+  return [...list.filter((other) => !isSame(other, one)), one].slice(-KEPT);
 }
 
 function members(text: string, kind: string): Record<string, unknown> {
@@ -105,18 +140,31 @@ function members(text: string, kind: string): Record<string, unknown> {
 
 function credentialsOf(value: unknown): ImagePullCredentials {
   if (!isObject(value)) throw new PullRecordError("its credentials are not an object");
-  const { nodePodsAccessible, kubernetesSecrets = [] } = value;
+  const { nodePodsAccessible, kubernetesSecrets, kubernetesServiceAccounts } = value;
   if (nodePodsAccessible === true) return { nodePodsAccessible };
-  if (!Array.isArray(kubernetesSecrets)) throw new PullRecordError("its kubernetesSecrets are not a list");
-  return { kubernetesSecrets: kubernetesSecrets.map(secretOf) };
+  const read = <T>(list: unknown, name: string, one: (value: unknown) => T): Record<string, T[]> => {
+    if (list === undefined) return {};
+    if (!Array.isArray(list)) throw new PullRecordError(`its ${name} are not a list`);
+    return { [name]: list.map(one) };
+  };
+  return {
+    ...read(kubernetesSecrets, "kubernetesSecrets", secretOf),
+    ...read(kubernetesServiceAccounts, "kubernetesServiceAccounts", coordinatesOf),
+  };
 }
 
 function secretOf(value: unknown): ImagePullSecret {
-  const { uid, namespace, name, credentialHash = "" } = isObject(value) ? value : {};
-  const texts = [uid, namespace, name, credentialHash];
-  if (!texts.every((text) => typeof text === "string")) throw new PullRecordError("one of its secrets is incomplete");
-  const [u = "", n = "", m = "", h = ""] = texts;
-  return { uid: u, namespace: n, name: m, credentialHash: h };
+  const { credentialHash = "" } = isObject(value) ? value : {};
+  if (typeof credentialHash !== "string") throw new PullRecordError("one of its secrets has no hash");
+  return { ...coordinatesOf(value), credentialHash };
+}
+
+function coordinatesOf(value: unknown): Coordinates {
+  const { uid, namespace, name } = isObject(value) ? value : {};
+  if (typeof uid !== "string" || typeof namespace !== "string" || typeof name !== "string") {
+    throw new PullRecordError("one of its secrets or service accounts is incomplete");
+  }
+  return { uid, namespace, name };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -6,17 +6,17 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { AccessCheck, PullRecordMetrics } from "../../../shared/metrics/pull-records.js";
-import type { CredentialSource } from "../credentials.js";
-import type { ImageAccess } from "../image-access.js";
+import type { CredentialSource, OwnKind } from "../credentials.js";
+import type { ImageAccess, OwnSources } from "../image-access.js";
 import { withoutTagAndDigest } from "../image-name.js";
 import { KeyedTurns } from "./keyed-turns.js";
 import { RecentRecords } from "./recent-records.js";
 import {
+  grants,
   intentText,
   readIntent,
   readRecord,
   recordText,
-  sameSecret,
   withSource,
   type ImagePullCredentials,
   type ImagePulledRecord,
@@ -64,7 +64,7 @@ export class RecordedAccess implements ImageAccess {
     });
   }
 
-  async mustProve(image: string, imageRef: string, own: () => Promise<CredentialSource[]>): Promise<boolean> {
+  async mustProve(image: string, imageRef: string, own: OwnSources): Promise<boolean> {
     await this.open();
     const check = await this.check(image, imageRef, own).catch((error: unknown): AccessCheck => {
       this.deps.log.error(
@@ -115,14 +115,14 @@ export class RecordedAccess implements ImageAccess {
     return left;
   }
 
-  private async check(image: string, imageRef: string, own: () => Promise<CredentialSource[]>): Promise<AccessCheck> {
+  private async check(image: string, imageRef: string, own: OwnSources): Promise<AccessCheck> {
     const record = await this.record(imageRef);
     const pulledByAgent = record !== undefined || this.underWay.has(image);
     if (!this.deps.needsProof(image, pulledByAgent)) return "credentialPolicyAllowed";
     const known = record?.credentialMapping[withoutTagAndDigest(image)];
     if (known === undefined) return "mustAuthenticate";
     if (known.nodePodsAccessible === true) return "credentialRecordFound";
-    const fitting = (await own()).find((source) => grants(known, source));
+    const fitting = await fittingSource(known, own);
     if (fitting === undefined) return "mustAuthenticate";
     // A secret with a new name or new content has shown itself to be as good as the one that is recorded.
     await this.turns.run(imageRef, () => this.note(image, imageRef, fitting));
@@ -197,10 +197,10 @@ export class RecordedAccess implements ImageAccess {
   }
 }
 
-/** The same secret, whatever it holds now; or the same credentials, whatever secret holds them. */
-function grants({ kubernetesSecrets = [] }: ImagePullCredentials, source: CredentialSource): boolean {
-  if (source.kind !== "secret") return false;
-  return kubernetesSecrets.some(
-    (secret) => sameSecret(secret, source) || secret.credentialHash === source.credentialHash,
-  );
+/** Secrets before plugins, and neither when no record could say yes. */
+async function fittingSource(known: ImagePullCredentials, own: OwnSources): Promise<CredentialSource | undefined> {
+  const { kubernetesSecrets = [], kubernetesServiceAccounts = [] } = known;
+  const fitting = async (kind: OwnKind) => (await own(kind)).find((source) => grants(known, source));
+  const secret = kubernetesSecrets.length > 0 ? await fitting("secret") : undefined;
+  return secret ?? (kubernetesServiceAccounts.length > 0 ? await fitting("serviceAccount") : undefined);
 }

@@ -61,6 +61,14 @@ test("a token is bound to the pod, and one per audience and lifetime", async () 
   assert.equal(await get(), "t4");
 });
 
+test("a token for an account of a certain UID is another one, and asked for with it", async () => {
+  const { get, calls } = world();
+  assert.equal(await get(), "t1");
+  assert.equal(await get({ serviceAccountUid: "sa-1" }), "t2");
+  assert.equal(await get({ serviceAccountUid: "sa-2" }), "t3");
+  assert.deepEqual((calls[1]?.body as { metadata: object }).metadata, { uid: "sa-1" });
+});
+
 test("renewed at four fifths of its life, less up to ten seconds; after a day at the latest", async () => {
   const rows: [grantedSeconds: number, renewedAtMs: number][] = [
     [3600, 0.8 * HOUR - 5000],

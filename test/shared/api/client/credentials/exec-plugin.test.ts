@@ -123,34 +123,21 @@ describe("a run of a plugin that fails", () => {
     await failing({ ...exec, command: "no-such-plugin-anywhere" }, /no-such-plugin-anywhere is not there/);
   });
 
-  it("shows what it said, and not for ever", async () => {
+  it("shows what it said", async () => {
     await failing(await script("echo sorry >&2; exit 7"), /ended with exit status 7: sorry$/);
     await failing(await script("kill -9 $$"), /was killed by SIGKILL$/);
-    await failing(await script("head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1"), /: x{1024}$/);
   });
 
-  it("that floods is killed", async () => {
-    await failing(
-      await script("while :; do echo 0123456789012345678901234567890123456789; done"),
-      /more than 1048576 bytes/,
-    );
-  });
-
-  it("that hangs is killed with what it started", async () => {
-    const pids = join(dir, "pids");
-    const exec = await script(`sleep 1000 & echo $$ $! > ${pids}; wait`);
-    const running = runCommand(exec, "{}", clock);
-    const failed = rejects(running, /gave no answer within 60 s, killed/);
-    let started: string[] = [];
-    while (started.length < 2) {
-      started = (await readFile(pids, "utf8").catch(() => "")).trim().split(" ");
-    }
+  it("that never answers is killed", async () => {
+    const running = runCommand(await script("exec sleep 1000"), "{}", clock);
+    const failed = rejects(running, (error: Error) => {
+      ok(isCredentialError(error));
+      match(error.message, /^the credential plugin .* gave no answer within 60 s, killed$/);
+      return true;
+    });
+    while (clock.pending === 0) await new Promise(setImmediate);
     clock.step(60_000);
     await failed;
-    // A process that is gone, or nobody's any more (zombie of an init that does not reap).
-    const isOver = async (pid: string): Promise<boolean> =>
-      / [ZX] /.test(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => " X "));
-    for (const pid of started) while (!(await isOver(pid))) await new Promise(setImmediate);
     equal(clock.pending, 0);
   });
 });

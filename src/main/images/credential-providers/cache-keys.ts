@@ -1,0 +1,40 @@
+// By what an answer of a plugin is kept, and which runs are one: the image, its registry or everything, and whose token the
+// plugin was told. No key holds a token itself.
+import { createHash } from "node:crypto";
+import type { TokenCacheType } from "./config.js";
+import type { PluginQuestion } from "./exec-plugin.js";
+import type { PodIdentity } from "./pod-identity.js";
+import type { CacheKeyType } from "./response.js";
+
+/** An answer that was given for another account, other annotations, or (Token) another token has another key. */
+export function cacheKey(
+  type: CacheKeyType,
+  { image, identity }: PluginQuestion,
+  cacheType: TokenCacheType | undefined,
+): string {
+  const whose = identity === undefined ? [] : accountKey(identity, cacheType ?? "Token");
+  return JSON.stringify([type, scopeOf(type, image), ...whose]);
+}
+
+/** A run is shared by those who would tell the plugin the very same. */
+export function runKey({ image, identity }: PluginQuestion): string {
+  return JSON.stringify([image, ...(identity === undefined ? [] : accountKey(identity, "Token"))]);
+}
+
+function accountKey({ account, annotations, token }: PodIdentity, cacheType: TokenCacheType): unknown[] {
+  const { namespace, name, uid } = account;
+  const told = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
+  const key = [namespace, name, uid, told];
+  return cacheType === "Token" ? [...key, createHash("sha256").update(token).digest("hex")] : key;
+}
+
+function scopeOf(type: CacheKeyType, image: string): string {
+  switch (type) {
+    case "Image":
+      return image;
+    case "Registry":
+      return image.split("/", 1)[0] ?? "";
+    case "Global":
+      return "";
+  }
+}
