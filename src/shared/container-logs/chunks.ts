@@ -61,7 +61,9 @@ async function* plain(
 async function* gunzipped(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK });
   // Its failure reaches us through the stream that we read.
-  const piped = pipeline(copies(plain(handle, signal, WHOLE, new ChunkMemory())), gunzip, { signal }).catch(() => undefined);
+  const piped = pipeline(copies(plain(handle, signal, WHOLE, new ChunkMemory())), gunzip, { signal }).catch(
+    () => undefined,
+  );
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } finally {
