@@ -10,7 +10,7 @@ export type Wake = "grew" | "changed" | "timeout";
 /** What tells that the file followed is whole, or has another name. */
 const ENDS = IN.CLOSE_WRITE | IN.MOVE_SELF;
 /** While a file grows it is read this often, and nobody is told of each line. */
-const REST_MS = 40;
+const REST_MS = 100;
 
 export class LogWatch implements Disposable {
   /** A writer has closed the file followed now: when nobody has it open for writing any more, it is whole. */

@@ -30,7 +30,7 @@ test("growth wakes a reader that found nothing; one that found something rests, 
 
   const rested = look(true);
   await file.appendFile("c");
-  clock.step(40);
+  clock.step(100);
   assert.equal(await rested, "grew");
 
   assert.equal(await look(false), "grew", "what came during the rests was not told of");
