@@ -1,12 +1,14 @@
 // Pods made of API objects, on a real runtime: what containers see of config maps, secrets, tokens and services, and that
 // updates reach them while they run.
 import assert from "node:assert/strict";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";
 import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
 import { NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { isPodSignerServed, PodSigner } from "../support/pod-signer.js";
 
 let cluster: ClusterNode;
 let api: ApiKit;
@@ -14,7 +16,7 @@ let api: ApiKit;
 const namespace = `volumes-${process.pid}`;
 
 before(async () => {
-  cluster = await startClusterNode();
+  cluster = await startClusterNode({ flags: ["--feature-gates=PodCertificateRequest=true"] });
   ({ api } = cluster);
   await api.create("namespaces", { metadata: { name: namespace } });
   for (const [resource, name] of [
@@ -139,6 +141,61 @@ test("a pod of all sources: environment, files, access to the API server; update
   await said(made, "color=blue", "the new config map in the container");
   await said(made, "pass=new", "the new secret in the container");
   await said(made, 'labels=tier="gold"', "the new label in the container");
+});
+
+test("certificates of a pod's own: with its key, as the signer says; a refusal keeps its pod from starting", async (t) => {
+  if (!(await isPodSignerServed(api))) {
+    t.skip("certificates.k8s.io/v1beta1 podcertificaterequests are not served");
+    return;
+  }
+  const [signer, end, signerName] = [new PodSigner(), new AbortController(), `nodelet.test/${namespace}`];
+  const denied = signer.refused("Denied", "UnsupportedKeyType", "try ED25519");
+  const answer = (request: ApiObject): Fields =>
+    request.spec?.["podName"] === "denied" ? denied : signer.issued(request);
+  const serving = signer.serve(api, namespace, answer, end.signal);
+  const volumeMounts = [{ name: "id", mountPath: "/id" }];
+  const ofSources = (...sources: Fields[]): Fields => ({
+    securityContext: { runAsUser: 1000 },
+    volumes: [
+      { name: "id", projected: { sources: sources.map((one) => ({ podCertificate: { signerName, ...one } })) } },
+    ],
+  });
+  try {
+    const bundle = { keyType: "ED25519", credentialBundlePath: "bundle" };
+    const pair = { keyType: "ECDSAP384", keyPath: "a/key", certificateChainPath: "a/chain" };
+    const script =
+      'cd /id; stat -Lc "MODE %a %u" bundle; for f in bundle a/key a/chain; do echo "= $f"; cat $f; done; echo END';
+    const made = await pod("certified", script, { volumeMounts }, ofSources(bundle, pair));
+    const lines = await said(made, "END", "the pod to show its certificates");
+    assert.ok(lines.includes("MODE 600 1000"));
+    const [, first = "", key = "", chain = ""] = lines.join("\n").split(/^= .*\n/m);
+    const blocks = first.match(/-----BEGIN [A-Z ]+-----/g);
+    const kinds = ["PRIVATE KEY", "CERTIFICATE", "CERTIFICATE"].map((kind) => `-----BEGIN ${kind}-----`);
+    assert.deepEqual(blocks, kinds);
+    const authority = new X509Certificate(signer.authority.ca);
+    for (const [privateKey, certificates] of [
+      [first, first],
+      [key, chain],
+    ] as const) {
+      const leaf = new X509Certificate(/-----BEGIN CERT[^]*/.exec(certificates)?.[0] ?? "");
+      assert.ok(leaf.verify(authority.publicKey) && leaf.checkPrivateKey(createPrivateKey(privateKey)));
+    }
+    const page = await (await fetch(`${cluster.node.kubelet.url}/metrics`)).text();
+    assert.ok(page.includes(`kubelet_podcertificate_states{signer_name="${signerName}",state="fresh"} 2`));
+
+    await pod("denied", "true", { volumeMounts }, ofSources(bundle));
+    const told = async (): Promise<boolean> => {
+      const { items } = await api.list("events", namespace, { fieldSelector: "involvedObject.name=denied" });
+      const has = (reason: string, text: string): boolean =>
+        items.some((event) => event["reason"] === reason && String(event["message"]).includes(text));
+      const why = 'reason="UnsupportedKeyType" message="try ED25519"';
+      return has("Denied", "was denied") && has("FailedMount", `PodCertificateRequest was permanently denied: ${why}`);
+    };
+    await waitFor(told, { what: "the events of the refusal", timeoutMs: 20_000 });
+  } finally {
+    end.abort();
+    await serving;
+  }
 });
 
 test("a pod waits for what it refers to, says so, and goes on when it comes", async () => {

@@ -16,6 +16,8 @@ import { DirectObjects } from "./objects/direct-objects.js";
 import type { KeptObject, ObjectManager } from "./objects/object-manager.js";
 import { referencesOf } from "./objects/references.js";
 import { WatchedObjects } from "./objects/watched-objects.js";
+import { LazyPodCertificates } from "./pod-certificates/lazy-pod-certificates.js";
+import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
 import type { ClusterObjects } from "./port.js";
 import { TokenCache } from "./tokens/token-cache.js";
 import type { Follow } from "./watching.js";
@@ -30,6 +32,8 @@ export interface ClusterObjectsOptions {
   syncFrequencyMs: number;
   /** The gate of this name. */
   clusterTrustBundleProjection: boolean;
+  /** Absent: gate PodCertificateRequest is off. */
+  podCertificates?: Pick<PodCertificatesDeps, "nodeName" | "makeKey" | "events" | "registry">;
 }
 
 /** The annotation that a controller sets by the size of the cluster: seconds. */
@@ -43,6 +47,7 @@ export class NodeClusterObjects implements ClusterObjects {
   readonly secrets: ObjectManager<Secret>;
   readonly tokens: TokenCache;
   readonly trustAnchors: TrustBundles;
+  readonly podCertificates: LazyPodCertificates;
   private readonly serviceList: Collection<Service>;
   private readonly classes: Collection<RuntimeClass>;
   private readonly listeners = new Set<(uid: string) => void>();
@@ -64,6 +69,7 @@ export class NodeClusterObjects implements ClusterObjects {
       enabled: options.clusterTrustBundleProjection,
       onChange: () => this.changed([...this.trusting]),
     });
+    this.podCertificates = new LazyPodCertificates(this.certificatesDeps(), log);
   }
 
   async services(signal: AbortSignal): Promise<readonly Service[]> {
@@ -100,10 +106,11 @@ export class NodeClusterObjects implements ClusterObjects {
 
   podWanted(pod: Pod): void {
     const { uid, namespace } = pod.metadata;
-    const { configMaps, secrets, trustBundles } = referencesOf(pod);
+    const { configMaps, secrets, trustBundles, certificates } = referencesOf(pod);
     this.configMaps.wanted(uid, namespace, configMaps);
     this.secrets.wanted(uid, namespace, secrets);
     if (trustBundles) this.trusting.add(uid);
+    if (certificates) this.podCertificates.wanted(pod);
     // Begun now, there by the time that the first container needs them.
     if (!isStaticPod(pod)) this.serviceList.start();
     if ((pod.spec.runtimeClassName ?? "") !== "") this.classes.start();
@@ -114,6 +121,7 @@ export class NodeClusterObjects implements ClusterObjects {
     this.secrets.gone(uid);
     this.tokens.podGone(uid);
     this.trusting.delete(uid);
+    this.podCertificates.gone(uid);
   }
 
   onChange(listener: (uid: string) => void): () => void {
@@ -126,6 +134,7 @@ export class NodeClusterObjects implements ClusterObjects {
     this.configMaps.stop();
     this.secrets.stop();
     this.trustAnchors.stop();
+    this.podCertificates.stop();
     this.serviceList.stop();
     this.classes.stop();
     this.listeners.clear();
@@ -138,6 +147,20 @@ export class NodeClusterObjects implements ClusterObjects {
     if (strategy === "Cache") return new CachedObjects({ client, kind, clock, ttlMs: () => this.ttlMs() });
     const idleMs = Math.max(syncFrequencyMs, LEAST_IDLE_MS);
     return new WatchedObjects({ client, kind, follow, clock, onChange, idleMs });
+  }
+
+  private certificatesDeps(): PodCertificatesDeps | undefined {
+    const { client, follow, clock, log, podCertificates } = this.options;
+    if (podCertificates === undefined) return undefined;
+    return {
+      ...podCertificates,
+      client,
+      follow,
+      clock,
+      log: moduleLogger(log, "pod-certificates"),
+      node: () => this.ownNode,
+      onChange: (uid) => this.changed([uid]),
+    };
   }
 
   private ttlMs(): number {

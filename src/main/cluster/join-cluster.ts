@@ -33,6 +33,9 @@ import type { JoinedCluster } from "./membership.js";
 import type { Follow } from "./watching.js";
 import { startPodSync } from "./start-pod-sync.js";
 
+/** To make a key: of 4096 bits it takes seconds on a slow machine. */
+const POD_KEY_MS = 120_000;
+
 export interface JoinParts {
   settings: Settings;
   nodeName: string;
@@ -117,6 +120,14 @@ class Joining implements JoinedCluster {
       strategy: strategyOf(config.get("configMapAndSecretChangeDetectionStrategy")),
       syncFrequencyMs: settings.syncFrequencyMs,
       clusterTrustBundleProjection: config.gate("ClusterTrustBundleProjection"),
+      ...(config.gate("PodCertificateRequest") && {
+        podCertificates: {
+          nodeName: parts.nodeName,
+          makeKey: (keyType) => parts.tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS }),
+          events: parts.recorder,
+          registry: parts.registry,
+        },
+      }),
     });
     this.stops.push(() => objects.stop());
     this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));

@@ -41,6 +41,23 @@ export interface IssuedToken {
   expiresAt: number;
 }
 
+/** A podCertificate source of a pod's projected volume. */
+export interface PodCertificateSource {
+  pod: Pod;
+  volume: string;
+  /** Its place among the volume's sources. */
+  index: number;
+}
+/** Both PEM: the key in PKCS 8, the certificates with the leaf first. */
+export interface PodCredential {
+  key: string;
+  chain: string;
+}
+export interface PodCertificates {
+  /** What was issued last. Rejects with PodCertificateError while there is nothing, or the signal's reason. */
+  get(source: PodCertificateSource, signal: AbortSignal): Promise<PodCredential>;
+}
+
 export interface ClusterObjects {
   client: ApiClient;
   configMaps: ReferencedObjects<ConfigMap>;
@@ -51,6 +68,7 @@ export interface ClusterObjects {
   /** As `services`, without waiting: undefined before the first list. */
   knownServices(): readonly Service[] | undefined;
   trustAnchors: TrustAnchors;
+  podCertificates: PodCertificates;
   /** The class, or undefined when there is none of that name. */
   runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined>;
   /** This node's object as last seen; undefined before. */

@@ -1,6 +1,6 @@
 // Objects of the API that pods refer to, as far as a node agent reads them.
 import type { ApiObject } from "./client/port.js";
-import type { IntOrString, Quantity, ResourceList } from "./meta.js";
+import type { IntOrString, Quantity, ResourceList, Time } from "./meta.js";
 import type { Toleration } from "./pod.js";
 
 export type Namespace = ApiObject;
@@ -153,5 +153,31 @@ export interface CertificateSigningRequest extends ApiObject {
     conditions?: CertificateSigningRequestCondition[];
     /** PEM, in base64. */
     certificate?: string;
+  };
+}
+
+/** certificates.k8s.io/v1beta1, as the API server of 1.36 has it. */
+export interface PodCertificateRequest extends ApiObject {
+  spec: {
+    signerName: string;
+    podName: string;
+    podUID: string;
+    serviceAccountName: string;
+    serviceAccountUID: string;
+    nodeName: string;
+    nodeUID: string;
+    maxExpirationSeconds?: number;
+    /** PKCS 10, DER in base64: its key is the pod's, the rest of it is empty. */
+    stubPKCS10Request: string;
+    unverifiedUserAnnotations?: Record<string, string>;
+  };
+  status?: {
+    /** At most one of "Issued", "Denied", "Failed", with status "True": the signer's last word. */
+    conditions?: { type: string; status: string; reason?: string; message?: string }[];
+    /** PEM, the leaf first. */
+    certificateChain?: string;
+    notBefore?: Time;
+    beginRefreshAt?: Time;
+    notAfter?: Time;
   };
 }

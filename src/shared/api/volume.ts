@@ -57,6 +57,21 @@ export interface DownwardAPIVolumeSource {
   defaultMode?: number;
 }
 
+/** A key of the pod's own, and a certificate of it that the signer issues. */
+export interface PodCertificateProjection {
+  signerName: string;
+  /** "ED25519", "RSA3072", …: see PodKeyType. */
+  keyType: string;
+  /** Of the certificate, seconds; the API server's own default, a day, when absent. */
+  maxExpirationSeconds?: number;
+  /** Paths in the volume, each optional: key and chain in one file, the key, the chain. */
+  credentialBundlePath?: string;
+  keyPath?: string;
+  certificateChainPath?: string;
+  /** For the signer. */
+  userAnnotations?: Record<string, string>;
+}
+
 /** One of the sources of a projected volume; only one field is set. */
 export interface VolumeProjection {
   secret?: { name?: string; items?: KeyToPath[]; optional?: boolean };
@@ -70,7 +85,7 @@ export interface VolumeProjection {
     optional?: boolean;
     path: string;
   };
-  podCertificate?: Record<string, unknown>;
+  podCertificate?: PodCertificateProjection;
 }
 
 export interface ProjectedVolumeSource {

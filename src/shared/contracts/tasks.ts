@@ -137,12 +137,27 @@ export interface DescribedCertificate {
   hasKey: boolean;
 }
 
+/** A new key of a pod's own. */
+export interface MakePodKeyJob {
+  /** "ED25519", "ECDSAP256", "ECDSAP384", "ECDSAP521", "RSA3072" or "RSA4096". */
+  keyType: string;
+}
+/** Undefined for a type of key that this agent does not know. */
+export type MakePodKeyResult = PodKey | undefined;
+export interface PodKey {
+  /** PEM (PKCS 8). */
+  key: string;
+  /** DER in base64: a request (PKCS 10) without names, signed with the key. */
+  request: string;
+}
+
 /** Every function of the pool: name → job and result. */
 export interface TaskFunctions {
   decodeManifest: { job: DecodeManifestJob; result: DecodeManifestResult };
   compressLog: { job: CompressLogJob; result: CompressLogResult };
   makeCertificateRequest: { job: MakeCertificateRequestJob; result: MakeCertificateRequestResult };
   makeSelfSigned: { job: MakeSelfSignedJob; result: MakeSelfSignedResult };
+  makePodKey: { job: MakePodKeyJob; result: MakePodKeyResult };
   describeCertificate: { job: DescribeCertificateJob; result: DescribeCertificateResult };
   changeOwnership: { job: ChangeOwnershipJob; result: ChangeOwnershipResult };
   directoryUsage: { job: DirectoryUsageJob; result: DirectoryUsageResult };

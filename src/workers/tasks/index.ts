@@ -3,6 +3,7 @@ import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 
 export { describeCertificate } from "./certificates/describe.js";
 export { makeCertificateRequest, makeSelfSigned } from "./certificates/make.js";
+export { makePodKey } from "./certificates/pod-key.js";
 export { compressLog } from "./compress-log.js";
 export { decodeManifest } from "./manifest/decode.js";
 export { changeOwnership } from "./ownership/change-ownership.js";

@@ -3,6 +3,7 @@ import { forbidden } from "../errors.js";
 import { isSame, listAt, textAt, type ApiObject } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import type { User } from "../world.js";
+import { restrictPodCertificate } from "./pod-certificate.js";
 import { MIRROR } from "./service-account.js";
 
 /** The name of the node whose agent it is. */
@@ -11,8 +12,8 @@ export function nodeOf({ name, groups }: User): string | undefined {
   return name.slice("system:node:".length);
 }
 
-export function restrictNodeCreate(target: Target, object: ApiObject, { user }: WriteContext): void {
-  const node = nodeOf(user);
+export function restrictNodeCreate(target: Target, object: ApiObject, context: WriteContext): void {
+  const node = nodeOf(context.user);
   if (node === undefined) return;
   const refuse = (why: string): Error => forbidden(target.resource, object.metadata.name, why);
   switch (target.resource.key) {
@@ -29,6 +30,9 @@ export function restrictNodeCreate(target: Target, object: ApiObject, { user }: 
     case "csinodes.storage.k8s.io":
       if (object.metadata.name !== node)
         throw refuse("can only access CSINode with the same name as the requesting node");
+      return;
+    case "podcertificaterequests.certificates.k8s.io":
+      restrictPodCertificate(target, object, node, refuse, context);
       return;
     default:
   }

@@ -28,18 +28,32 @@ export interface SigningRequest {
 
 const EXTENSION_REQUEST = "2a864886f70d01090e";
 const ALT_NAME = "551d11";
+/** By signature algorithm. */
+const DIGESTS: Readonly<Record<string, { name: string | undefined }>> = {
+  "2b6570": { name: undefined },
+  "2a8648ce3d040302": { name: "sha256" },
+  "2a8648ce3d040303": { name: "sha384" },
+  "2a8648ce3d040304": { name: "sha512" },
+  "2a864886f70d01010b": { name: "sha256" },
+};
 
 /** Throws a RangeError for what is no valid request. */
 export function readSigningRequest(pem: string): SigningRequest {
-  const [whole] = decode(fromPem("CERTIFICATE REQUEST", pem));
-  const [info, , signature] = decode(bodyOf(whole));
+  return readSigningRequestDer(fromPem("CERTIFICATE REQUEST", pem));
+}
+
+/** As readSigningRequest. */
+export function readSigningRequestDer(der: Buffer): SigningRequest {
+  const [whole] = decode(der);
+  const [info, algorithm, signature] = decode(bodyOf(whole));
   const [, subject, publicKey, attributes] = decode(bodyOf(info));
   if (info === undefined || subject === undefined || publicKey === undefined || signature === undefined) {
     throw new RangeError("the certificate request has not all of its parts");
   }
   const key = createPublicKey({ key: publicKey.raw, format: "der", type: "spki" });
-  if (!verify("sha256", info.raw, key, signature.body.subarray(1))) {
-    throw new RangeError("the certificate request is not signed with its key (ECDSA or RSA with SHA-256)");
+  const digest = DIGESTS[decode(bodyOf(algorithm))[0]?.body.toString("hex") ?? ""];
+  if (digest === undefined || !verify(digest.name, info.raw, key, signature.body.subarray(1))) {
+    throw new RangeError("the certificate request is not signed with its key (ECDSA, RSA or Ed25519)");
   }
   const altNames = altNamesOf(attributes);
   return {

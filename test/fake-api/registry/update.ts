@@ -46,7 +46,7 @@ export function updateObject(
   if (resource.generation && subresource !== "status" && !isSame(specOf(next), specOf(old))) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
-  const errors = strategy.validateUpdate?.(next, old, subresource) ?? [];
+  const errors = strategy.validateUpdate?.(next, old, subresource, world) ?? [];
   if (subresource !== "status") errors.push(...(strategy.validate?.(next) ?? []));
   errors.push(...metadataErrors(next.metadata), ...finalizerErrors(next, old));
   if (errors.length > 0) throw invalid(resource, name, errors);

@@ -125,9 +125,9 @@ export const secretStrategy: Strategy = {
     delete secret["stringData"];
   },
   validate: (object) => dataErrors(object, "data"),
-  validateUpdate(next, old) {
+  validateUpdate(next, old, subresource, world) {
     if (next["type"] !== old["type"]) return [FieldError.invalid("type", next["type"], "field is immutable")];
-    return immutableData("data", ["data"])(next, old, "");
+    return immutableData("data", ["data"])(next, old, subresource, world);
   },
 };
 

@@ -13,7 +13,7 @@ export interface Strategy {
   /** Rules that hold for new objects; `validateUpdate` for changes. */
   validate?(object: ApiObject): FieldError[];
   prepareUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource, world: World): void;
-  validateUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource): FieldError[];
+  validateUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource, world: World): FieldError[];
   /** What happens besides, as controllers of the control plane do it. */
   created?(object: ApiObject, world: World): void;
   updated?(object: ApiObject, world: World): void;

@@ -19,6 +19,7 @@ import {
   storageClassStrategy,
   volumeStrategy,
 } from "./others.js";
+import { podCertificateRequestStrategy } from "./pod-certificate-requests.js";
 import { podStrategy } from "./pods.js";
 import type { Strategy } from "./strategy.js";
 
@@ -35,6 +36,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   persistentvolumeclaims: claimStrategy,
   "leases.coordination.k8s.io": leaseStrategy,
   "certificatesigningrequests.certificates.k8s.io": certificateRequestStrategy,
+  "podcertificaterequests.certificates.k8s.io": podCertificateRequestStrategy,
   "priorityclasses.scheduling.k8s.io": priorityClassStrategy,
   "csidrivers.storage.k8s.io": csiDriverStrategy,
   "csinodes.storage.k8s.io": csiNodeStrategy,

@@ -12,10 +12,12 @@ export interface PodReferences {
   secrets: Map<string, Reference>;
   /** Volumes are made of ClusterTrustBundles. */
   trustBundles: boolean;
+  /** Volumes hold certificates of the pod's own. */
+  certificates: boolean;
 }
 
 export function referencesOf({ spec }: Pod): PodReferences {
-  const found: PodReferences = { configMaps: new Map(), secrets: new Map(), trustBundles: false };
+  const found: PodReferences = { configMaps: new Map(), secrets: new Map(), trustBundles: false, certificates: false };
   const note = (kind: "configMaps" | "secrets", name: string | undefined, inVolume: boolean): void => {
     if (name === undefined || name === "") return;
     const before = found[kind].get(name)?.inVolume ?? false;
@@ -32,6 +34,7 @@ export function referencesOf({ spec }: Pod): PodReferences {
       note("configMaps", source.configMap?.name, true);
       note("secrets", source.secret?.name, true);
       found.trustBundles ||= source.clusterTrustBundle !== undefined;
+      found.certificates ||= source.podCertificate !== undefined;
     }
     note("secrets", secretRefOf(others["csi"], "nodePublishSecretRef"), false);
   }

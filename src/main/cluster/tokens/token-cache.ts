@@ -6,6 +6,7 @@ import type { ApiClient, ApiObject } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { IssuedToken, TokenRequest } from "../port.js";
+import { serviceAccountOf } from "../service-account-of.js";
 
 export interface TokenCacheDeps {
   client: Pick<ApiClient, "createSub">;
@@ -95,7 +96,7 @@ export class TokenCache {
     const { name, namespace, uid } = pod.metadata;
     const answer = await this.deps.client.createSub<TokenAnswer>(
       SERVICE_ACCOUNTS,
-      { namespace, name: accountOf(pod) },
+      { namespace, name: serviceAccountOf(pod) },
       "token",
       {
         apiVersion: "authentication.k8s.io/v1",
@@ -139,13 +140,8 @@ interface Issued {
   lifeMs: number | undefined;
 }
 
-function accountOf({ spec }: TokenRequest["pod"]): string {
-  const { serviceAccountName = "" } = spec;
-  return serviceAccountName === "" ? "default" : serviceAccountName;
-}
-
 function nameOf({ pod }: TokenRequest): string {
-  return `${pod.metadata.namespace}/${accountOf(pod)}`;
+  return `${pod.metadata.namespace}/${serviceAccountOf(pod)}`;
 }
 
 function keyOf(request: TokenRequest): string {

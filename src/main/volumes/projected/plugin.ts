@@ -22,7 +22,8 @@ export function projectedPlugin(deps: ProjectedDeps): VolumePlugin {
       inMemory: true,
       async collect({ pod, volume, signal }) {
         const { sources = [], defaultMode = DEFAULT_MODE } = volume.projected ?? {};
-        const read = (source: VolumeProjection) => projectionFiles(deps, { pod, source, defaultMode, signal });
+        const read = (source: VolumeProjection, index: number) =>
+          projectionFiles(deps, { pod, source, volume: volume.name, index, defaultMode, signal });
         const outcomes = await Promise.allSettled(sources.map(read));
         const problems = outcomes.flatMap((outcome) =>
           outcome.status === "rejected" ? [outcome.reason as unknown] : [],

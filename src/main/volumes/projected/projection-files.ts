@@ -1,8 +1,8 @@
 // The files of one source of a projected volume. Credentials are for the pod's own user or group where it has one.
 import type { Pod } from "../../../shared/api/pod.js";
-import type { VolumeProjection } from "../../../shared/api/volume.js";
+import type { PodCertificateProjection, VolumeProjection } from "../../../shared/api/volume.js";
 import { joined } from "../../cluster/joined.js";
-import type { Payload } from "../atomic-writer/payload.js";
+import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { downwardFiles } from "../downward-api/downward-files.js";
 import { credentialFile } from "../object-volume/fs-user.js";
 import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
@@ -17,13 +17,16 @@ export const isProjectionError = (error: unknown): error is ProjectionError => e
 export interface ProjectionRequest {
   pod: Pod;
   source: VolumeProjection;
+  /** Where the source is: its volume, and its place among the volume's sources. */
+  volume: string;
+  index: number;
   defaultMode: number;
   signal: AbortSignal;
 }
 
 /** Rejects with what the API server said, or with ProjectionError. */
 export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRequest): Promise<Payload> {
-  const { pod, source, defaultMode, signal } = request;
+  const { pod, source, volume, index, defaultMode, signal } = request;
   const { namespace } = pod.metadata;
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   if (downwardAPI !== undefined) {
@@ -59,9 +62,23 @@ export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRe
     return new Map([[path, { data: await read(), ...credentialFile(pod, defaultMode) }]]);
   }
   if (podCertificate !== undefined) {
-    throw new ProjectionError(
-      "podCertificate projections are not in this version of nodelet; use a serviceAccountToken",
-    );
+    const { key, chain } = await cluster.podCertificates.get({ pod, volume, index }, signal);
+    return credentialPaths(podCertificate, key, chain, credentialFile(pod, defaultMode));
   }
   return new Map();
+}
+
+/** Key and chain where the source wants them: in one file, in two, or both. */
+function credentialPaths(
+  { credentialBundlePath = "", keyPath = "", certificateChainPath = "" }: PodCertificateProjection,
+  key: string,
+  chain: string,
+  file: Omit<PayloadFile, "data">,
+): Payload {
+  const wanted = [
+    [credentialBundlePath, key + chain],
+    [keyPath, key],
+    [certificateChainPath, chain],
+  ] as const;
+  return new Map(wanted.flatMap(([path, data]) => (path === "" ? [] : [[path, { data, ...file }]])));
 }

@@ -11,6 +11,7 @@ import type {
   Namespace,
   PersistentVolume,
   PersistentVolumeClaim,
+  PodCertificateRequest,
   RuntimeClass,
   Secret,
   Service,
@@ -70,4 +71,11 @@ export const CERTIFICATE_SIGNING_REQUESTS = kind<CertificateSigningRequest>(
   "certificatesigningrequests",
   "CertificateSigningRequest",
   false,
+);
+export const POD_CERTIFICATE_REQUESTS = kind<PodCertificateRequest>(
+  "certificates.k8s.io",
+  "v1beta1",
+  "podcertificaterequests",
+  "PodCertificateRequest",
+  true,
 );

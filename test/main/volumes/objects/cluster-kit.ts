@@ -1,5 +1,5 @@
 // A cluster of the test's own, as volumes see it.
-import type { ClusterObjects } from "../../../../src/main/cluster/port.js";
+import type { ClusterObjects, PodCredential } from "../../../../src/main/cluster/port.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { ConfigMap, Secret } from "../../../../src/shared/api/objects.js";
 
@@ -9,6 +9,8 @@ export interface ClusterKit {
   /** Given out by audience; "" the server's own. */
   tokens: Map<string, string>;
   anchors: Map<string, string>;
+  /** Pod certificates by "volume/index". */
+  credentials: Map<string, PodCredential>;
   objects: ClusterObjects;
 }
 
@@ -19,6 +21,7 @@ export function clusterKit(): ClusterKit {
   const secrets = new Map<string, Secret>();
   const tokens = new Map([["", "token"]]);
   const anchors = new Map<string, string>();
+  const credentials = new Map<string, PodCredential>();
   const read = <T>(kind: string, from: Map<string, T>) => ({
     get: (_namespace: string, name: string): Promise<T> => {
       const found = from.get(name);
@@ -42,7 +45,15 @@ export function clusterKit(): ClusterKit {
       byName: (name: string) => Promise.resolve(anchors.get(name) ?? ""),
       bySigner: (signer: string) => Promise.resolve(anchors.get(signer) ?? ""),
     },
+    podCertificates: {
+      get: ({ volume, index }: { volume: string; index: number }) => {
+        const credential = credentials.get(`${volume}/${index}`);
+        return credential === undefined
+          ? Promise.reject(new Error("credential bundle is not issued yet"))
+          : Promise.resolve(credential);
+      },
+    },
     node: () => undefined,
   } as unknown as ClusterObjects;
-  return { configMaps, secrets, tokens, anchors, objects };
+  return { configMaps, secrets, tokens, anchors, credentials, objects };
 }

@@ -255,17 +255,40 @@ test("projected: all that is wrong is told at once", { skip }, async (t) => {
     { configMap: { name: "no" } },
     { serviceAccountToken: { path: "token" } },
     { clusterTrustBundle: { path: "x" } },
-    { podCertificate: {} },
+    { podCertificate: { signerName: "example.com/s", keyType: "ED25519", keyPath: "k" } },
   ];
   const abort = new AbortController();
   const waiting = assert.rejects(volumes.setUpPod(podWith([{ name: "v", projected: { sources } }]), abort.signal));
   await until("the event", () => events.length > 0);
   assert.match(
     events[0]?.message ?? "",
-    /: \[configmap "no" not found, failed to fetch token: away, ClusterTrustBundle projection requires either name or signerName to be set, podCertificate .*\]$/,
+    /: \[configmap "no" not found, failed to fetch token: away, ClusterTrustBundle projection requires either name or signerName to be set, credential bundle is not issued yet\]$/,
   );
   abort.abort(new Error("enough"));
   await waiting;
+});
+
+test("projected: a pod's certificate where it is wanted, and its successor in place", { skip }, async (t) => {
+  const { credentials, setUp, volumes, clock } = await world(t);
+  const ask = { signerName: "example.com/s", keyType: "ED25519" };
+  const sources: VolumeProjection[] = [
+    { podCertificate: { ...ask, credentialBundlePath: "all.pem" } },
+    { podCertificate: { ...ask, keyPath: "tls/key", certificateChainPath: "tls/chain", credentialBundlePath: "" } },
+  ];
+  credentials.set("v/0", { key: "K0\n", chain: "C0\n" }).set("v/1", { key: "K1\n", chain: "C1\n" });
+  const directory = await setUp({ name: "v", projected: { sources } }, { securityContext: { runAsUser: 1000 } });
+  assert.deepEqual(read(directory), { "all.pem": "K0\nC0\n", "tls/key": "K1\n", "tls/chain": "C1\n" });
+  assert.deepEqual(
+    ["all.pem", "tls/key", "tls/chain"].map((name) => stat(`${directory}/${name}`)),
+    Array(3).fill("600 1000 0"),
+  );
+  credentials.set("v/1", { key: "K2\n", chain: "C2\n" });
+  volumes.refreshPod("uid-1");
+  await until("the next credential", () => {
+    clock.step(1);
+    return read(directory)["tls/key"] === "K2\n";
+  });
+  assert.equal(read(directory)["tls/chain"], "C2\n");
 });
 
 test("who may read a token: everybody, or the pod's own user or group", { skip }, async (t) => {

@@ -1,0 +1,94 @@
+// Where one podCertificate source stands, and what has to be done about it by a moment. Pure: who asks, waits and tells
+// is source-credential.ts. What must hold: what was issued stays in use until better is there or the signer says no.
+import type { PodCertificateRequest } from "../../../shared/api/objects.js";
+import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
+import { cleanChain } from "../collections/certificates.js";
+import type { PodCredential } from "../port.js";
+
+/** Times are milliseconds since the epoch. */
+export interface PendingRequest {
+  /** "namespace/name". */
+  request: string;
+  /** PEM. */
+  key: string;
+  /** By then a request of which nobody has heard must have been deleted. */
+  abandonAt: number;
+}
+
+export interface HeldCredential extends PodCredential {
+  /** The signer's beginRefreshAt, a little later: pods that started together part over time. */
+  refreshAt: number;
+  notAfter: number;
+}
+
+export type CredentialState =
+  | { phase: "none"; pending?: PendingRequest }
+  | { phase: "held"; held: HeldCredential; pending?: PendingRequest }
+  /** For good. */
+  | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string };
+
+/** What of a late certificate the pod has been told of. */
+export interface Told {
+  overdue: boolean;
+  expired: boolean;
+}
+
+/** After its time of refresh by so much a certificate is overdue; constants of upstream, as below. */
+const OVERDUE_MS = 10 * 60_000;
+const ABANDON_MS = 10 * 60_000;
+const JITTER_MS = 5 * 60_000;
+
+/** @param createdAt by the API server's clock; @param random 0 to 1 */
+export function pendingRequest(request: string, key: string, createdAt: number, random: number): PendingRequest {
+  return { request, key, abandonAt: createdAt + ABANDON_MS + random * JITTER_MS };
+}
+
+/** The same with this request under way, or with none; a refusal stays one. */
+export function withPending(state: CredentialState, pending?: PendingRequest): CredentialState {
+  if (state.phase === "refused") return state;
+  const rest: CredentialState = state.phase === "held" ? { phase: "held", held: state.held } : { phase: "none" };
+  return pending === undefined ? rest : { ...rest, pending };
+}
+
+/** A request has to be made. */
+export function mustAsk(state: CredentialState, now: number): boolean {
+  if (state.phase === "refused") return false;
+  if (state.pending !== undefined) return now > state.pending.abandonAt;
+  return state.phase === "none" || now >= state.held.refreshAt;
+}
+
+/** What is late by now. */
+export function lateness(state: CredentialState, now: number): Told {
+  if (state.phase !== "held") return { overdue: false, expired: false };
+  return { overdue: now > state.held.refreshAt + OVERDUE_MS, expired: now > state.held.notAfter };
+}
+
+/** As the metric has it. */
+export function stateName(state: CredentialState, now: number): PodCertificateState {
+  if (state.phase === "refused") return state.how === "Denied" ? "denied" : "failed";
+  if (state.phase === "none") return "not_yet_issued";
+  const { overdue, expired } = lateness(state, now);
+  return expired ? "expired" : overdue ? "overdue_for_refresh" : "fresh";
+}
+
+/** The state once the signer has spoken of what is pending; undefined while it has not. */
+export function verdictOf(
+  { key }: PendingRequest,
+  { status = {} }: PodCertificateRequest,
+  random: number,
+): CredentialState | undefined {
+  for (const { type, reason = "", message = "" } of status.conditions ?? []) {
+    if (type === "Denied" || type === "Failed") return { phase: "refused", how: type, reason, message };
+    if (type !== "Issued") continue;
+    const chain = cleanChain(status.certificateChain ?? "");
+    const refreshAt = Date.parse(status.beginRefreshAt ?? "") + random * JITTER_MS;
+    const notAfter = Date.parse(status.notAfter ?? "");
+    // The API server lets no such thing pass.
+    if (chain === "" || Number.isNaN(refreshAt + notAfter)) {
+      const missing = "it was issued without a certificate, or without its times";
+      return { phase: "refused", how: "Failed", reason: "Incomplete", message: missing };
+    }
+    return { phase: "held", held: { key, chain, refreshAt, notAfter } };
+  }
+  return undefined;
+}

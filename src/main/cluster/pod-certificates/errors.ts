@@ -1,0 +1,22 @@
+// Why a volume has no certificate of its pod's own.
+
+/** There is none, or none any more; the message is for the pod's FailedMount event, in upstream's words where it has some. */
+export class PodCertificateError extends Error {
+  override readonly name = "PodCertificateError";
+}
+export const isPodCertificateError = (error: unknown): error is PodCertificateError =>
+  error instanceof PodCertificateError;
+
+/** The API server has not the resource: an operator has to turn it on. */
+export class PodCertificatesNotServedError extends PodCertificateError {
+  constructor(options?: ErrorOptions) {
+    super(
+      "the API server does not serve podcertificaterequests of certificates.k8s.io/v1beta1: it needs " +
+        "--feature-gates=PodCertificateRequest=true and " +
+        "--runtime-config=certificates.k8s.io/v1beta1/podcertificaterequests=true",
+      options,
+    );
+  }
+}
+export const isPodCertificatesNotServedError = (error: unknown): error is PodCertificatesNotServedError =>
+  error instanceof PodCertificatesNotServedError;

@@ -1,0 +1,138 @@
+// Certificates of pods' own (gate PodCertificateRequest): one credential per podCertificate source, and one watch of this
+// node's requests for all of them. Loaded with the first pod that has such a source. What must hold: keys are in memory
+// only, ours and the volume's; nothing is kept of a pod that is gone; no request is followed while there is no such pod.
+import { POD_CERTIFICATE_REQUESTS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Node } from "../../../shared/api/node.js";
+import type { PodCertificateRequest } from "../../../shared/api/objects.js";
+import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
+import type { PodCertificateProjection } from "../../../shared/api/volume.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { MakePodKeyResult, PodKey } from "../../../shared/contracts/tasks.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { watchPodCertificates, type PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { PodCertificates, PodCertificateSource, PodCredential } from "../port.js";
+import type { Follow } from "../watching.js";
+import { PodCertificateError } from "./errors.js";
+import { SourceCredential } from "./source-credential.js";
+
+export interface PodCertificatesDeps {
+  client: Pick<ApiClient, "get" | "create">;
+  follow: Follow;
+  nodeName: string;
+  node(): Node | undefined;
+  /** Not on this thread. */
+  makeKey(keyType: string): Promise<MakePodKeyResult>;
+  /** The pod's volumes are to be looked at. */
+  onChange(uid: string): void;
+  events: Pick<EventRecorder, "pod">;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  /** 0 to 1. */
+  random?: () => number;
+}
+
+export class NodePodCertificates implements PodCertificates {
+  /** By pod, then "volume/index". */
+  private readonly pods = new Map<string, Map<string, SourceCredential>>();
+  private unfollow: (() => void) | undefined;
+  /** Keys are made one after the other: the pool has other work. */
+  private lastKey: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly deps: PodCertificatesDeps) {
+    watchPodCertificates(deps.registry, () => this.states());
+  }
+
+  /** Idempotent; called again when the pod's definition changes. The API server certifies nothing to static pods. */
+  wanted(pod: Pod): void {
+    if (isStaticPod(pod)) return;
+    const { uid } = pod.metadata;
+    const credentials = this.pods.get(uid) ?? new Map<string, SourceCredential>();
+    this.pods.set(uid, credentials);
+    for (const [key, source] of sourcesOf(pod)) {
+      const known = credentials.get(key);
+      if (known !== undefined) {
+        known.update(pod);
+        continue;
+      }
+      const credential = new SourceCredential(pod, source, key, {
+        ...this.deps,
+        makeKey: (keyType) => this.makeKey(keyType),
+        onAsked: () => this.follow(),
+        onChange: () => this.deps.onChange(uid),
+        random: this.deps.random ?? Math.random,
+      });
+      credentials.set(key, credential);
+      credential.start();
+    }
+  }
+
+  gone(uid: string): void {
+    for (const credential of this.pods.get(uid)?.values() ?? []) credential.stop();
+    this.pods.delete(uid);
+    if (this.pods.size > 0) return;
+    this.unfollow?.();
+    this.unfollow = undefined;
+  }
+
+  async get({ pod, volume, index }: PodCertificateSource, signal: AbortSignal): Promise<PodCredential> {
+    if (isStaticPod(pod)) throw new PodCertificateError("a static pod can't have a podCertificate: no signer knows it");
+    const credential = this.pods.get(pod.metadata.uid)?.get(keyOf(volume, index));
+    if (credential !== undefined) return credential.get(signal);
+    throw new PodCertificateError(`no credentials yet for source ${index} of volume ${volume}`);
+  }
+
+  stop(): void {
+    for (const uid of [...this.pods.keys()]) this.gone(uid);
+  }
+
+  private follow(): void {
+    this.unfollow ??= this.deps.follow<PodCertificateRequest>({
+      kind: POD_CERTIFICATE_REQUESTS,
+      fieldSelector: `spec.nodeName=${this.deps.nodeName}`,
+      onReplace: (requests) => {
+        // What is missing may be newer than the list: who waits for it gives it up in time.
+        for (const request of requests) this.seen(request, false);
+      },
+      onEvent: ({ type, object }) => this.seen(object, type === "DELETED"),
+    });
+  }
+
+  private seen(request: PodCertificateRequest, deleted: boolean): void {
+    const { namespace = "", name = "" } = request.metadata;
+    for (const credential of this.pods.get(request.spec.podUID)?.values() ?? []) {
+      credential.seen(`${namespace}/${name}`, request, deleted);
+    }
+  }
+
+  private async makeKey(keyType: string): Promise<PodKey> {
+    const made = this.lastKey.then(() => this.deps.makeKey(keyType));
+    this.lastKey = made.catch(() => undefined);
+    const key = await made;
+    if (key === undefined) throw new PodCertificateError(`unknown key type "${keyType}"`);
+    return key;
+  }
+
+  private *states(): Generator<{ signerName: string; state: PodCertificateState }> {
+    for (const credentials of this.pods.values()) {
+      for (const credential of credentials.values()) {
+        yield { signerName: credential.source.signerName, state: credential.stateName() };
+      }
+    }
+  }
+}
+
+function keyOf(volume: string, index: number): string {
+  return `${volume}/${index}`;
+}
+
+function* sourcesOf({ spec }: Pod): Generator<[string, PodCertificateProjection]> {
+  for (const { name, projected } of spec.volumes ?? []) {
+    for (const [index, { podCertificate }] of (projected?.sources ?? []).entries()) {
+      if (podCertificate !== undefined) yield [keyOf(name, index), podCertificate];
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// One PodCertificateRequest: who the pod is, and a key that only this node has.
+import { isNotFound, isApiError } from "../../../shared/api/client/errors.js";
+import { POD_CERTIFICATE_REQUESTS, SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Node } from "../../../shared/api/node.js";
+import type { PodCertificateRequest } from "../../../shared/api/objects.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { PodCertificateProjection } from "../../../shared/api/volume.js";
+import type { PodKey } from "../../../shared/contracts/tasks.js";
+import { serviceAccountOf } from "../service-account-of.js";
+import { PodCertificateError, PodCertificatesNotServedError } from "./errors.js";
+
+export interface RequestCertificateDeps {
+  client: Pick<ApiClient, "get" | "create">;
+  nodeName: string;
+  /** This node's object as last seen; undefined before. */
+  node(): Node | undefined;
+}
+
+/** Who asks, as the API server checks it. */
+export interface Requester {
+  serviceAccountUID: string;
+  nodeUID: string;
+}
+
+/** Rejects with PodCertificateError, ApiError, ApiConnectionError or the signal's reason. */
+export async function requesterOf(deps: RequestCertificateDeps, pod: Pod, signal: AbortSignal): Promise<Requester> {
+  const { client, nodeName } = deps;
+  const { namespace } = pod.metadata;
+  const account = await client.get(SERVICE_ACCOUNTS, { namespace, name: serviceAccountOf(pod) }, { signal });
+  const nodeUID = deps.node()?.metadata.uid;
+  if (nodeUID === undefined) throw new PodCertificateError(`the API server has not told of node ${nodeName} yet`);
+  return { serviceAccountUID: account.metadata.uid ?? "", nodeUID };
+}
+
+/** As `requesterOf`. */
+export async function createRequest(
+  { client, nodeName }: RequestCertificateDeps,
+  { pod, source, requester, key }: { pod: Pod; source: PodCertificateProjection; requester: Requester; key: PodKey },
+  signal: AbortSignal,
+): Promise<PodCertificateRequest> {
+  const { name, namespace, uid } = pod.metadata;
+  const { signerName, maxExpirationSeconds, userAnnotations } = source;
+  const request: PodCertificateRequest = {
+    apiVersion: "certificates.k8s.io/v1beta1",
+    kind: "PodCertificateRequest",
+    metadata: {
+      namespace,
+      generateName: "req-",
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
+    },
+    spec: {
+      signerName,
+      podName: name,
+      podUID: uid,
+      serviceAccountName: serviceAccountOf(pod),
+      ...requester,
+      nodeName,
+      ...(maxExpirationSeconds !== undefined && { maxExpirationSeconds }),
+      stubPKCS10Request: key.request,
+      ...(userAnnotations !== undefined && { unverifiedUserAnnotations: userAnnotations }),
+    },
+  };
+  try {
+    return await client.create(POD_CERTIFICATE_REQUESTS, request, { signal });
+  } catch (error) {
+    // A namespace that is not there would be named.
+    if (isNotFound(error) && isApiError(error) && (error.details.name ?? "") === "") {
+      throw new PodCertificatesNotServedError({ cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,250 @@
+// The credential of one podCertificate source: asked for when its pod comes, replaced in good time, given out to the
+// volume. What must hold: one request under way; a failure is tried again with back-off for as long as the pod is here;
+// a refusal is never asked again; the time of refresh is wall time and looked at every minute or two, as it may jump.
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import type { PodCertificateRequest } from "../../../shared/api/objects.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { PodCertificateProjection } from "../../../shared/api/volume.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { PodKey } from "../../../shared/contracts/tasks.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
+import type { EventRecorder } from "../../events/recorder.js";
+import type { PodCredential } from "../port.js";
+import {
+  lateness,
+  mustAsk,
+  pendingRequest,
+  stateName,
+  verdictOf,
+  withPending,
+  type CredentialState,
+} from "./credential-state.js";
+import { PodCertificateError } from "./errors.js";
+import { createRequest, requesterOf, type RequestCertificateDeps } from "./request-certificate.js";
+
+export interface SourceCredentialDeps extends RequestCertificateDeps {
+  makeKey(keyType: string): Promise<PodKey>;
+  /** The request was made: from now on what becomes of it is to be told to `seen`. */
+  onAsked(): void;
+  /** There is another credential, or none any more. */
+  onChange(): void;
+  events: Pick<EventRecorder, "pod">;
+  clock: Pick<Clock, "now" | "sleep">;
+  log: Logger;
+  /** 0 to 1. */
+  random: () => number;
+}
+
+const LOOK_MS = 60_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 60_000;
+/** Many signers answer within a moment: the mount waits for it rather than fail. */
+const PATIENCE_MS = 2000;
+
+export class SourceCredential {
+  private state: CredentialState = { phase: "none" };
+  private told = { overdue: false, expired: false };
+  /** Of a request that could not be made: the next has the same key. */
+  private key: PodKey | undefined;
+  /** Requests that went amiss since a credential last came. */
+  private failures = 0;
+  /** Why nothing was asked for. */
+  private problem: string | undefined;
+  private asking = false;
+  /** A mount has not waited in vain yet. */
+  private patient = true;
+  private readonly early = new Map<string, PodCertificateRequest>();
+  private wake: AbortController | undefined;
+  private readonly waiting = new Set<() => void>();
+  private readonly end = new AbortController();
+
+  constructor(
+    private pod: Pod,
+    readonly source: PodCertificateProjection,
+    /** "volume/index", for the log. */
+    private readonly what: string,
+    private readonly deps: SourceCredentialDeps,
+  ) {}
+
+  start(): void {
+    void this.run().catch((error: unknown) => {
+      if (this.end.signal.aborted) return;
+      this.deps.log.error(
+        { err: error, ...this.about },
+        `this pod's certificate is seen to no longer: ${errorText(error)}`,
+      );
+    });
+  }
+
+  /** The pod's definition as it is by now, for its events. */
+  update(pod: Pod): void {
+    this.pod = pod;
+  }
+
+  stop(): void {
+    this.end.abort(new Error("the pod is gone"));
+    this.answerWaiting();
+  }
+
+  stateName(): PodCertificateState {
+    return stateName(this.state, this.deps.clock.now());
+  }
+
+  /** Waits a moment for the signer's first word. Rejects with PodCertificateError, or the signal's reason. */
+  async get(signal: AbortSignal): Promise<PodCredential> {
+    if (this.state.phase === "none" && this.patient) this.patient = await this.firstWord(signal);
+    const { state, problem } = this;
+    if (state.phase === "held") return { key: state.held.key, chain: state.held.chain };
+    if (state.phase === "refused") {
+      const { how, reason, message } = state;
+      throw new PodCertificateError(
+        `PodCertificateRequest was permanently ${how.toLowerCase()}: reason=${quoted(reason)} message=${quoted(message)}`,
+      );
+    }
+    throw new PodCertificateError(`credential bundle is not issued yet${problem === undefined ? "" : `: ${problem}`}`);
+  }
+
+  /** What the API server says of a request of this pod. */
+  seen(name: string, request: PodCertificateRequest, deleted: boolean): void {
+    const { pending } = this.state.phase === "refused" ? {} : this.state;
+    // It may be heard of before the answer to who made it has come.
+    if (this.asking) this.early.set(name, request);
+    if (pending?.request !== name) return;
+    const verdict = verdictOf(pending, request, this.deps.random());
+    if (verdict !== undefined) this.settle(name, verdict);
+    else if (deleted) {
+      this.failures++;
+      this.deps.log.warn(this.about, `PodCertificateRequest ${name} was deleted before it was answered; asking anew`);
+      this.state = withPending(this.state);
+      this.wake?.abort();
+    }
+  }
+
+  private settle(name: string, state: CredentialState): void {
+    const { events } = this.deps;
+    this.state = state;
+    this.failures = 0;
+    this.told = { overdue: false, expired: false };
+    if (state.phase === "refused") {
+      const { how, reason, message } = state;
+      const text = `PodCertificateRequest ${name} ${how === "Denied" ? "was denied" : "failed"}`;
+      events.pod(this.pod, {
+        type: "Warning",
+        reason: how,
+        message: `${reason}: ${text}, reason=${quoted(reason)}, message=${quoted(message)}`,
+      });
+    }
+    this.answerWaiting();
+    this.wake?.abort();
+    this.deps.onChange();
+  }
+
+  private async run(): Promise<void> {
+    const { clock, random } = this.deps;
+    const { signal } = this.end;
+    while (!signal.aborted && this.state.phase !== "refused") {
+      this.tellLateness();
+      if (!mustAsk(this.state, clock.now())) {
+        await this.rest(LOOK_MS * (1 + random()));
+        continue;
+      }
+      // A request that was deleted is made anew as slowly as one that could not be made.
+      if (this.failures > 0) await this.rest(this.backOff());
+      if (mustAsk(this.state, clock.now())) await this.ask(signal);
+    }
+  }
+
+  private async ask(signal: AbortSignal): Promise<void> {
+    const { deps, pod, source } = this;
+    this.state = withPending(this.state);
+    this.asking = true;
+    try {
+      const requester = await requesterOf(deps, pod, signal);
+      this.key ??= await deps.makeKey(source.keyType);
+      signal.throwIfAborted();
+      const { key } = this.key;
+      const { metadata } = await createRequest(deps, { pod, source, requester, key: this.key }, signal);
+      const name = `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
+      const createdAt = Date.parse(metadata.creationTimestamp ?? "");
+      const pending = pendingRequest(name, key, Number.isNaN(createdAt) ? deps.clock.now() : createdAt, deps.random());
+      this.key = undefined;
+      this.problem = undefined;
+      this.state = withPending(this.state, pending);
+      this.asking = false;
+      deps.onAsked();
+      const early = this.early.get(name);
+      if (early !== undefined) this.seen(name, early, false);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.failures++;
+      this.problem = errorText(error);
+      deps.log.warn({ err: error, ...this.about }, `no certificate could be asked for: ${this.problem}; trying again`);
+    } finally {
+      this.asking = false;
+      this.early.clear();
+    }
+  }
+
+  private tellLateness(): void {
+    const { overdue, expired } = lateness(this.state, this.deps.clock.now());
+    const tell = (reason: string, message: string): void =>
+      this.deps.events.pod(this.pod, { type: "Warning", reason, message });
+    if (overdue && !this.told.overdue) tell("CertificateOverdueForRefresh", "PodCertificate refresh overdue");
+    if (expired && !this.told.expired) tell("CertificateExpired", "PodCertificate expired");
+    this.told = { overdue: this.told.overdue || overdue, expired: this.told.expired || expired };
+  }
+
+  private backOff(): number {
+    return Math.min(FIRST_RETRY_MS * 2 ** (this.failures - 1), LAST_RETRY_MS) * (1 + this.deps.random());
+  }
+
+  /** Until the time is up, or something has come. */
+  private async rest(ms: number): Promise<void> {
+    const { signal } = this.end;
+    const wake = new AbortController();
+    const onEnd = (): void => wake.abort(signal.reason);
+    signal.addEventListener("abort", onEnd, { once: true });
+    this.wake = wake;
+    try {
+      await this.deps.clock.sleep(ms, wake.signal);
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      this.wake = undefined;
+      signal.removeEventListener("abort", onEnd);
+    }
+  }
+
+  /** Resolves to whether it came. */
+  private async firstWord(signal: AbortSignal): Promise<boolean> {
+    const enough = new AbortController();
+    let done = (): void => undefined;
+    const word = new Promise<void>((resolve) => {
+      done = resolve;
+      this.waiting.add(done);
+    });
+    const patience = this.deps.clock.sleep(PATIENCE_MS, enough.signal).catch(() => undefined);
+    try {
+      await unlessAborted(Promise.race([word, patience]), signal);
+      return this.state.phase !== "none";
+    } finally {
+      this.waiting.delete(done);
+      enough.abort();
+    }
+  }
+
+  private answerWaiting(): void {
+    for (const done of [...this.waiting]) done();
+  }
+
+  private get about(): { uid: string; source: string; signerName: string } {
+    return { uid: this.pod.metadata.uid, source: this.what, signerName: this.source.signerName };
+  }
+}
+
+/** As Go's %q quotes what has no odd characters. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

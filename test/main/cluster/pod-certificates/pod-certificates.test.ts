@@ -1,0 +1,366 @@
+// Certificates of pods from the first request to the last renewal, with the API server and the signer played by the test.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { LazyPodCertificates } from "../../../../src/main/cluster/pod-certificates/lazy-pod-certificates.js";
+import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";
+import { ApiError } from "../../../../src/shared/api/client/errors.js";
+import type { ApiClient } from "../../../../src/shared/api/client/port.js";
+import type { Node } from "../../../../src/shared/api/node.js";
+import type { PodCertificateRequest } from "../../../../src/shared/api/objects.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { PodCertificateProjection } from "../../../../src/shared/api/volume.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { createLogger } from "../../../../src/shared/log/logger.js";
+import { pod } from "../../../support/pods.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+import { followKit } from "../follow-kit.js";
+
+const MINUTE = 60_000;
+const WATCH = "spec.nodeName=n1";
+const log = createLogger({ thread: "test", level: "silent" });
+const never = new AbortController().signal;
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+};
+
+function podWith(...sources: Partial<PodCertificateProjection>[]): Pod {
+  const all = sources.map((source) => ({
+    podCertificate: { signerName: "example.com/s", keyType: "ED25519", credentialBundlePath: "c", ...source },
+  }));
+  const made = pod({ serviceAccountName: "robot", volumes: [{ name: "v", projected: { sources: all } }] });
+  return { ...made, metadata: { ...made.metadata, annotations: {} } };
+}
+
+function kit(t: TestContext) {
+  const clock = new SteppedClock();
+  const { follow, event, replace, live } = followKit();
+  const created: PodCertificateRequest[] = [];
+  const events: string[] = [];
+  const changed: string[] = [];
+  const keys: string[] = [];
+  /** What the next calls are refused with. */
+  const refusals: Error[] = [];
+  /** Called before the answer to a creation. */
+  let before: (name: string) => void = () => undefined;
+  const client = {
+    get: () => Promise.resolve({ metadata: { uid: "sa-uid" } }),
+    create: (_kind: unknown, request: PodCertificateRequest) => {
+      const refusal = refusals.shift();
+      if (refusal !== undefined) return Promise.reject(refusal);
+      created.push(request);
+      const name = `req-${created.length}`;
+      before(name);
+      return Promise.resolve({
+        ...request,
+        metadata: { ...request.metadata, name, creationTimestamp: new Date(clock.now()).toISOString() },
+      });
+    },
+  } as unknown as Pick<ApiClient, "get" | "create">;
+  const registry = new ThreadRegistry("main");
+  const deps = {
+    client,
+    follow,
+    nodeName: "n1",
+    node: () => ({ metadata: { uid: "node-uid" } }) as Node,
+    makeKey: (keyType: string) => {
+      keys.push(keyType);
+      const made = { key: `KEY${keys.length}\n`, request: `CSR${keys.length}` };
+      return Promise.resolve(keyType === "ODD" ? undefined : made);
+    },
+    onChange: (uid: string) => void changed.push(uid),
+    events: {
+      pod: (_pod: Pod, { reason, message }: { reason: string; message: string }) =>
+        void events.push(`${reason}: ${message}`),
+    },
+    registry,
+    clock,
+    log,
+    random: () => 0,
+  };
+  const certificates = new NodePodCertificates(deps);
+  t.after(() => certificates.stop());
+  /** A request as the watch shows it. */
+  const request = (index: number, status: PodCertificateRequest["status"] = {}): PodCertificateRequest => {
+    const made = created[index - 1];
+    assert.ok(made !== undefined, `request ${index} was made`);
+    return { ...made, metadata: { ...made.metadata, name: `req-${index}` }, status };
+  };
+  const issue = (index: number, fromMinute: number): PodCertificateRequest =>
+    request(index, {
+      conditions: [{ type: "Issued", status: "True" }],
+      certificateChain: `-----BEGIN CERTIFICATE-----\n${Buffer.from(`cert${index}`).toString("base64")}\n-----END CERTIFICATE-----\n`,
+      beginRefreshAt: new Date((fromMinute + 60) * MINUTE).toISOString(),
+      notAfter: new Date((fromMinute + 90) * MINUTE).toISOString(),
+    });
+  const say = (what: PodCertificateRequest): void => event(WATCH, "MODIFIED", what);
+  const keyNow = async (of: Pod, index = 0): Promise<string> =>
+    (await certificates.get({ pod: of, volume: "v", index }, never)).key.trim();
+  const states = async (): Promise<string[]> => {
+    const { families } = await registry.exportSnapshot();
+    const family = families.find(({ name }) => name === "kubelet_podcertificate_states");
+    return (family?.samples ?? []).map(({ labels, value }) => `${labels["signer_name"]} ${labels["state"]} ${value}`);
+  };
+  return {
+    ...{
+      deps,
+      clock,
+      certificates,
+      created,
+      keys,
+      events,
+      changed,
+      refusals,
+      request,
+      issue,
+      say,
+      event,
+      replace,
+      live,
+    },
+    ...{ keyNow, states, onCreate: (call: (name: string) => void) => void (before = call) },
+  };
+}
+
+/** Steps in minutes, so that every look comes about. */
+async function pass(clock: SteppedClock, minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute++) {
+    clock.step(MINUTE);
+    await settled();
+  }
+}
+
+test("a request says who the pod is; its answer is given out, and followed until the last such pod is gone", async (t) => {
+  const it = kit(t);
+  const web = podWith({ maxExpirationSeconds: 7200, userAnnotations: { "example.com/a": "b" } });
+  it.certificates.wanted(web);
+  it.certificates.wanted(web);
+  const waiting = it.certificates.get({ pod: web, volume: "v", index: 0 }, never);
+  await settled();
+  assert.deepEqual(it.created, [
+    {
+      apiVersion: "certificates.k8s.io/v1beta1",
+      kind: "PodCertificateRequest",
+      metadata: {
+        namespace: "default",
+        generateName: "req-",
+        ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-web" }],
+      },
+      spec: {
+        signerName: "example.com/s",
+        podName: "web",
+        podUID: "uid-web",
+        serviceAccountName: "robot",
+        serviceAccountUID: "sa-uid",
+        nodeName: "n1",
+        nodeUID: "node-uid",
+        maxExpirationSeconds: 7200,
+        stubPKCS10Request: "CSR1",
+        unverifiedUserAnnotations: { "example.com/a": "b" },
+      },
+    },
+  ]);
+  assert.deepEqual(it.live(), [`podcertificaterequests  ${WATCH}`]);
+  it.replace(WATCH, it.issue(1, 0));
+  const { key, chain } = await waiting;
+  assert.deepEqual([key, chain.includes(Buffer.from("cert1").toString("base64"))], ["KEY1\n", true]);
+  assert.deepEqual([it.changed, it.events], [["uid-web"], []]);
+  assert.deepEqual(await it.states(), ["example.com/s fresh 1"]);
+  it.certificates.gone("uid-web");
+  await settled();
+  assert.deepEqual([it.live(), it.clock.pending, await it.states()], [[], 0, []]);
+  await assert.rejects(it.keyNow(web), /no credentials yet/);
+});
+
+test("each source has its own; an answer that comes before its request's own is not lost", async (t) => {
+  const it = kit(t);
+  const web = podWith({}, { signerName: "example.com/t", keyType: "ECDSAP256" });
+  it.certificates.wanted(web);
+  await settled();
+  assert.deepEqual(it.keys, ["ED25519", "ECDSAP256"]);
+  it.say(it.issue(2, 0));
+  await settled();
+  assert.equal(await it.keyNow(web, 1), "KEY2");
+  const other = { ...podWith({}), metadata: { ...podWith({}).metadata, uid: "uid-2", name: "two" } };
+  it.onCreate(() => it.say(it.issue(3, 0)));
+  it.certificates.wanted(other);
+  await settled();
+  assert.equal(await it.keyNow(other), "KEY3");
+});
+
+test("renewed at its time; the old one stays meanwhile, and lateness is told once", async (t) => {
+  const it = kit(t);
+  const web = podWith({});
+  const made = (): number => it.created.length;
+  it.certificates.wanted(web);
+  await settled();
+  it.say(it.issue(1, 0));
+  await pass(it.clock, 59);
+  assert.equal(made(), 1);
+  await pass(it.clock, 2);
+  assert.equal(made(), 2);
+  await pass(it.clock, 8);
+  assert.deepEqual([it.events, await it.keyNow(web)], [[], "KEY1"]);
+  await pass(it.clock, 30);
+  assert.deepEqual(it.events, [
+    "CertificateOverdueForRefresh: PodCertificate refresh overdue",
+    "CertificateExpired: PodCertificate expired",
+  ]);
+  assert.deepEqual([await it.keyNow(web), await it.states()], ["KEY1", ["example.com/s expired 1"]]);
+  const last = made();
+  assert.ok(last >= 3, "a request that nobody heard of for ten minutes was made anew");
+  it.say(it.issue(last, 100));
+  assert.deepEqual([await it.keyNow(web), it.changed.length], [`KEY${last}`, 2]);
+  await pass(it.clock, 10);
+  assert.deepEqual([made(), await it.states()], [last, ["example.com/s fresh 1"]]);
+});
+
+test("a clock that jumps is seen at the next look", async (t) => {
+  const it = kit(t);
+  it.certificates.wanted(podWith({}));
+  await settled();
+  it.say(it.issue(1, 0));
+  it.clock.jump(65 * MINUTE);
+  await pass(it.clock, 2);
+  assert.equal(it.created.length, 2);
+});
+
+for (const [type, verb] of [
+  ["Denied", "was denied"],
+  ["Failed", "failed"],
+] as const) {
+  test(`${type} is the end of it, at the first request as at a renewal`, async (t) => {
+    const it = kit(t);
+    const web = podWith({});
+    const no = { conditions: [{ type, status: "True", reason: "UnsupportedKeyType", message: 'not "that"' }] };
+    const told = `${type}: UnsupportedKeyType: PodCertificateRequest default/req-1 ${verb}, reason="UnsupportedKeyType", message="not \\"that\\""`;
+    const refusal = new RegExp(`was permanently ${type.toLowerCase()}: reason="UnsupportedKeyType" message="not`);
+    it.certificates.wanted(web);
+    await settled();
+    it.say(it.request(1, no));
+    await assert.rejects(it.keyNow(web), refusal);
+    assert.deepEqual([it.events, it.changed], [[told], ["uid-web"]]);
+    await pass(it.clock, 60);
+    assert.deepEqual([it.created.length, await it.states()], [1, [`example.com/s ${type.toLowerCase()} 1`]]);
+
+    const two = kit(t);
+    two.certificates.wanted(web);
+    await settled();
+    two.say(two.issue(1, 0));
+    await pass(two.clock, 62);
+    two.say(two.request(2, no));
+    await assert.rejects(two.keyNow(web), refusal);
+  });
+}
+
+test("what goes wrong is tried again with the same key, ever more slowly, and told to who waits", async (t) => {
+  const it = kit(t);
+  const web = podWith({});
+  it.refusals.push(...Array.from({ length: 6 }, () => new ApiError(403, "Forbidden", "no relationship found")));
+  it.certificates.wanted(web);
+  await settled();
+  const waiting = assert.rejects(
+    it.keyNow(web),
+    /^PodCertificateError: credential bundle is not issued yet: no relation/,
+  );
+  await settled();
+  for (const ms of [100, 200, 400, 800]) {
+    it.clock.step(ms - 1);
+    await settled();
+    const left = it.refusals.length;
+    it.clock.step(1);
+    await settled();
+    assert.equal(it.refusals.length, left - 1);
+  }
+  it.clock.step(500);
+  await waiting;
+  for (const ms of [1100, 3200]) {
+    it.clock.step(ms);
+    await settled();
+  }
+  assert.deepEqual([it.created.length, it.keys.length], [1, 1]);
+  // Who has waited in vain does not wait again.
+  await assert.rejects(it.keyNow(web), /credential bundle is not issued yet$/);
+  it.say(it.issue(1, 0));
+  assert.equal(await it.keyNow(web), "KEY1");
+});
+
+test("an API server without the resource, a type that nobody knows: told plainly", async (t) => {
+  const it = kit(t);
+  const rows: [Pod, Error | undefined, RegExp][] = [
+    [
+      podWith({}),
+      new ApiError(404, "NotFound", "the server could not find the requested resource"),
+      /does not serve podcert/,
+    ],
+    [podWith({}), new ApiError(404, "NotFound", 'namespaces "x" not found', { name: "x" }), /namespaces "x" not found/],
+    [podWith({ keyType: "ODD" }), undefined, /unknown key type "ODD"/],
+  ];
+  for (const [web, refusal, problem] of rows) {
+    if (refusal !== undefined) it.refusals.push(refusal);
+    it.certificates.wanted(web);
+    await settled();
+    const waiting = assert.rejects(it.keyNow(web), problem);
+    if (refusal !== undefined) it.refusals.push(...Array.from({ length: 9 }, () => refusal));
+    for (let step = 0; step < 20; step++) {
+      await settled();
+      it.clock.step(100);
+    }
+    await waiting;
+    assert.deepEqual(it.live(), [], "nothing is followed");
+    it.certificates.gone("uid-web");
+    it.refusals.length = 0;
+  }
+});
+
+test("a request that somebody deletes is made anew, without hurry", async (t) => {
+  const it = kit(t);
+  it.certificates.wanted(podWith({}));
+  await settled();
+  for (const [index, ms] of [100, 200, 400].entries()) {
+    it.event(WATCH, "DELETED", it.request(index + 1));
+    await settled();
+    it.clock.step(ms - 1);
+    await settled();
+    assert.equal(it.created.length, index + 1);
+    it.clock.step(1);
+    await settled();
+    assert.equal(it.created.length, index + 2);
+  }
+  // Deleted with its answer in it.
+  it.event(WATCH, "DELETED", it.issue(4, 0));
+  assert.equal(await it.keyNow(podWith({})), "KEY4");
+});
+
+test("static pods are nothing to signers", async (t) => {
+  const it = kit(t);
+  const still = podWith({});
+  still.metadata.annotations = { "kubernetes.io/config.source": "file" };
+  it.certificates.wanted(still);
+  await settled();
+  assert.deepEqual(it.created, []);
+  await assert.rejects(it.keyNow(still), /static pod/);
+});
+
+test("loaded with the first pod; one that has gone meanwhile is not taken up", async (t) => {
+  const it = kit(t);
+  const lazy = new LazyPodCertificates({ ...it.deps, registry: new ThreadRegistry("main") }, log);
+  const [stays, goes] = [podWith({}), podWith({})];
+  goes.metadata.uid = "uid-goes";
+  lazy.wanted(goes);
+  lazy.wanted(stays);
+  lazy.gone("uid-goes");
+  const waiting = lazy.get({ pod: stays, volume: "v", index: 0 }, never);
+  while (it.live().length === 0) await new Promise(setImmediate);
+  assert.deepEqual(
+    it.created.map(({ spec }) => spec.podUID),
+    ["uid-web"],
+  );
+  it.say(it.issue(1, 0));
+  assert.equal((await waiting).key, "KEY1\n");
+  lazy.stop();
+  await settled();
+  assert.deepEqual([it.live(), it.clock.pending], [[], 0]);
+  const off = new LazyPodCertificates(undefined, log);
+  off.wanted(stays);
+  await assert.rejects(off.get({ pod: stays, volume: "v", index: 0 }, never), /feature gate PodCertificateRequest/);
+});
