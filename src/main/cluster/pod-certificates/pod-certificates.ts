@@ -39,7 +39,7 @@ export class NodePodCertificates implements PodCertificates {
   /** By pod, then "volume/index". */
   private readonly pods = new Map<string, Map<string, SourceCredential>>();
   private unfollow: (() => void) | undefined;
-  /** Keys are made one after the other: the pool has other work. */
+  /** RSA keys take seconds, and are made one after the other: the pool has other work. */
   private lastKey: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly deps: PodCertificatesDeps) {
@@ -62,7 +62,7 @@ export class NodePodCertificates implements PodCertificates {
         ...this.deps,
         makeKey: (keyType) => this.makeKey(keyType),
         onAsked: () => this.follow(),
-        onChange: () => this.deps.onChange(uid),
+        onChange: () => this.changed(uid),
         random: this.deps.random ?? Math.random,
       });
       credentials.set(key, credential);
@@ -108,9 +108,17 @@ export class NodePodCertificates implements PodCertificates {
     }
   }
 
+  /** A volume is not looked at while one of its sources is without a word: it would only fail once more. */
+  private changed(uid: string): void {
+    const states = [...(this.pods.get(uid)?.values() ?? [])].map((credential) => credential.stateName());
+    const isRefused = states.includes("denied") || states.includes("failed");
+    if (isRefused || !states.includes("not_yet_issued")) this.deps.onChange(uid);
+  }
+
   private async makeKey(keyType: string): Promise<PodKey> {
-    const made = this.lastKey.then(() => this.deps.makeKey(keyType));
-    this.lastKey = made.catch(() => undefined);
+    const isSlow = keyType.startsWith("RSA");
+    const made = isSlow ? this.lastKey.then(() => this.deps.makeKey(keyType)) : this.deps.makeKey(keyType);
+    if (isSlow) this.lastKey = made.catch(() => undefined);
     const key = await made;
     if (key === undefined) throw new PodCertificateError(`unknown key type "${keyType}"`);
     return key;

@@ -1,9 +1,11 @@
-// Several things wrong with one volume, told in one message as upstream tells them: "[first, second]".
+// Several things wrong with one volume, told in one message as upstream tells them: "[first, second]"; what
+// is wrong twice alike is told once.
 
 export class VolumeContentError extends Error {
   override readonly name = "VolumeContentError";
   constructor(readonly problems: readonly unknown[]) {
-    super(`[${[...new Set(problems.map(textOf))].join(", ")}]`);
+    const texts = [...new Set(problems.map(textOf))];
+    super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`);
   }
 }
 export const isVolumeContentError = (error: unknown): error is VolumeContentError =>

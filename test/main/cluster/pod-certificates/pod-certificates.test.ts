@@ -180,11 +180,35 @@ test("each source has its own; an answer that comes before its request's own is 
   it.say(it.issue(2, 0));
   await settled();
   assert.equal(await it.keyNow(web, 1), "KEY2");
+  assert.deepEqual(it.changed, [], "its volume still lacks the other");
+  it.say(it.issue(1, 0));
+  assert.deepEqual(it.changed, ["uid-web"]);
   const other = { ...podWith({}), metadata: { ...podWith({}).metadata, uid: "uid-2", name: "two" } };
   it.onCreate(() => it.say(it.issue(3, 0)));
   it.certificates.wanted(other);
   await settled();
   assert.equal(await it.keyNow(other), "KEY3");
+});
+
+test("slow keys are made one at a time; the others do not wait for them", async (t) => {
+  const it = kit(t);
+  const begun: string[] = [];
+  let finish = (): void => undefined;
+  const makeKey = async (keyType: string) => {
+    begun.push(keyType);
+    if (keyType.startsWith("RSA")) await new Promise<void>((resolve) => (finish = resolve));
+    return { key: "K", request: "R" };
+  };
+  const certificates = new NodePodCertificates({ ...it.deps, makeKey });
+  t.after(() => certificates.stop());
+  certificates.wanted(podWith({ keyType: "RSA4096" }, { keyType: "RSA3072" }, { keyType: "ED25519" }));
+  await settled();
+  assert.deepEqual([...begun].sort(), ["ED25519", "RSA4096"]);
+  assert.equal(it.created.length, 1);
+  finish();
+  await settled();
+  assert.equal(begun.at(-1), "RSA3072");
+  finish();
 });
 
 test("renewed at its time; the old one stays meanwhile, and lateness is told once", async (t) => {

@@ -268,6 +268,18 @@ test("projected: all that is wrong is told at once", { skip }, async (t) => {
   await waiting;
 });
 
+test("projected: what is wrong twice alike is told once", { skip }, async (t) => {
+  const { volumes, events } = await world(t);
+  const abort = new AbortController();
+  const podCertificate = { signerName: "example.com/s", keyType: "ED25519", keyPath: "k" };
+  const sources = [{ podCertificate }, { podCertificate: { ...podCertificate, keyPath: "l" } }];
+  const waiting = assert.rejects(volumes.setUpPod(podWith([{ name: "v", projected: { sources } }]), abort.signal));
+  await until("the event", () => events.length > 0);
+  assert.match(events[0]?.message ?? "", / : credential bundle is not issued yet$/);
+  abort.abort(new Error("enough"));
+  await waiting;
+});
+
 test("projected: a pod's certificate where it is wanted, and its successor in place", { skip }, async (t) => {
   const { credentials, setUp, volumes, clock } = await world(t);
   const ask = { signerName: "example.com/s", keyType: "ED25519" };
