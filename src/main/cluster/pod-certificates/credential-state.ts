@@ -24,8 +24,8 @@ export interface HeldCredential extends PodCredential {
 export type CredentialState =
   | { phase: "none"; pending?: PendingRequest }
   | { phase: "held"; held: HeldCredential; pending?: PendingRequest }
-  /** For good. */
-  | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string };
+  /** For good. What was held before goes on to be given out: running pods may start a container again. */
+  | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string; held?: HeldCredential };
 
 /** What of a late certificate the pod has been told of. */
 export interface Told {

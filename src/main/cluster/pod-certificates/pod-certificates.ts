@@ -58,6 +58,8 @@ export class NodePodCertificates implements PodCertificates {
         known.update(pod);
         continue;
       }
+      // A pod that ends asks for nothing any more.
+      if (pod.metadata.deletionTimestamp !== undefined) continue;
       const credential = new SourceCredential(pod, source, key, {
         ...this.deps,
         makeKey: (keyType) => this.makeKey(keyType),

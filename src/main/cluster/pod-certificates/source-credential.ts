@@ -96,7 +96,7 @@ export class SourceCredential {
   async get(signal: AbortSignal): Promise<PodCredential> {
     if (this.state.phase === "none" && this.patient) this.patient = await this.firstWord(signal);
     const { state, problem } = this;
-    if (state.phase === "held") return { key: state.held.key, chain: state.held.chain };
+    if (state.phase !== "none" && state.held !== undefined) return { key: state.held.key, chain: state.held.chain };
     if (state.phase === "refused") {
       const { how, reason, message } = state;
       throw new PodCertificateError(
@@ -124,7 +124,8 @@ export class SourceCredential {
 
   private settle(name: string, state: CredentialState): void {
     const { events } = this.deps;
-    this.state = state;
+    const held = this.state.phase === "held" ? { held: this.state.held } : {};
+    this.state = state.phase === "refused" ? { ...state, ...held } : state;
     this.failures = 0;
     this.told = { overdue: false, expired: false };
     if (state.phase === "refused") {

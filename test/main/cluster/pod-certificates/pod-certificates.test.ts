@@ -272,7 +272,11 @@ for (const [type, verb] of [
     two.say(two.issue(1, 0));
     await pass(two.clock, 62);
     two.say(two.request(2, no));
-    await assert.rejects(two.keyNow(web), refusal);
+    assert.deepEqual([two.events, two.changed.length], [[told.replace("req-1", "req-2")], 2]);
+    // A running pod may still start a container again.
+    assert.deepEqual([await two.keyNow(web), await two.states()], ["KEY1", [`example.com/s ${type.toLowerCase()} 1`]]);
+    await pass(two.clock, 90);
+    assert.equal(two.created.length, 2);
   });
 }
 
@@ -353,6 +357,18 @@ test("a request that somebody deletes is made anew, without hurry", async (t) =>
   // Deleted with its answer in it.
   it.event(WATCH, "DELETED", it.issue(4, 0));
   assert.equal(await it.keyNow(podWith({})), "KEY4");
+});
+
+test("a pod that ends asks for nothing any more", async (t) => {
+  const it = kit(t);
+  const web = podWith({});
+  it.certificates.wanted(web);
+  await settled();
+  it.certificates.gone("uid-web");
+  web.metadata.deletionTimestamp = "1970-01-01T00:00:00Z";
+  it.certificates.wanted(web);
+  await settled();
+  assert.deepEqual([it.created.length, it.live()], [1, []]);
 });
 
 test("static pods are nothing to signers", async (t) => {
