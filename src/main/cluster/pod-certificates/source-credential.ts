@@ -138,7 +138,6 @@ export class SourceCredential {
       });
     }
     this.answerWaiting();
-    this.wake?.abort();
     this.deps.onChange();
   }
 

@@ -320,7 +320,11 @@ test("an API server without the resource, a type that nobody knows: told plainly
       new ApiError(404, "NotFound", "the server could not find the requested resource"),
       /does not serve podcert/,
     ],
-    [podWith({}), new ApiError(404, "NotFound", 'namespaces "x" not found', { name: "x" }), /namespaces "x" not found/],
+    [
+      podWith({}),
+      new ApiError(404, "NotFound", 'namespaces "x" not found', { name: "x" }),
+      /not issued yet: namespaces "x" not found$/,
+    ],
     [podWith({ keyType: "ODD" }), undefined, /unknown key type "ODD"/],
   ];
   for (const [web, refusal, problem] of rows) {
