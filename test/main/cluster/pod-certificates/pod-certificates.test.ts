@@ -1,136 +1,15 @@
 // Certificates of pods from the first request to the last renewal, with the API server and the signer played by the test.
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { LazyPodCertificates } from "../../../../src/main/cluster/pod-certificates/lazy-pod-certificates.js";
 import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
-import type { ApiClient } from "../../../../src/shared/api/client/port.js";
-import type { Node } from "../../../../src/shared/api/node.js";
-import type { PodCertificateRequest } from "../../../../src/shared/api/objects.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
-import type { PodCertificateProjection } from "../../../../src/shared/api/volume.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
-import { pod } from "../../../support/pods.js";
-import { SteppedClock } from "../../../support/stepped-clock.js";
-import { followKit } from "../follow-kit.js";
-
-const MINUTE = 60_000;
-const WATCH = "spec.nodeName=n1";
-const log = createLogger({ thread: "test", level: "silent" });
-const never = new AbortController().signal;
-const settled = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-};
-
-function podWith(...sources: Partial<PodCertificateProjection>[]): Pod {
-  const all = sources.map((source) => ({
-    podCertificate: { signerName: "example.com/s", keyType: "ED25519", credentialBundlePath: "c", ...source },
-  }));
-  const made = pod({ serviceAccountName: "robot", volumes: [{ name: "v", projected: { sources: all } }] });
-  return { ...made, metadata: { ...made.metadata, annotations: {} } };
-}
-
-function kit(t: TestContext) {
-  const clock = new SteppedClock();
-  const { follow, event, replace, live } = followKit();
-  const created: PodCertificateRequest[] = [];
-  const events: string[] = [];
-  const changed: string[] = [];
-  const keys: string[] = [];
-  /** What the next calls are refused with. */
-  const refusals: Error[] = [];
-  /** Called before the answer to a creation. */
-  let before: (name: string) => void = () => undefined;
-  const client = {
-    get: () => Promise.resolve({ metadata: { uid: "sa-uid" } }),
-    create: (_kind: unknown, request: PodCertificateRequest) => {
-      const refusal = refusals.shift();
-      if (refusal !== undefined) return Promise.reject(refusal);
-      created.push(request);
-      const name = `req-${created.length}`;
-      before(name);
-      return Promise.resolve({
-        ...request,
-        metadata: { ...request.metadata, name, creationTimestamp: new Date(clock.now()).toISOString() },
-      });
-    },
-  } as unknown as Pick<ApiClient, "get" | "create">;
-  const registry = new ThreadRegistry("main");
-  const deps = {
-    client,
-    follow,
-    nodeName: "n1",
-    node: () => ({ metadata: { uid: "node-uid" } }) as Node,
-    makeKey: (keyType: string) => {
-      keys.push(keyType);
-      const made = { key: `KEY${keys.length}\n`, request: `CSR${keys.length}` };
-      return Promise.resolve(keyType === "ODD" ? undefined : made);
-    },
-    onChange: (uid: string) => void changed.push(uid),
-    events: {
-      pod: (_pod: Pod, { reason, message }: { reason: string; message: string }) =>
-        void events.push(`${reason}: ${message}`),
-    },
-    registry,
-    clock,
-    log,
-    random: () => 0,
-  };
-  const certificates = new NodePodCertificates(deps);
-  t.after(() => certificates.stop());
-  /** A request as the watch shows it. */
-  const request = (index: number, status: PodCertificateRequest["status"] = {}): PodCertificateRequest => {
-    const made = created[index - 1];
-    assert.ok(made !== undefined, `request ${index} was made`);
-    return { ...made, metadata: { ...made.metadata, name: `req-${index}` }, status };
-  };
-  const issue = (index: number, fromMinute: number): PodCertificateRequest =>
-    request(index, {
-      conditions: [{ type: "Issued", status: "True" }],
-      certificateChain: `-----BEGIN CERTIFICATE-----\n${Buffer.from(`cert${index}`).toString("base64")}\n-----END CERTIFICATE-----\n`,
-      beginRefreshAt: new Date((fromMinute + 60) * MINUTE).toISOString(),
-      notAfter: new Date((fromMinute + 90) * MINUTE).toISOString(),
-    });
-  const say = (what: PodCertificateRequest): void => event(WATCH, "MODIFIED", what);
-  const keyNow = async (of: Pod, index = 0): Promise<string> =>
-    (await certificates.get({ pod: of, volume: "v", index }, never)).key.trim();
-  const states = async (): Promise<string[]> => {
-    const { families } = await registry.exportSnapshot();
-    const family = families.find(({ name }) => name === "kubelet_podcertificate_states");
-    return (family?.samples ?? []).map(({ labels, value }) => `${labels["signer_name"]} ${labels["state"]} ${value}`);
-  };
-  return {
-    ...{
-      deps,
-      clock,
-      certificates,
-      created,
-      keys,
-      events,
-      changed,
-      refusals,
-      request,
-      issue,
-      say,
-      event,
-      replace,
-      live,
-    },
-    ...{ keyNow, states, onCreate: (call: (name: string) => void) => void (before = call) },
-  };
-}
-
-/** Steps in minutes, so that every look comes about. */
-async function pass(clock: SteppedClock, minutes: number): Promise<void> {
-  for (let minute = 0; minute < minutes; minute++) {
-    clock.step(MINUTE);
-    await settled();
-  }
-}
+import { certificatesKit, log, MINUTE, never, pass, podWith, settled, WATCH } from "./certificates-kit.js";
 
 test("a request says who the pod is; its answer is given out, and followed until the last such pod is gone", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const web = podWith({ maxExpirationSeconds: 7200, userAnnotations: { "example.com/a": "b" } });
   it.certificates.wanted(web);
   it.certificates.wanted(web);
@@ -172,7 +51,7 @@ test("a request says who the pod is; its answer is given out, and followed until
 });
 
 test("each source has its own; an answer that comes before its request's own is not lost", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const web = podWith({}, { signerName: "example.com/t", keyType: "ECDSAP256" });
   it.certificates.wanted(web);
   await settled();
@@ -191,7 +70,7 @@ test("each source has its own; an answer that comes before its request's own is 
 });
 
 test("slow keys are made one at a time; the others do not wait for them", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const begun: string[] = [];
   let finish = (): void => undefined;
   const makeKey = async (keyType: string) => {
@@ -212,7 +91,7 @@ test("slow keys are made one at a time; the others do not wait for them", async 
 });
 
 test("renewed at its time; the old one stays meanwhile, and lateness is told once", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const web = podWith({});
   const made = (): number => it.created.length;
   it.certificates.wanted(web);
@@ -239,7 +118,7 @@ test("renewed at its time; the old one stays meanwhile, and lateness is told onc
 });
 
 test("a clock that jumps is seen at the next look", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   it.certificates.wanted(podWith({}));
   await settled();
   it.say(it.issue(1, 0));
@@ -253,7 +132,7 @@ for (const [type, verb] of [
   ["Failed", "failed"],
 ] as const) {
   test(`${type} is the end of it, at the first request as at a renewal`, async (t) => {
-    const it = kit(t);
+    const it = certificatesKit(t);
     const web = podWith({});
     const no = { conditions: [{ type, status: "True", reason: "UnsupportedKeyType", message: 'not "that"' }] };
     const told = `${type}: UnsupportedKeyType: PodCertificateRequest default/req-1 ${verb}, reason="UnsupportedKeyType", message="not \\"that\\""`;
@@ -266,7 +145,7 @@ for (const [type, verb] of [
     await pass(it.clock, 60);
     assert.deepEqual([it.created.length, await it.states()], [1, [`example.com/s ${type.toLowerCase()} 1`]]);
 
-    const two = kit(t);
+    const two = certificatesKit(t);
     two.certificates.wanted(web);
     await settled();
     two.say(two.issue(1, 0));
@@ -281,7 +160,7 @@ for (const [type, verb] of [
 }
 
 test("what goes wrong is tried again with the same key, ever more slowly, and told to who waits", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const web = podWith({});
   it.refusals.push(...Array.from({ length: 6 }, () => new ApiError(403, "Forbidden", "no relationship found")));
   it.certificates.wanted(web);
@@ -313,7 +192,7 @@ test("what goes wrong is tried again with the same key, ever more slowly, and to
 });
 
 test("an API server without the resource, a type that nobody knows: told plainly", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const rows: [Pod, Error | undefined, RegExp][] = [
     [
       podWith({}),
@@ -345,7 +224,7 @@ test("an API server without the resource, a type that nobody knows: told plainly
 });
 
 test("a request that somebody deletes is made anew, without hurry", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   it.certificates.wanted(podWith({}));
   await settled();
   for (const [index, ms] of [100, 200, 400].entries()) {
@@ -364,7 +243,7 @@ test("a request that somebody deletes is made anew, without hurry", async (t) =>
 });
 
 test("a pod that ends asks for nothing any more", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const web = podWith({});
   it.certificates.wanted(web);
   await settled();
@@ -376,7 +255,7 @@ test("a pod that ends asks for nothing any more", async (t) => {
 });
 
 test("static pods are nothing to signers", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const still = podWith({});
   still.metadata.annotations = { "kubernetes.io/config.source": "file" };
   it.certificates.wanted(still);
@@ -386,7 +265,7 @@ test("static pods are nothing to signers", async (t) => {
 });
 
 test("loaded with the first pod; one that has gone meanwhile is not taken up", async (t) => {
-  const it = kit(t);
+  const it = certificatesKit(t);
   const lazy = new LazyPodCertificates({ ...it.deps, registry: new ThreadRegistry("main") }, log);
   const [stays, goes] = [podWith({}), podWith({})];
   goes.metadata.uid = "uid-goes";
