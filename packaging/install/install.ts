@@ -14,7 +14,7 @@ import { readRecord, type InstallRecord } from "./record.js";
 import { reloadSystemd } from "./systemd.js";
 
 /** As in the first line of the entry point, which is not what systemd executes. */
-const NODE_FLAGS = "--max-semi-space-size=4";
+const NODE_FLAGS = "--max-semi-space-size=4 --expose-gc";
 const ENVIRONMENT = "MALLOC_ARENA_MAX=1";
 /** Compiled code that runs on the node: the agent, this installer, and what the installer imports. */
 const CODE = ["dist/agent", "dist/packaging/install", "dist/packaging/standalone"];

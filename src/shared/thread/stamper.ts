@@ -1,6 +1,7 @@
 // Keeps a thread's board slot fresh: "my event loop turned just now, and it has been this late".
 import type { Clock } from "../clock/clock.js";
 import type { BoardWriter } from "../queue/board.js";
+import { heapRest } from "./heap-rest.js";
 
 /** Period of the stamps, ms. A stall limit below three of these would see ghosts. */
 export const STAMP_PERIOD_MS = 500;
@@ -11,6 +12,7 @@ const WINDOW = 10;
 /** Stamps now and then periodically; does not keep the process alive. Returns how to end it. */
 export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number = STAMP_PERIOD_MS): () => void {
   const delays: number[] = [];
+  const heap = heapRest();
   let last = clock.monotonic();
   board.stamp();
   const timer = clock
@@ -21,6 +23,7 @@ export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number 
       last = now;
       board.setLoopDelay(Math.max(...delays), delays.reduce((sum, delay) => sum + delay, 0) / delays.length);
       board.stamp();
+      heap?.look();
     })
     .unref();
   return () => timer.cancel();

@@ -1,0 +1,56 @@
+// When a thread's heap is made to shrink.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { HeapRest } from "../../../src/shared/thread/heap-rest.js";
+
+const MIB = 1024 ** 2;
+
+function thread(): {
+  rest: HeapRest;
+  looks: (count: number) => void;
+  state: { heap: number; busy: number; collections: number };
+} {
+  const state = { heap: 40 * MIB, busy: 0.02, collections: 0 };
+  const rest = new HeapRest({
+    collect: () => {
+      state.collections++;
+      state.heap = 20 * MIB;
+    },
+    heapBytes: () => state.heap,
+    utilization: () => state.busy,
+  });
+  return {
+    rest,
+    state,
+    looks: (count) => {
+      for (let i = 0; i < count; i++) rest.look();
+    },
+  };
+}
+
+test("a thread that rests for 10 s collects once, and again when its heap has grown", () => {
+  const { looks, state } = thread();
+  looks(19);
+  assert.equal(state.collections, 0);
+  looks(1);
+  assert.equal(state.collections, 1);
+  looks(100);
+  assert.equal(state.collections, 1, "nothing came in the meantime");
+  state.heap = 24 * MIB;
+  looks(20);
+  assert.equal(state.collections, 1, "too little to be worth it");
+  state.heap = 25 * MIB;
+  looks(20);
+  assert.equal(state.collections, 2);
+});
+
+test("a thread with work to do is left alone", () => {
+  const { looks, state } = thread();
+  for (let i = 0; i < 10; i++) {
+    looks(19);
+    state.busy = 0.1;
+    looks(1);
+    state.busy = 0.02;
+  }
+  assert.equal(state.collections, 0);
+});
