@@ -30,6 +30,8 @@ export class ChannelSocket {
   readonly pongs: string[] = [];
   closeCode: number | undefined;
   closed = false;
+  /** Takes messages whole, in place of `received`. */
+  onMessage: ((message: Buffer) => void) | undefined;
   private pending: Buffer;
 
   private constructor(
@@ -119,6 +121,7 @@ export class ChannelSocket {
         this.closed = true;
         this.closeCode = payload.length < 2 ? undefined : payload.readUInt16BE(0);
       } else if (opcode === 10) this.pongs.push(payload.toString("latin1"));
+      else if (opcode <= 2 && this.onMessage !== undefined) this.onMessage(payload);
       else if (opcode <= 2 && payload.length > 0) {
         const [channel = 0] = payload;
         this.received.set(channel, this.text(channel) + payload.subarray(1).toString("latin1"));
