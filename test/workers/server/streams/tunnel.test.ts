@@ -1,8 +1,8 @@
 // The end of a stream whose client takes its time.
 import { equal } from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, IncomingMessage, ServerResponse } from "node:http";
+import { Socket, type AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { bytesAsTheyAre } from "../../../../src/workers/server/streams/passage.js";
@@ -27,10 +27,11 @@ class SlowClient extends Duplex {
 }
 
 test("what the runtime said before its end reaches a client that is slow to take it; then the client has a time to go", async (t) => {
-  let gone = false;
+  let closed = false;
+  const gone = (): boolean => closed;
   const runtime = createServer().on("upgrade", (_request: IncomingMessage, socket: Socket) => {
     socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
-    socket.once("close", () => (gone = true));
+    socket.once("close", () => (closed = true));
     socket.end("last words");
   });
   runtime.listen(0, "127.0.0.1");
@@ -39,12 +40,13 @@ test("what the runtime said before its end reaches a client that is slow to take
   const clock = new SteppedClock();
   const tunnels = new Tunnels({ limit: 1, idleTimeoutMs: 10 * LINGER_MS, clock });
   const client = new SlowClient();
-  const request = { method: "POST", rawHeaders: ["Connection", "Upgrade", "Upgrade", "x"] } as IncomingMessage;
+  const request = new IncomingMessage(new Socket());
+  request.rawHeaders = ["Connection", "Upgrade", "Upgrade", "x"];
   const url = new URL(`http://127.0.0.1:${(runtime.address() as AddressInfo).port}/`);
   const upgrade = { socket: client, head: Buffer.alloc(0), take: () => undefined };
   const passage = bytesAsTheyAre(request, (offered) => offered);
-  await tunnels.connect({ headersSent: true } as ServerResponse, upgrade, url, passage);
-  while (!gone) await new Promise((resolve) => setImmediate(resolve));
+  await tunnels.connect(new ServerResponse(request), upgrade, url, passage);
+  while (!gone()) await new Promise((resolve) => setImmediate(resolve));
   clock.step(2 * LINGER_MS);
   equal(client.destroyed, false);
   while (!client.writableFinished) {
