@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import { FrameReader, WebSocketError, type Place } from "./frame-reader.js";
 import { CLOSE_CODE, closeFrame, messageHead, pongFrame } from "./frames.js";
 
-/** A client whose pings are not read, since we take no more of its input, hears from us so often; kubectl waits 61 s. */
+/** A client whose pings wait behind input that is not taken hears from us so often; kubectl gives up after 61 s. */
 export const SIGN_OF_LIFE_MS = 20_000;
 
 export interface WebSocketEvents {
@@ -31,7 +31,8 @@ export class WebSocketEnd {
   private pong: Buffer | undefined;
   private closed = false;
   private ended = false;
-  private paused: Timer | undefined;
+  /** From a pause until a ping comes through. */
+  private signs: Timer | undefined;
 
   constructor(
     private readonly socket: Duplex,
@@ -40,7 +41,7 @@ export class WebSocketEnd {
     this.reader = new FrameReader(
       {
         onData: (part, place) => this.options.events.onData(part, place),
-        onPing: (payload) => this.answer(payload),
+        onPing: (payload) => this.onPing(payload),
         onClose: () => this.end(CLOSE_CODE.NORMAL),
       },
       options.text,
@@ -69,14 +70,12 @@ export class WebSocketEnd {
 
   /** No more is read until `resume`. */
   pause(): void {
-    if (this.closed || this.paused !== undefined) return;
+    if (this.closed) return;
     this.socket.pause();
-    this.paused = this.options.clock.every(SIGN_OF_LIFE_MS, () => this.answer(Buffer.alloc(0)));
+    this.signs ??= this.options.clock.every(SIGN_OF_LIFE_MS, () => this.answer(this.pong ?? Buffer.alloc(0)));
   }
 
   resume(): void {
-    this.paused?.cancel();
-    this.paused = undefined;
     this.socket.resume();
   }
 
@@ -84,6 +83,7 @@ export class WebSocketEnd {
   close(code: number): void {
     if (this.closed) return;
     this.closed = true;
+    this.endSigns();
     if (this.socket.writable) this.socket.end(closeFrame(code));
     this.resume();
   }
@@ -103,6 +103,16 @@ export class WebSocketEnd {
     this.ended = true;
     this.close(code);
     this.options.events.onEnd();
+  }
+
+  private onPing(payload: Buffer): void {
+    this.endSigns();
+    this.answer(payload);
+  }
+
+  private endSigns(): void {
+    this.signs?.cancel();
+    this.signs = undefined;
   }
 
   private answer(payload: Buffer): void {
