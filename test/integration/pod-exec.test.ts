@@ -1,16 +1,19 @@
 // Into pods through the authenticated port, on a real runtime: exec, attach, port-forward, logs as they grow, the run before.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { connect } from "node:tls";
+import { SpdySession } from "../../src/workers/server/streams/spdy/session.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { secureAsk, secureOpen, waitSecure } from "../support/secure-ask.js";
 import { IDLE, manifest, NODE_NAME, shell, statusOf, waitForPod } from "../support/static-pods.js";
 import { ChannelSocket } from "../support/websocket.js";
 
-const [STDIN, STDOUT, STDERR, ERROR] = [0, 1, 2, 3];
+const [STDIN, STDOUT, STDERR, ERROR, RESIZE] = [0, 1, 2, 3, 4];
+const V5 = { "Sec-WebSocket-Protocol": "v5.channel.k8s.io" };
 const PORT = 8080;
 
 let node: TestNode;
@@ -32,8 +35,8 @@ after(() => node.stop());
 /** Static pods carry the node's name. */
 const POD = `web-${NODE_NAME}`;
 
-function open(path: string): Promise<ChannelSocket> {
-  return ChannelSocket.connect(`${node.kubelet.secureUrl}${path}`);
+function open(path: string, headers: Record<string, string> = {}): Promise<ChannelSocket> {
+  return ChannelSocket.connect(`${node.kubelet.secureUrl}${path}`, { headers });
 }
 
 test("the certificate is a self-signed one of this node", async () => {
@@ -60,6 +63,67 @@ test("exec: input, in a terminal", async () => {
   socket.send(STDIN, "echo $((6 * 7)); test -t 0 && echo a terminal; exit\n");
   await socket.until(() => socket.closed);
   assert.match(socket.text(STDOUT), /\b42\r\n[^]*a terminal\r\n/);
+});
+
+test("exec over v5: the end of the input ends the command, megabytes later", async () => {
+  const socket = await open(`/exec/default/${POD}/app?command=md5sum&input=1&output=1`, V5);
+  const sent = Buffer.alloc(5_000_000, "what is said to a command\n");
+  socket.send(STDIN, sent);
+  socket.end(STDIN);
+  await socket.until(() => socket.closed);
+  assert.equal(socket.text(STDOUT), `${createHash("md5").update(sent).digest("hex")}  -\n`);
+  assert.deepEqual(JSON.parse(socket.text(ERROR)), { metadata: {}, status: "Success" });
+  assert.equal(socket.closeCode, 1000);
+});
+
+test("exec over v5: megabytes of output, errors apart, then the exit code", async () => {
+  const script = encodeURIComponent("head -c 8000000 /dev/zero; echo err >&2; exit 7");
+  const socket = await open(`/exec/default/${POD}/app?command=sh&command=-c&command=${script}&output=1&error=1`, V5);
+  await socket.until(() => socket.closed);
+  assert.deepEqual([socket.text(STDOUT).length, socket.text(STDERR)], [8_000_000, "err\n"]);
+  const { status, reason, details } = JSON.parse(socket.text(ERROR)) as Record<string, unknown>;
+  const causes = [{ reason: "ExitCode", message: "7" }];
+  assert.deepEqual([status, reason, details], ["Failure", "NonZeroExitCode", { causes }]);
+});
+
+test("exec over v5: a terminal takes the client's size", async () => {
+  const socket = await open(`/exec/default/${POD}/app?command=sh&input=1&output=1&tty=1`, V5);
+  socket.send(RESIZE, JSON.stringify({ Width: 123, Height: 45 }));
+  // The size is set beside the input, not before it.
+  socket.send(STDIN, "until stty size | grep '^45 123$'; do :; done; exit 3\n");
+  await socket.until(() => socket.closed);
+  assert.match(socket.text(STDOUT), /^45 123\r$/m);
+  assert.match(socket.text(ERROR), /"message":"3"/);
+});
+
+test("attach over v5: to what runs, input and output", async () => {
+  const socket = await open(`/attach/default/${POD}/cat?input=1&output=1`, V5);
+  socket.send(STDIN, "said over v5\n");
+  await socket.until(() => socket.text(STDOUT).includes("said over v5\n"));
+  socket.close();
+});
+
+test("port-forward over v5: SPDY through a tunnel", async () => {
+  const headers = { "Sec-WebSocket-Protocol": "SPDY/3.1+portforward.k8s.io" };
+  const socket = await open(`/portForward/default/${POD}`, headers);
+  assert.equal(socket.protocol, "SPDY/3.1+portforward.k8s.io");
+  const stream = { port: String(PORT), requestid: "0" };
+  let said = "";
+  const session = new SpdySession(
+    {
+      writable: true,
+      writableNeedDrain: false,
+      cork: () => undefined,
+      uncork: () => undefined,
+      write: (part) => socket.write(2, part),
+    },
+    { onData: (_stream, part) => (said += part.toString()), onEnd: () => undefined, onGoAway: () => undefined },
+  );
+  socket.onMessage = (message) => session.push(message);
+  session.end(session.open({ ...stream, streamtype: "error" }));
+  session.open({ ...stream, streamtype: "data" });
+  await socket.until(() => said === "hello from the pod\n");
+  socket.close();
 });
 
 test("attach: to what runs, input and output", async () => {

@@ -268,6 +268,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
       containerCheckpoint: config.gate("ContainerCheckpoint"),
       componentFlagz: config.gate("ComponentFlagz"),
       componentStatusz: config.gate("ComponentStatusz"),
+      extendWebSocketsToKubelet: config.gate("ExtendWebSocketsToKubelet"),
     },
     healthzPort: number("healthzPort"),
     healthzBindAddress: text("healthzBindAddress"),

@@ -1,9 +1,10 @@
 // Features of newer pods that this node says it can run (status.declaredFeatures, KEP-5328): the scheduler places pods that
-// need one only where it is declared. Named after their gates, but for the first. ExtendWebSocketsToKubelet is not among them:
-// for nodes without it the API server turns kubectl's WebSockets into SPDY, which every runtime's streaming server speaks.
+// need one only where it is declared, and the API server passes kubectl's WebSockets on to nodes that declare
+// ExtendWebSocketsToKubelet; for others it turns them into SPDY. Named after their gates, but for the CPU manager's.
 import type { EffectiveConfig } from "../command/config/effective.js";
 
 const BY_GATE = [
+  "ExtendWebSocketsToKubelet",
   "InPlacePodLevelResourcesVerticalScaling",
   "InPlacePodVerticalScalingInitContainers",
   "RestartAllContainersOnContainerExits",

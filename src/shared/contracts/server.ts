@@ -125,6 +125,7 @@ export interface SecureInit {
     containerCheckpoint: boolean;
     componentFlagz: boolean;
     componentStatusz: boolean;
+    extendWebSocketsToKubelet: boolean;
   };
   /** For /flagz: every flag with its value, secrets masked. */
   flags: readonly { readonly name: string; readonly value: string }[];

@@ -3,10 +3,10 @@ import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ConfigzBodies, ListenAddress, SecureInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { streamMetrics } from "../../shared/metrics/streams.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
-import { withoutToken } from "./auth/bearer.js";
 import { checkpointRoute } from "./checkpoint.js";
 import { configzRoute } from "./configz.js";
 import { containerLogsRoute } from "./container-logs.js";
@@ -60,7 +60,6 @@ export class SecureServer {
       limit: limits.streams,
       idleTimeoutMs: init.streamingConnectionIdleTimeoutMs,
       clock,
-      protocols: withoutToken,
     });
     this.port = new SecurePort({ init, address, nodeName, routes: this.routes(), limits, api, registry, clock, log });
   }
@@ -85,12 +84,19 @@ export class SecureServer {
   }
 
   private debugRoutes(): Route[] {
-    const { init, node, configz, upcalls, threads, logDirectory = LOG_DIRECTORY, clock, log } = this.options;
+    const { init, node, configz, upcalls, threads, logDirectory = LOG_DIRECTORY, registry, clock, log } = this.options;
     const { pods } = node;
     const { gates, podLogsDir, checkpointsDir } = init;
     const runtime = (): Promise<ServedRuntime> => this.runtime.get();
     const routes: Route[] = [
-      ...streamRoutes({ pods, runtime, tunnels: this.tunnels }),
+      ...streamRoutes({
+        pods,
+        runtime,
+        tunnels: this.tunnels,
+        extendWebSockets: gates.extendWebSocketsToKubelet,
+        metrics: streamMetrics(registry),
+        clock,
+      }),
       ...runRoutes({ pods, runtime }),
       ...runningPodsRoutes(runtime),
       containerLogsRoute({ pods, podLogsDir, splitStreams: gates.podLogsQuerySplitStreams, clock, log }),

@@ -1,26 +1,41 @@
 // exec, attach and portForward: the runtime is asked for an address, and the client's connection is joined to it.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import { isNotFound, isResourceExhausted } from "../../shared/cri/errors.js";
+import type { StreamMetrics } from "../../shared/metrics/streams.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
+import { withoutToken } from "./auth/bearer.js";
 import type { PodList } from "./pod-list.js";
 import { containerSpec, isUnknownPod, podOf, readySandbox, runningContainer } from "./pod-lookup.js";
 import { queryOf, replyError, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
+import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
 import { runtimeUrl } from "./streams/runtime-url.js";
-import { forwardedPorts, streamOptions, StreamOptionsError } from "./streams/stream-options.js";
+import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./streams/stream-options.js";
 import type { Tunnels } from "./streams/tunnel.js";
+import { HandshakeError, isWebSocket, offersV5, tunnelledProtocols } from "./streams/websocket/offer.js";
 
 export interface StreamParts {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
   tunnels: Tunnels;
+  /** The feature gate: WebSocket v5 and tunnelled SPDY are translated here. */
+  extendWebSockets: boolean;
+  metrics: StreamMetrics;
+  clock: Clock;
 }
 
+/** Where the runtime serves the stream. */
+interface Served {
+  url: string;
+  /** What the client and the runtime speak there; absent: the same, which is theirs. */
+  passage?: () => Promise<Passage>;
+}
 /** Asks the runtime for an address. */
-type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<string>;
+type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<Served>;
 /** Reads what is asked for. @throws StreamOptionsError */
-type Kind = (query: URLSearchParams, request: IncomingMessage) => Address;
+type Kind = (query: URLSearchParams, request: IncomingMessage, parts: StreamParts) => Address;
 
 export function streamRoutes(parts: StreamParts): Route[] {
   const route = (path: string, answer: Answer): Route => ({ path, methods: ["GET", "POST"], answer });
@@ -35,45 +50,69 @@ export function streamRoutes(parts: StreamParts): Route[] {
   ];
 }
 
-const exec: Kind = (query) => {
+const exec: Kind = (query, request, parts) => {
   const options = streamOptions(query);
   return async (runtime, pod, container) => {
     const containerId = await runningContainer(runtime, pod, container);
-    return (await runtime.exec({ containerId, cmd: query.getAll("command"), ...options })).url;
+    const { url } = await runtime.exec({ containerId, cmd: query.getAll("command"), ...options });
+    return { url, ...translated("exec", options, request, parts) };
   };
 };
 
 /** Whether there is a terminal was settled when the container was made. */
-const attach: Kind = (query) => {
-  const options = streamOptions(query);
+const attach: Kind = (query, request, parts) => {
+  const asked = streamOptions(query);
   return async (runtime, pod, container) => {
     const containerId = await runningContainer(runtime, pod, container);
     const tty = containerSpec(pod, container)?.tty ?? false;
-    return (await runtime.attach({ containerId, ...options, tty, stderr: options.stderr && !tty })).url;
+    const options = { ...asked, tty, stderr: asked.stderr && !tty };
+    const { url } = await runtime.attach({ containerId, ...options });
+    return { url, ...translated("attach", options, request, parts) };
   };
 };
 
-const portForward: Kind = (query, request) => {
-  const port = forwardedPorts(query, isWebSocket(request));
+const portForward: Kind = (query, request, { extendWebSockets, metrics, clock }) => {
+  const protocols = extendWebSockets ? tunnelledProtocols(request) : [];
+  const port = forwardedPorts(query, isWebSocket(request) && protocols.length === 0);
   return async (runtime, pod) => {
     const podSandboxId = await readySandbox(runtime, pod);
-    return (await runtime.portForward({ podSandboxId, port })).url;
+    const { url } = await runtime.portForward({ podSandboxId, port });
+    if (protocols.length === 0) return { url };
+    metrics.websocket("portforward");
+    const passage = async (): Promise<Passage> =>
+      (await import("./streams/port-forward.js")).tunnelledPortForward(request, protocols, clock);
+    return { url, passage };
   };
 };
+
+function translated(
+  subresource: "exec" | "attach",
+  options: StreamOptions,
+  request: IncomingMessage,
+  { extendWebSockets, metrics, clock }: StreamParts,
+): Pick<Served, "passage"> {
+  if (!extendWebSockets || !offersV5(request)) return {};
+  metrics.websocket(subresource);
+  return {
+    passage: async () => (await import("./streams/remote-command.js")).translatedCommand(request, options, clock),
+  };
+}
 
 function stream(parts: StreamParts, kind: Kind): Answer {
   return async (request, response, params, upgrade) => {
     const { namespace = "", pod: name = "", uid = "", container = "" } = params;
     try {
-      const address = kind(queryOf(request), request);
+      const address = kind(queryOf(request), request, parts);
       const pod = podOf(parts.pods, namespace, name, uid);
       if (upgrade === undefined) {
         replyError(response, 400, "Upgrade request required");
         return;
       }
       if (!parts.tunnels.admit(response)) return;
-      const url = runtimeUrl(await address(await parts.runtime(), pod, container));
-      await open(parts, request, response, upgrade, url);
+      const served = await address(await parts.runtime(), pod, container);
+      const url = runtimeUrl(served.url);
+      const passage = (await served.passage?.()) ?? bytesAsTheyAre(request, withoutToken);
+      await open(parts, response, upgrade, url, passage);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       replyPlain(response, statusOf(error), error.message);
@@ -83,21 +122,17 @@ function stream(parts: StreamParts, kind: Kind): Answer {
 
 async function open(
   { tunnels }: StreamParts,
-  request: IncomingMessage,
   response: ServerResponse,
   upgrade: Upgrade,
   url: URL,
+  passage: Passage,
 ): Promise<void> {
   if (upgrade.socket.destroyed) return;
-  await tunnels.connect(request, response, upgrade, url);
+  await tunnels.connect(response, upgrade, url, passage);
 }
 
 function statusOf(error: Error): number {
-  if (error instanceof StreamOptionsError) return 400;
+  if (error instanceof StreamOptionsError || error instanceof HandshakeError) return 400;
   if (isUnknownPod(error) || isNotFound(error)) return 404;
   return isResourceExhausted(error) ? 429 : 500;
-}
-
-function isWebSocket({ headers }: IncomingMessage): boolean {
-  return (headers.upgrade ?? "").toLowerCase() === "websocket";
 }

@@ -15,10 +15,11 @@ const declared = (gates: string[], cpuManagerPolicy: string): string[] =>
 
 const rows: [string, string[], string, string[]][] = [
   [
-    "what is on by default, sorted; not WebSockets, which the API server then turns into SPDY",
+    "what is on by default, sorted",
     ON,
     "none",
     [
+      "ExtendWebSocketsToKubelet",
       "InPlacePodLevelResourcesVerticalScaling",
       "InPlacePodVerticalScalingInitContainers",
       "RestartAllContainersOnContainerExits",

@@ -150,6 +150,7 @@ describe("GET /containerLogs", () => {
         containerCheckpoint: false,
         componentFlagz: false,
         componentStatusz: false,
+        extendWebSocketsToKubelet: false,
       },
     });
     deepEqual(await ask("?stream=Stderr"), [200, "oops\n"]);

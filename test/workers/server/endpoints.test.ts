@@ -117,6 +117,7 @@ describe("checkpoint", () => {
       containerCheckpoint: false,
       componentFlagz: false,
       componentStatusz: false,
+      extendWebSocketsToKubelet: false,
     };
     await open({ init: { gates: off } });
     for (const [path, method] of [

@@ -107,6 +107,7 @@ export class SecureHouse {
           containerCheckpoint: true,
           componentFlagz: true,
           componentStatusz: true,
+          extendWebSocketsToKubelet: true,
         },
         flags: [{ name: "v", value: "2" }],
         kubernetesVersion: "v1.36.0",

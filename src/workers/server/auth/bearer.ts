@@ -19,7 +19,8 @@ export function withoutToken(protocols: string): string {
     .join(", ");
 }
 
-function protocolsOf(headers: IncomingHttpHeaders): string[] {
+/** The subprotocols a WebSocket client offers. */
+export function protocolsOf(headers: IncomingHttpHeaders): string[] {
   return split(headers["sec-websocket-protocol"] ?? "");
 }
 

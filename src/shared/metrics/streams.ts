@@ -1,0 +1,15 @@
+// Streams that the kubelet itself translates between a client's WebSocket and the runtime.
+import type { ThreadRegistry } from "./thread-registry.js";
+
+export interface StreamMetrics {
+  websocket(subresource: "exec" | "attach" | "portforward"): void;
+}
+
+export function streamMetrics(registry: ThreadRegistry): StreamMetrics {
+  const requests = registry.counter(
+    "kubelet_websocket_streaming_requests_total",
+    "Streams over WebSocket that are translated on this node",
+    ["subresource"],
+  );
+  return { websocket: (subresource) => requests.inc({ subresource }) };
+}

@@ -1,0 +1,49 @@
+// portForward through a WebSocket: its messages carry, in any cut, the bytes of the SPDY connection that the client has with
+// the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Ends, Heads, Passage } from "./passage.js";
+import { CLOSE_CODE } from "./websocket/frames.js";
+import { acceptKey, switchingHead } from "./websocket/handshake.js";
+import { TUNNEL_PREFIX } from "./websocket/offer.js";
+import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
+import { WebSocketEnd } from "./websocket/web-socket.js";
+
+/**
+ * @param protocols what the client would speak over SPDY
+ * @throws HandshakeError
+ */
+export function tunnelledPortForward(request: IncomingMessage, protocols: readonly string[], clock: Clock): Passage {
+  const accept = acceptKey(request);
+  return {
+    method: "POST",
+    headers: spdyHeaders(request, protocols),
+    head: (reply) => {
+      const chosen = chosenProtocol(reply);
+      return switchingHead(accept, chosen === "" ? "" : `${TUNNEL_PREFIX}${chosen}`);
+    },
+    join: (ends, heads) => join(ends, heads, clock),
+  };
+}
+
+function join({ client, runtime }: Ends, heads: Heads, clock: Clock): void {
+  const end: WebSocketEnd = new WebSocketEnd(client, {
+    text: false,
+    clock,
+    events: {
+      onData: (part) => {
+        if (part.length > 0 && runtime.writable && !runtime.write(part)) end.pause();
+      },
+      onEnd: () => runtime.end(),
+      onDrain: () => runtime.resume(),
+    },
+  });
+  const send = (part: Buffer): void => {
+    if (!end.send(part)) runtime.pause();
+  };
+  const close = (): void => end.close(CLOSE_CODE.NORMAL);
+  runtime.on("data", send).on("drain", () => end.resume());
+  runtime.once("end", close).once("close", close);
+  if (heads.runtime.length > 0) send(heads.runtime);
+  end.start(heads.client);
+}

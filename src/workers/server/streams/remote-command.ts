@@ -1,0 +1,168 @@
+// exec and attach for a client that speaks v5.channel.k8s.io: its channels are the streams of a SPDY connection to the runtime,
+// where v4.channel.k8s.io is spoken. The runtime's addresses know no v5, and their WebSockets cannot half-close.
+// What must hold: a channel that the client closes ends the command's input and nothing else; the status comes last, after all
+// output; a runtime that breaks off is no success.
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Ends, Heads, Passage } from "./passage.js";
+import { RST } from "./spdy/frames.js";
+import { SpdySession } from "./spdy/session.js";
+import { SpdyError } from "./spdy/frame-reader.js";
+import type { StreamOptions } from "./stream-options.js";
+import { CHANNEL, ChannelReader } from "./websocket/channels.js";
+import { CommandStatus, failed } from "./websocket/command-status.js";
+import { CLOSE_CODE } from "./websocket/frames.js";
+import { acceptKey, switchingHead } from "./websocket/handshake.js";
+import { CHANNELS_V5 } from "./websocket/offer.js";
+import { chosenProtocol, NotSpdyError, spdyHeaders } from "./spdy/upgrade.js";
+import { WebSocketEnd } from "./websocket/web-socket.js";
+
+const V4 = "v4.channel.k8s.io";
+
+/**
+ * @param streams those that the runtime was told of
+ * @throws HandshakeError
+ */
+export function translatedCommand(request: IncomingMessage, streams: StreamOptions, clock: Clock): Passage {
+  const accept = acceptKey(request);
+  return {
+    method: "POST",
+    headers: spdyHeaders(request, [V4]),
+    head: (reply) => {
+      const chosen = chosenProtocol(reply);
+      if (chosen !== V4) throw new NotSpdyError(`it was asked for ${V4} and chose ${JSON.stringify(chosen)}`);
+      return switchingHead(accept, CHANNELS_V5);
+    },
+    join: (ends, heads) => new RemoteCommand(ends, streams, clock).start(heads),
+  };
+}
+
+class RemoteCommand {
+  private readonly client: WebSocketEnd;
+  private readonly runtime: Socket;
+  private readonly session: SpdySession;
+  private readonly channels: ChannelReader;
+  private readonly status = new CommandStatus();
+  /** The SPDY stream of each channel that there is. */
+  private readonly streamOf = new Map<number, number>();
+  private readonly channelOf = new Map<number, number>();
+  /** Channels on which the runtime has not said all yet. */
+  private readonly speaking = new Set<number>();
+  private goneAway = false;
+  private finished = false;
+
+  constructor(
+    ends: Ends,
+    private readonly options: StreamOptions,
+    clock: Clock,
+  ) {
+    this.runtime = ends.runtime;
+    this.client = new WebSocketEnd(ends.client, {
+      text: true,
+      clock,
+      events: {
+        onData: (part, place) => this.channels.push(part, place),
+        onEnd: () => this.leave(),
+        onDrain: () => this.runtime.resume(),
+      },
+    });
+    this.channels = new ChannelReader({
+      onData: (channel, part) => this.toRuntime(channel, part),
+      onClose: (channel) => this.endStream(channel),
+    });
+    this.session = new SpdySession(this.runtime, {
+      onData: (stream, part) => this.toClient(stream, part),
+      onEnd: (stream, reset) => this.onEnd(stream, reset),
+      onGoAway: () => (this.goneAway = true),
+    });
+  }
+
+  start(heads: Heads): void {
+    const { stdin, stdout, stderr, tty } = this.options;
+    this.runtime.cork();
+    this.open(CHANNEL.ERROR, "error");
+    if (stdin) this.open(CHANNEL.STDIN, "stdin");
+    if (stdout) this.open(CHANNEL.STDOUT, "stdout");
+    if (stderr) this.open(CHANNEL.STDERR, "stderr");
+    if (tty) this.open(CHANNEL.RESIZE, "resize");
+    this.runtime.uncork();
+    // Clients wait for a first message, which says that all is ready.
+    this.client.send(Buffer.alloc(0), stdout ? CHANNEL.STDOUT : stderr ? CHANNEL.STDERR : CHANNEL.ERROR);
+
+    this.runtime.on("data", (chunk: Buffer) => this.read(chunk)).on("drain", () => this.client.resume());
+    this.runtime.once("end", () => this.onGone()).once("close", () => this.onGone());
+    if (heads.runtime.length > 0) this.read(heads.runtime);
+    this.client.start(heads.client);
+  }
+
+  private open(channel: number, streamtype: string): void {
+    const stream = this.session.open({ streamtype });
+    this.streamOf.set(channel, stream);
+    this.channelOf.set(stream, channel);
+    if (channel === CHANNEL.ERROR || channel === CHANNEL.STDOUT || channel === CHANNEL.STDERR)
+      this.speaking.add(channel);
+  }
+
+  private toRuntime(channel: number, part: Buffer): void {
+    if (this.finished || (channel !== CHANNEL.STDIN && channel !== CHANNEL.RESIZE)) return;
+    const stream = this.streamOf.get(channel);
+    if (stream !== undefined && !this.session.write(stream, part)) this.client.pause();
+  }
+
+  private endStream(channel: number): void {
+    const stream = this.streamOf.get(channel);
+    if (stream !== undefined && (channel === CHANNEL.STDIN || channel === CHANNEL.RESIZE)) this.session.end(stream);
+  }
+
+  private toClient(stream: number, part: Buffer): void {
+    const channel = this.channelOf.get(stream);
+    if (channel === CHANNEL.ERROR) this.status.add(part);
+    else if (channel === CHANNEL.STDOUT || channel === CHANNEL.STDERR) {
+      if (!this.client.send(part, channel)) this.runtime.pause();
+    }
+  }
+
+  private read(chunk: Buffer): void {
+    if (this.finished) return;
+    try {
+      this.session.push(chunk);
+    } catch (error) {
+      if (!(error instanceof SpdyError)) throw error;
+      this.finish(failed(`the runtime's streaming server sent ${error.message}`));
+    }
+  }
+
+  private onEnd(stream: number, reset: number | undefined): void {
+    const channel = this.channelOf.get(stream) ?? CHANNEL.ERROR;
+    // A streaming server that has done its work resets what is still open.
+    if (reset !== undefined && reset !== RST.CANCEL) {
+      this.finish(failed(`the runtime's streaming server reset a stream (status ${reset})`));
+      return;
+    }
+    // The command reads no more, so its input goes nowhere.
+    if (channel === CHANNEL.STDIN) this.session.end(stream);
+    this.speaking.delete(channel);
+    if (this.speaking.size === 0) this.finish(this.status.said());
+  }
+
+  private onGone(): void {
+    const told = this.goneAway || !this.speaking.has(CHANNEL.ERROR);
+    this.finish(told ? this.status.said() : failed("the runtime's streaming server broke off"));
+  }
+
+  private finish(status: Buffer): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.client.send(status, CHANNEL.ERROR);
+    this.client.close(CLOSE_CODE.NORMAL);
+    this.leave();
+  }
+
+  private leave(): void {
+    this.finished = true;
+    this.runtime.end();
+    // What it still says is dropped, so that its end is seen.
+    this.runtime.resume();
+  }
+}

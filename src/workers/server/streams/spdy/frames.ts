@@ -1,0 +1,50 @@
+// SPDY/3.1 frames as a client writes them. A control frame: version and kind, flags and length, fields; a frame of data: its
+// stream, flags and length, bytes. All numbers are big-endian.
+
+export const KIND = {
+  SYN_STREAM: 1,
+  SYN_REPLY: 2,
+  RST_STREAM: 3,
+  SETTINGS: 4,
+  PING: 6,
+  GOAWAY: 7,
+  HEADERS: 8,
+  WINDOW_UPDATE: 9,
+} as const;
+export const VERSION = 3;
+/** The sender says no more on the stream. */
+export const FLAG_FIN = 1;
+export const RST = { PROTOCOL_ERROR: 1, REFUSED_STREAM: 3, CANCEL: 5 } as const;
+export const FRAME_HEAD = 8;
+/** What 24 bits of length can say. */
+export const MAX_LENGTH = 0xff_ffff;
+
+/** @param block the stream's headers, compressed */
+export function synStream(stream: number, block: Buffer): Buffer {
+  const fields = Buffer.alloc(10);
+  fields.writeUInt32BE(stream, 0);
+  return control(KIND.SYN_STREAM, Buffer.concat([fields, block]));
+}
+
+export function rstStream(stream: number, status: number): Buffer {
+  return control(KIND.RST_STREAM, words(stream, status));
+}
+
+export function ping(id: number): Buffer {
+  return control(KIND.PING, words(id));
+}
+
+/** What precedes `length` bytes of a stream. */
+export function dataHead(stream: number, length: number, flags = 0): Buffer {
+  return words(stream, flags * 2 ** 24 + length);
+}
+
+function control(kind: number, payload: Buffer): Buffer {
+  return Buffer.concat([words((0x8000 + VERSION) * 2 ** 16 + kind, payload.length), payload]);
+}
+
+function words(...values: readonly number[]): Buffer {
+  const buffer = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) buffer.writeUInt32BE(value, 4 * index);
+  return buffer;
+}

@@ -1,0 +1,30 @@
+// The request for SPDY that is made to the runtime in place of a client's WebSocket, and the runtime's answer to it.
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { headersFor } from "../passage.js";
+
+/** The runtime's streaming server answered with something else than what it was asked for. */
+export class NotSpdyError extends Error {
+  override readonly name = "NotSpdyError";
+}
+
+const OF_WEBSOCKETS = /^(sec-websocket-.*|upgrade|connection|x-stream-protocol-version)$/;
+
+/** @param protocols what to speak over SPDY, in the order of preference */
+export function spdyHeaders(request: IncomingMessage, protocols: readonly string[]): OutgoingHttpHeaders {
+  const own = Object.entries(headersFor(request, () => "")).filter(([name]) => !OF_WEBSOCKETS.test(name.toLowerCase()));
+  return {
+    ...Object.fromEntries(own),
+    Connection: "Upgrade",
+    Upgrade: "SPDY/3.1",
+    "X-Stream-Protocol-Version": [...protocols],
+  };
+}
+
+/** The protocol the runtime chose; empty: it named none. @throws NotSpdyError */
+export function chosenProtocol({ headers }: IncomingMessage): string {
+  const { upgrade = "" } = headers;
+  if (!upgrade.toLowerCase().includes("spdy/3.1")) {
+    throw new NotSpdyError(`it was asked to speak SPDY/3.1 and switched to ${JSON.stringify(upgrade)}`);
+  }
+  return String(headers["x-stream-protocol-version"] ?? "").trim();
+}

@@ -1,0 +1,47 @@
+// How a command has ended, as the error channel tells it: the runtime's own Status, or what stands for it.
+
+/** The runtime's are a few hundred bytes. */
+const MAX_STATUS = 64 * 1024;
+
+export class CommandStatus {
+  private readonly parts: Buffer[] = [];
+  private size = 0;
+
+  /** What came on the runtime's error stream. */
+  add(part: Buffer): void {
+    this.size += part.length;
+    if (this.size <= MAX_STATUS) this.parts.push(part);
+  }
+
+  /** The runtime has said all: its Status as it is; success where it said nothing. */
+  said(): Buffer {
+    if (this.size === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: "Success" }));
+    const text = Buffer.concat(this.parts);
+    if (this.size > MAX_STATUS || !isStatus(text))
+      return failed("the runtime's word on the command's end is no Status");
+    return text;
+  }
+}
+
+/** A Status as upstream words what went wrong between it and the runtime. */
+export function failed(why: string): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      metadata: {},
+      status: "Failure",
+      message: `Internal error occurred: ${why}`,
+      reason: "InternalError",
+      details: { causes: [{ message: why }] },
+      code: 500,
+    }),
+  );
+}
+
+function isStatus(text: Buffer): boolean {
+  try {
+    const value: unknown = JSON.parse(text.toString("utf8"));
+    return typeof value === "object" && value !== null && "status" in value;
+  } catch {
+    return false;
+  }
+}
