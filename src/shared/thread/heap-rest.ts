@@ -24,6 +24,8 @@ export class HeapRest {
   private calm = 0;
   /** After the last collection. */
   private settled = 0;
+  /** Another is to follow. */
+  private tidy = false;
 
   constructor(private readonly parts: HeapRestParts) {}
 
@@ -31,10 +33,16 @@ export class HeapRest {
   look(): void {
     this.calm = this.parts.utilization() < CALM_UTILIZATION ? this.calm + 1 : 0;
     if (this.calm < CALM_LOOKS) return;
-    this.calm = 0;
-    if (this.parts.heapBytes() < this.settled + WORTH_BYTES) return;
+    const tidied = this.tidy;
+    this.tidy = !tidied && this.parts.heapBytes() >= this.settled + WORTH_BYTES;
+    if (!tidied && !this.tidy) {
+      this.calm = 0;
+      return;
+    }
+    // The first collection leaves pages nearly empty; the one at the next look moves what is in them together.
     this.parts.collect();
     this.settled = this.parts.heapBytes();
+    if (tidied) this.calm = 0;
   }
 }
 

@@ -28,19 +28,34 @@ function thread(): {
   };
 }
 
-test("a thread that rests for 10 s collects once, and again when its heap has grown", () => {
+test("a thread that rests for 10 s collects twice in a row, and again when its heap has grown", () => {
   const { looks, state } = thread();
   looks(19);
   assert.equal(state.collections, 0);
   looks(1);
   assert.equal(state.collections, 1);
+  looks(1);
+  assert.equal(state.collections, 2);
   looks(100);
-  assert.equal(state.collections, 1, "nothing came in the meantime");
+  assert.equal(state.collections, 2, "nothing came in the meantime");
   state.heap = 24 * MIB;
   looks(20);
-  assert.equal(state.collections, 1, "too little to be worth it");
+  assert.equal(state.collections, 2, "too little to be worth it");
   state.heap = 25 * MIB;
+  looks(21);
+  assert.equal(state.collections, 4);
+});
+
+test("work between the two puts the second off until the thread rests again", () => {
+  const { looks, state } = thread();
   looks(20);
+  state.busy = 0.5;
+  looks(5);
+  assert.equal(state.collections, 1);
+  state.busy = 0;
+  looks(19);
+  assert.equal(state.collections, 1);
+  looks(1);
   assert.equal(state.collections, 2);
 });
 
