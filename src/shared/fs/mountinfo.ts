@@ -43,9 +43,14 @@ export async function readMounts(): Promise<readonly Mount[]> {
   return parseMountinfo(await readTable());
 }
 
-/** As mountsWithin(readMounts()); lines that do not name the directory are not parsed. */
+/** As mountsWithin(readMounts()). */
 export async function readMountsWithin(directory: string): Promise<Mount[]> {
-  return mountsWithin(parseMountinfo(linesWith(await readTable(), escape(directory))), directory);
+  return parseMountsWithin(await readTable(), directory);
+}
+
+/** As mountsWithin(parseMountinfo()); lines that do not name the directory are not parsed. */
+export function parseMountsWithin(text: string, directory: string): Mount[] {
+  return mountsWithin(parseMountinfo(linesWith(text, escape(directory))), directory);
 }
 
 /** Mounts at `directory` or below it, deepest first: the order in which they can be unmounted. */
