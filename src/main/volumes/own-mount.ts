@@ -3,7 +3,6 @@
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { ForeignMountError, VolumeBusyError } from "./errors.js";
 import {
   clearIntent,
@@ -105,14 +104,12 @@ function isInMemory(kind: OwnFsType | undefined): kind is InMemory {
   return kind !== undefined && kind in MAGIC;
 }
 
-/** undefined for a directory that is not there. */
+/** undefined where it is not told: the mount table tells more. */
 async function fileSystemAt(directory: string): Promise<number | undefined> {
-  try {
-    return (await statfs(directory)).type;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  return statfs(directory).then(
+    ({ type }) => type,
+    () => undefined,
+  );
 }
 
 function fits(fsType: string, kind: OwnFsType | undefined): boolean {
