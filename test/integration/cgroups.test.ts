@@ -256,8 +256,16 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     }
     // What somebody changed is set right by the next update.
     if (mounts.version === 1) await writeFile(`${folder("cpu", "kubepods/burstable")}/cpu.shares`, "77");
-    await later.updateQos([pod([container("b", { cpu: 1 })])]);
-    assert.equal(text("cpu", "kubepods/burstable", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "39" : "1024");
+    const shares = (): string => text("cpu", "kubepods/burstable", "cpu.shares", "cpu.weight");
+    const running = [pod([container("b", { cpu: 1 })])];
+    await later.updateQos(running, true);
+    assert.equal(shares(), mounts.version === 2 ? "39" : "1024");
+    const file = mounts.version === 2 ? "cpu.weight" : "cpu.shares";
+    await writeFile(`${folder("cpu", "kubepods/burstable")}/${file}`, "77");
+    await later.updateQos(running, true);
+    assert.equal(shares(), "77", "it has set them already");
+    await later.updateQos(running);
+    assert.equal(shares(), mounts.version === 2 ? "39" : "1024");
   });
 
   test("a pod that is not in its tier is lost; one spelt by the other driver is not", async () => {

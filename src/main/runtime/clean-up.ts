@@ -1,7 +1,10 @@
 // What a terminated pod leaves on this machine is taken down: volumes first, then cgroup, directories, logs and links.
-import { readdir, readlink, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readlink, unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Pod } from "../../shared/api/pod.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 import { removeFiles } from "../../shared/fs/remove-files.js";
+import { podLogDirectory } from "./config/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** A pod that is over but still shown keeps its directories: they hold its last words. Rejects as cleanUpPod does. */
@@ -12,20 +15,27 @@ export async function releasePod(runtime: NodeRuntime, uid: string): Promise<voi
 
 /**
  * Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. The logs of a pod that comes
- * back under its UID stay: they tell how often its containers have run.
+ * back under its UID stay: they tell how often its containers have run. `pod`: its definition, where that is known.
  */
-export async function cleanUpPod(runtime: NodeRuntime, uid: string, comesBack = false): Promise<void> {
+export async function cleanUpPod(
+  runtime: NodeRuntime,
+  uid: string,
+  { pod, comesBack = false }: { pod?: Pod | undefined; comesBack?: boolean } = {},
+): Promise<void> {
   runtime.cluster?.()?.podGone(uid);
   await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);
   // Its directory held the record of its ids: from here on they may be another pod's.
   runtime.userNamespaces.release(uid);
-  if (!comesBack) await removeLogs(runtime, uid);
+  if (!comesBack) await removeLogs(runtime, uid, pod);
 }
 
 /** The log directory's name ends in the UID; links to it lie beside those of other pods. */
-async function removeLogs(runtime: NodeRuntime, uid: string): Promise<void> {
+async function removeLogs(runtime: NodeRuntime, uid: string, pod: Pod | undefined): Promise<void> {
   const { podLogsDir, containerLogsDir } = runtime.settings;
-  const directories = (await namesIn(podLogsDir)).filter((name) => name.endsWith(`_${uid}`));
+  const directories =
+    pod === undefined
+      ? (await namesIn(podLogsDir)).filter((name) => name.endsWith(`_${uid}`))
+      : [basename(podLogDirectory(podLogsDir, pod))];
   for (const name of directories) {
     const directory = join(podLogsDir, name);
     const [namespace = "", podName = ""] = name.split("_");
@@ -39,15 +49,15 @@ async function removeLinks(linksDir: string, prefix: string, target: string): Pr
     if (!name.startsWith(prefix)) continue;
     const link = join(linksDir, name);
     const to = await readlink(link).catch(() => "");
-    if (to.startsWith(`${target}/`)) await rm(link, { force: true });
+    if (to.startsWith(`${target}/`)) await unlink(link).catch(unlessMissing);
   }
 }
 
 async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+  return (await readdir(directory).catch(unlessMissing)) ?? [];
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (errorCode(error) !== "ENOENT") throw error;
+  return undefined;
 }

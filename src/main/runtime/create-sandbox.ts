@@ -44,7 +44,7 @@ async function run(
 ): Promise<InspectHint[]> {
   const handler = await checkedRuntimeHandler(runtime, pod, signal);
   const config = await sandboxSettings(runtime, pod, environment, step.attempt);
-  const { warnings } = podDns(pod, await runtime.dns());
+  const { warnings } = podDns(pod, await environment.dns());
   for (const { object, reason, message } of warnings) {
     if (object === "pod") runtime.events.pod(pod, { type: "Warning", reason, message });
     else runtime.events.node({ type: "Warning", reason, message });

@@ -98,7 +98,7 @@ export class Doer implements StepDoer {
         return [];
       case "clean-up":
         this.environment = undefined;
-        await cleanUpPod(this.runtime, this.uid, this.comesBack());
+        await cleanUpPod(this.runtime, this.uid, { pod, comesBack: this.comesBack() });
         return [];
     }
   }

@@ -2,6 +2,7 @@
 // pod and agent; made again when asked, since every part is idempotent.
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
+import type { NodeDns } from "../network/pod-dns.js";
 import type { PodCgroup } from "../resources/cgroups/cgroup-manager.js";
 import { traced } from "../timeline/trace.js";
 import type { VolumePlace } from "../volumes/place.js";
@@ -13,6 +14,8 @@ import { PodCgroupError, PodDirectoriesError } from "./pod-environment-error.js"
 export interface PodEnvironment {
   cgroup: PodCgroup;
   logDirectory: string;
+  /** The node's resolver settings as the pod's sandbox got them: read once. */
+  dns(): Promise<NodeDns>;
   /** By volume name. Containers wait for it, the sandbox does not. */
   volumes: Promise<ReadonlyMap<string, VolumePlace>>;
 }
@@ -50,12 +53,26 @@ export async function preparePod(
     orElse(mkdir(logDirectory, { recursive: true, mode: 0o755 }), PodDirectoriesError),
     directories,
   ]);
-  return { cgroup, logDirectory, volumes };
+  return { cgroup, logDirectory, dns: readOnce(() => runtime.dns()), volumes };
 }
 
 /** The pod's cgroup alone. Rejects with PodCgroupError. */
 export async function fitCgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void> {
   await orElse(runtime.cgroups.ensurePod(pod, sized), PodCgroupError);
+}
+
+/** A failure is not kept. */
+function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return async () => {
+    known ??= read();
+    try {
+      return await known;
+    } catch (error) {
+      known = undefined;
+      throw error;
+    }
+  };
 }
 
 async function orElse<T>(made: Promise<T>, Cause: new (cause: unknown) => Error): Promise<T> {

@@ -13,10 +13,10 @@ import type { PodEnvironment } from "./pod-environment.js";
 export async function sandboxSettings(
   runtime: NodeRuntime,
   pod: Pod,
-  environment: Pick<PodEnvironment, "cgroup" | "logDirectory">,
+  environment: Pick<PodEnvironment, "cgroup" | "logDirectory" | "dns">,
   attempt: number,
 ): Promise<PodSandboxConfig> {
-  const { dns } = podDns(pod, await runtime.dns());
+  const { dns } = podDns(pod, await environment.dns());
   const userNamespace = await runtime.userNamespaces.forPod(pod);
   return sandboxConfig({
     pod,

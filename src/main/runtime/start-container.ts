@@ -1,10 +1,11 @@
 // One container from its definition to running: image, configuration, CreateContainer, StartContainer, log link.
 import { mkdir, readdir, rm, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/plan/step.js";
@@ -259,11 +260,23 @@ async function linkLog(
 ): Promise<void> {
   const directory = runtime.settings.containerLogsDir;
   const link = join(directory, logSymlinkName(pod, step.container.name, containerId));
+  const target = join(environment.logDirectory, containerLogPath(step.container.name, restartCount));
   try {
-    await mkdir(directory, { recursive: true, mode: 0o755 });
-    await rm(link, { force: true });
-    await symlink(join(environment.logDirectory, containerLogPath(step.container.name, restartCount)), link);
+    await makeLink(target, link);
   } catch (error) {
     runtime.log.warn({ err: error, link }, `the log link ${link} could not be made; log collectors will miss it`);
+  }
+}
+
+/** The directory is nearly always there, the link hardly ever. */
+async function makeLink(target: string, link: string): Promise<void> {
+  try {
+    await symlink(target, link);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT") await mkdir(dirname(link), { recursive: true, mode: 0o755 });
+    else if (code === "EEXIST") await rm(link, { force: true });
+    else throw error;
+    await symlink(target, link);
   }
 }

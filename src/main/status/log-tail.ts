@@ -59,6 +59,8 @@ export async function tailOf(path: string, limit: number): Promise<{ bytes: Buff
   try {
     file = await open(path, "r");
     const { size } = await file.stat();
+    // Most containers end without a word.
+    if (size === 0) return { bytes: Buffer.alloc(0), whole: true };
     if (size <= limit) return { bytes: await readFile(file), whole: true };
     const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, size - limit);
     return { bytes: buffer.subarray(0, bytesRead), whole: false };

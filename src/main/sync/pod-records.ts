@@ -1,11 +1,12 @@
 // What must outlive the agent about a pod: its definition, when it was first accepted and admitted, how and until when it
 // is being ended, and how it ended. Everything else is read back from the runtime. A record that can't be written costs
 // nothing but that; one from before the machine's last start tells of a pod that is no more, and goes.
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
@@ -24,6 +25,9 @@ const NOT_DURABLE = { durable: false };
 /** Records that could not be written are tried again this often; sooner when another write succeeds. */
 const RETRY_MS = 10_000;
 
+/** A pod that is new is admitted, or not, within moments, and that is written with it. */
+const GATHER_MS = 100;
+
 /** A disk that hangs must not keep a pod alive. */
 const WRITE_PATIENCE_MS = 1000;
 
@@ -33,6 +37,8 @@ export class PodRecords {
   private readonly writes = new Map<string, Promise<void>>();
   /** Pods with a write that has not begun: it will write what is true by then. */
   private readonly waiting = new Set<string>();
+  /** New pods whose first write waits for their admission. */
+  private readonly gathering = new Map<string, Timer>();
   /** Pods whose file is not as it should be, because the last write failed. */
   private readonly unsaved = new Set<string>();
   /** The failure has been told; it is over when nothing is unsaved. */
@@ -79,7 +85,7 @@ export class PodRecords {
       .map(({ pod }) => pod);
   }
 
-  /** Notes a pod; keeps what an earlier record knows. A pod that completed runs anew with another definition. */
+  /** Notes a pod, a new one on disk with its admission; keeps what an earlier record knows. A pod that completed runs anew with another definition. */
   accept(pod: Pod, now: Date): void {
     const { uid } = pod.metadata;
     const known = this.records.get(uid);
@@ -93,7 +99,13 @@ export class PodRecords {
     };
     delete record.termination;
     if (again) delete record.finalStatus;
-    this.put(record);
+    // A restarted agent is told of all that it has read.
+    if (isDeepStrictEqual(known, record)) return;
+    this.records.set(uid, record);
+    if (known !== undefined || this.writes.has(uid)) this.save(uid);
+    else if (!this.gathering.has(uid)) {
+      this.gathering.set(uid, this.clock.after(GATHER_MS, () => this.save(uid)).unref());
+    }
   }
 
   admitted(uid: string): void {
@@ -144,6 +156,7 @@ export class PodRecords {
   /** Resolves when all writes so far are done. What could not be written is not tried again. */
   async flush(): Promise<void> {
     this.retryTimer?.cancel();
+    for (const uid of [...this.gathering.keys()]) this.save(uid);
     await Promise.all(this.writes.values());
     this.retryTimer?.cancel();
   }
@@ -197,6 +210,8 @@ export class PodRecords {
 
   /** Makes the file as the record is when its turn comes. */
   private save(uid: string): void {
+    this.gathering.get(uid)?.cancel();
+    this.gathering.delete(uid);
     if (this.waiting.has(uid)) return;
     this.waiting.add(uid);
     const before = this.writes.get(uid) ?? Promise.resolve();
@@ -204,7 +219,7 @@ export class PodRecords {
       .then(async () => {
         this.waiting.delete(uid);
         const record = this.records.get(uid);
-        if (record === undefined) await rm(this.path(uid), { force: true });
+        if (record === undefined) await this.remove(uid);
         else await writeState(this.path(uid), record, NOT_DURABLE);
       })
       .then(
@@ -215,6 +230,14 @@ export class PodRecords {
     void write.then(() => {
       if (this.writes.get(uid) === write) this.writes.delete(uid);
     });
+  }
+
+  private async remove(uid: string): Promise<void> {
+    try {
+      await unlink(this.path(uid));
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw error;
+    }
   }
 
   private onSaved(uid: string): void {

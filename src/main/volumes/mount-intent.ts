@@ -1,7 +1,7 @@
 // A note on disk of a mount about to be made: written before it, removed after the unmount, so that after a crash at any
 // instruction a restarted agent knows that the directory may be, or once was, a mount of its own.
-import { mkdir, readFile, rm } from "node:fs/promises";
-import { atomicWrite, errorCode } from "../../shared/fs/atomic-write.js";
+import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { asDiskFull, errorCode } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
 
@@ -26,10 +26,18 @@ export interface KnownIntent {
 
 const FILE = "mount.json";
 
-/** Outlives the agent. It need not outlive the machine: then there is no mount. */
+/**
+ * Outlives the agent. It need not outlive the machine: then there is no mount. Written in place, while nothing is mounted
+ * yet: half a note counts as one. @throws DiskFullError
+ */
 export async function recordIntent(metaDirectory: string, intent: MountIntent): Promise<void> {
   await mkdir(metaDirectory, { recursive: true, mode: POD_DIRECTORY_MODE });
-  await atomicWrite(`${metaDirectory}/${FILE}`, `${JSON.stringify(intent)}\n`, { durable: false });
+  const path = `${metaDirectory}/${FILE}`;
+  try {
+    await writeFile(path, `${JSON.stringify(intent)}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw asDiskFull(path, error);
+  }
 }
 
 /** undefined when there is none. */
@@ -48,10 +56,12 @@ export async function readIntent(metaDirectory: string): Promise<KnownIntent | u
 export async function clearIntent(metaDirectory: string): Promise<void> {
   const path = `${metaDirectory}/${FILE}`;
   try {
-    await rm(path, { force: true });
+    await unlink(path);
   } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT") return;
+    if (code !== "EISDIR") throw error;
     // A folder in its place: it must not keep the pod from going.
-    if (errorCode(error) !== "ERR_FS_EISDIR") throw error;
     await removeOwnTree(path);
   }
 }

@@ -1,7 +1,7 @@
 // Unmounting the agent's own mounts below a pod's directory.
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import { mountsWithin, readMounts, type Mount } from "../../shared/fs/mountinfo.js";
+import { readMountsWithin, type Mount } from "../../shared/fs/mountinfo.js";
 import { isProgramError, VolumeBusyError } from "./errors.js";
 import { run } from "./program.js";
 
@@ -9,10 +9,10 @@ export async function isMountPoint(directory: string): Promise<boolean> {
   return (await mountsAt(directory)).length > 0;
 }
 
-/** What is mounted exactly at the directory, lowest layer first. */
+/** What is mounted exactly at the directory. */
 export async function mountsAt(directory: string): Promise<Mount[]> {
   const place = await asMountPoint(directory);
-  return (await readMounts()).filter(({ mountPoint }) => mountPoint === place);
+  return (await readMountsWithin(place)).filter(({ mountPoint }) => mountPoint === place);
 }
 
 /** The directory as the mount table spells it: links above it resolved, itself not followed. */
@@ -31,7 +31,7 @@ export async function asMountPoint(directory: string): Promise<string> {
  */
 export async function unmount(uid: string, directory: string): Promise<void> {
   const place = await asMountPoint(directory);
-  const layers = (await readMounts()).filter(({ mountPoint }) => mountPoint === place).length;
+  const layers = (await readMountsWithin(place)).filter(({ mountPoint }) => mountPoint === place).length;
   for (let layer = 0; layer < layers; layer++) {
     try {
       await run("umount", ["--no-canonicalize", "--", place]);
@@ -46,5 +46,5 @@ export async function unmount(uid: string, directory: string): Promise<void> {
 
 /** Mount points at or below the directory, deepest first. */
 export async function mountPointsWithin(directory: string): Promise<string[]> {
-  return mountsWithin(await readMounts(), await asMountPoint(directory)).map(({ mountPoint }) => mountPoint);
+  return (await readMountsWithin(await asMountPoint(directory))).map(({ mountPoint }) => mountPoint);
 }

@@ -1,14 +1,29 @@
 // File systems that the agent itself mounts as a volume. INVARIANTS: the note is on disk before the mount and goes after
 // the unmount; without a note, or with one of another kind, what is mounted there is somebody else's and stays.
+import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
 import { ForeignMountError, VolumeBusyError } from "./errors.js";
-import { clearIntent, readIntent, recordIntent, type MountIntent, type OwnFsType } from "./mount-intent.js";
+import {
+  clearIntent,
+  readIntent,
+  recordIntent,
+  type KnownIntent,
+  type MountIntent,
+  type OwnFsType,
+} from "./mount-intent.js";
 import { mountsAt, unmount } from "./mounts.js";
+import { removeEmpty } from "./remove-tree.js";
+
+/** f_type of statfs(2), by file system. */
+const MAGIC = { tmpfs: 0x01021994, hugetlbfs: 0x958458f6 } as const;
+type InMemory = keyof typeof MAGIC;
 
 export class OwnMounts {
   /** Kernels before 6.3, and user namespaces, know no noswap. */
   private noSwapRefused = false;
+  /** What notes of this life of the agent say, by target. */
+  private readonly noted = new Map<string, OwnFsType>();
 
   constructor(private readonly mountNow = mount) {}
 
@@ -17,6 +32,7 @@ export class OwnMounts {
     const { kind: type, target } = intent;
     const request = { source: type, target, type, flags: ["relAtime"] as const };
     await recordIntent(meta, intent);
+    this.noted.set(target, type);
     if (type === "tmpfs" && !this.noSwapRefused) {
       try {
         await this.mountNow({ ...request, data: `${data},noswap` });
@@ -37,10 +53,32 @@ export class OwnMounts {
     await work();
   }
 
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError */
-  async remove(uid: string, target: string, meta: string): Promise<void> {
-    const intent = await readIntent(meta);
-    if (intent === undefined) return;
+  /**
+   * Idempotent. Resolves to whether the directory at `target` is gone too; it may be there still when that is false.
+   * @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
+   */
+  async remove(uid: string, target: string, meta: string): Promise<boolean> {
+    const noted = this.noted.get(target);
+    const intent = noted === undefined ? await readIntent(meta) : { kind: noted };
+    if (intent === undefined) return false;
+    const gone = isInMemory(intent.kind) && (await this.removeQuickly(uid, target, intent.kind));
+    if (!gone) await this.removeLayers(uid, target, intent);
+    await clearIntent(meta);
+    this.noted.delete(target);
+    return gone;
+  }
+
+  /**
+   * What there nearly always is: one layer, of the kind that was noted, over an empty directory. The kernel tells all of
+   * that without a reading of the mount table; false: it is otherwise, or not for certain.
+   */
+  private async removeQuickly(uid: string, target: string, kind: InMemory): Promise<boolean> {
+    if ((await fileSystemAt(target)) !== MAGIC[kind]) return false;
+    await this.unmountLayer(uid, target);
+    return removeEmpty(target);
+  }
+
+  private async removeLayers(uid: string, target: string, intent: KnownIntent): Promise<void> {
     const layers = await mountsAt(target);
     if (intent.kind !== undefined && layers.some(({ fsType }) => !fits(fsType, intent.kind))) {
       throw new ForeignMountError(target, [target]);
@@ -48,7 +86,6 @@ export class OwnMounts {
     const byCall = intent.kind !== "nfs" && intent.kind !== "bind";
     if (!byCall && layers.length > 0) await unmount(uid, target);
     for (let left = byCall ? layers.length : 0; left > 0; left--) await this.unmountLayer(uid, target);
-    await clearIntent(meta);
   }
 
   /** By the system call: file systems in memory have no server that could keep it waiting. */
@@ -61,6 +98,18 @@ export class OwnMounts {
       if (!isOsCallError(error, "EINVAL")) throw error;
     }
   }
+}
+
+function isInMemory(kind: OwnFsType | undefined): kind is InMemory {
+  return kind !== undefined && kind in MAGIC;
+}
+
+/** undefined where it is not told: the mount table tells more. */
+async function fileSystemAt(directory: string): Promise<number | undefined> {
+  return statfs(directory).then(
+    ({ type }) => type,
+    () => undefined,
+  );
 }
 
 function fits(fsType: string, kind: OwnFsType | undefined): boolean {

@@ -1,25 +1,30 @@
 // Removes a volume's directory. INVARIANT: nothing is removed through a mount; a mount found inside stops the removal.
-import { opendir, rmdir, unlink } from "node:fs/promises";
-import { removeFiles } from "../../shared/fs/remove-files.js";
+// The kernel tells without a reading of the mount table: it refuses to remove a mount point (EBUSY) before it looks
+// whether a directory is empty (ENOTEMPTY), so who is told the latter may go in.
+import { opendir, readdir, rmdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../shared/fs/atomic-write.js";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;
+/** What is made while a directory is being emptied is seen by the next try. */
+const TRIES = 3;
 
 /** A directory that is not there is no error. @throws ForeignMountError, ProgramError */
 export async function removeTree(directory: string): Promise<void> {
+  if (await explained(directory, () => removeSmall(directory))) return;
   const mounted = await mountPointsWithin(directory);
   if (mounted.length > 0) throw new ForeignMountError(directory, mounted);
-  if (await removeSmall(directory)) return;
   // rm walks by file descriptor, so no symlink swapped in can lead it elsewhere; --one-file-system is the second belt.
   await run("rm", ["-rf", "--one-file-system", "--", directory]);
 }
 
 /** False, with nothing but some files gone, when the directory is not small and flat. */
 async function removeSmall(directory: string): Promise<boolean> {
-  if (await removeEmpty(directory)) return true;
+  if ((await tryRemove(directory)) === "gone") return true;
   const files: string[] = [];
   // A for-await loop closes the directory on every way out.
   for await (const entry of await opendir(directory)) {
@@ -27,29 +32,93 @@ async function removeSmall(directory: string): Promise<boolean> {
     files.push(entry.name);
   }
   await Promise.all(files.map((name) => unlink(`${directory}/${name}`)));
-  return removeEmpty(directory);
+  return (await tryRemove(directory)) === "gone";
 }
 
 /**
  * Removes a directory of the agent's own making (a pod's, once its volumes are down) without a process for it: nothing
  * in it was ever writable as a directory by a container. Bounded by what it holds, a few files per container.
- * @throws ForeignMountError
+ * All directories are asked before the first file goes. @throws ForeignMountError
  */
 export async function removeOwnTree(directory: string): Promise<void> {
-  const mounted = await mountPointsWithin(directory);
-  if (mounted.length > 0) throw new ForeignMountError(directory, mounted);
-  await removeFiles(directory);
+  await explained(directory, async () => {
+    for (let attempt = 1; ; attempt++) {
+      const found: Found = { files: [], directories: [] };
+      await survey(directory, found);
+      await Promise.all(found.files.map((file) => unlessGone(unlink(file))));
+      const left = [];
+      // Those above come before those below.
+      for (const one of found.directories.reverse()) if ((await tryRemove(one)) === "not empty") left.push(one);
+      if (left.length === 0) return;
+      if (attempt > TRIES) await rmdir(directory);
+    }
+  });
+}
+
+interface Found {
+  files: string[];
+  directories: string[];
+}
+
+/** Empty directories go at once. Rejects with EBUSY at a mount point. */
+async function survey(path: string, found: Found): Promise<void> {
+  try {
+    if ((await tryRemove(path)) === "gone") return;
+  } catch (error) {
+    if (errorCode(error) !== "ENOTDIR") throw error;
+    found.files.push(path);
+    return;
+  }
+  found.directories.push(path);
+  const entries = (await unlessGone(readdir(path, { withFileTypes: true }))) ?? [];
+  await Promise.all(
+    entries.map(async (entry) => {
+      const place = join(path, entry.name);
+      if (entry.isDirectory()) await survey(place, found);
+      else found.files.push(place);
+    }),
+  );
 }
 
 /** True when the directory is gone afterwards. */
 export async function removeEmpty(directory: string): Promise<boolean> {
   try {
-    await rmdir(directory);
-    return true;
+    return (await tryRemove(directory)) === "gone";
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT") return true;
-    if (code === "ENOTEMPTY" || code === "EBUSY") return false;
+    if (errorCode(error) === "EBUSY") return false;
     throw error;
+  }
+}
+
+/** Rejects with EBUSY for a mount point, whatever is in it. */
+async function tryRemove(directory: string): Promise<"gone" | "not empty"> {
+  try {
+    await rmdir(directory);
+    return "gone";
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT") return "gone";
+    if (code === "ENOTEMPTY" || code === "EEXIST") return "not empty";
+    throw error;
+  }
+}
+
+/** Says which mounts are meant where the system only says EBUSY. */
+async function explained<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (errorCode(error) !== "EBUSY") throw error;
+    const mounted = await mountPointsWithin(directory);
+    throw mounted.length > 0 ? new ForeignMountError(directory, mounted) : error;
+  }
+}
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    return undefined;
   }
 }

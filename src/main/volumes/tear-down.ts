@@ -27,10 +27,9 @@ export interface TearDownDeps {
 /** All volumes are tried before the first failure is thrown. */
 export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<void> {
   const { rootDir, operations, actual, clock } = deps;
-  const volumes = paths.volumesDirectory(rootDir, uid);
   const onDisk = await volumesOnDisk(deps, uid);
   const outcomes = await Promise.allSettled(
-    [...onDisk].map(async ([volume, found]) => {
+    [...onDisk.volumes].map(async ([volume, found]) => {
       const key = volumeKey(uid, volume);
       const down = operations.tearDown(key, async () => {
         await tearDownVolume(deps, uid, volume, found);
@@ -44,40 +43,57 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
   // What is left were volumes with nothing on disk.
   for (const { volume } of actual.ofPod(uid)) actual.tornDown(uid, volume);
   operations.forgetPod(uid);
-  await removeTree(paths.subPathsDirectory(rootDir, uid));
-  for (const plugin of await paths.namesIn(volumes)) await removeEmpty(`${volumes}/${plugin}`);
-  await removeEmpty(volumes);
-  const devices = paths.devicesDirectory(rootDir, uid);
-  for (const plugin of await paths.namesIn(devices)) await removeEmpty(`${devices}/${plugin}`);
+  if (onDisk.hasSubPaths) await removeTree(paths.subPathsDirectory(rootDir, uid));
+  for (const directory of onDisk.pluginDirectories) await removeEmpty(directory);
 }
 
 /** Plugin directories that a volume has. */
-interface OnDisk {
+interface FoundVolume {
   mounts: string[];
   /** Of a volume that the pod has as a device. */
   devices: string[];
+  subPaths: boolean;
 }
 
-/** Volumes of the host have no directories, but may have sub-paths. */
-async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<Map<string, OnDisk>> {
-  const found = new Map<string, OnDisk>();
-  const entry = (volume: string): OnDisk => {
-    let known = found.get(volume);
-    if (known === undefined) found.set(volume, (known = { mounts: [], devices: [] }));
+interface OnDisk {
+  /** By name. */
+  volumes: Map<string, FoundVolume>;
+  hasSubPaths: boolean;
+  /** What is empty once the volumes are down; those below first. */
+  pluginDirectories: string[];
+}
+
+/** Volumes of the host have no directories, but may have sub-paths. What the pod's directory does not list is not asked for. */
+async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<OnDisk> {
+  const volumes: OnDisk["volumes"] = new Map();
+  const entry = (volume: string): FoundVolume => {
+    let known = volumes.get(volume);
+    if (known === undefined) volumes.set(volume, (known = { mounts: [], devices: [], subPaths: false }));
     return known;
   };
-  for (const volume of await paths.namesIn(paths.subPathsDirectory(rootDir, uid))) entry(volume);
+  const pod = paths.podDirectory(rootDir, uid);
+  const there = new Set((await paths.namesIn(pod)).map((name) => `${pod}/${name}`));
+  const subPaths = paths.subPathsDirectory(rootDir, uid);
+  const hasSubPaths = there.has(subPaths);
+  if (hasSubPaths) for (const volume of await paths.namesIn(subPaths)) entry(volume).subPaths = true;
+  const pluginDirectories: string[] = [];
   const kinds = { mounts: paths.volumesDirectory(rootDir, uid), devices: paths.devicesDirectory(rootDir, uid) };
   for (const kind of ["mounts", "devices"] as const) {
+    if (!there.has(kinds[kind])) continue;
     for (const plugin of await paths.namesIn(kinds[kind])) {
       for (const volume of await paths.namesIn(`${kinds[kind]}/${plugin}`)) entry(volume)[kind].push(plugin);
+      pluginDirectories.push(`${kinds[kind]}/${plugin}`);
+      // Where the plugin's notes were.
+      if (kind === "mounts") pluginDirectories.push(`${pod}/plugins/${plugin}`);
     }
+    // The directory of links to devices goes with the pod's.
+    if (kind === "mounts") pluginDirectories.push(kinds.mounts);
   }
-  return found;
+  return { volumes, hasSubPaths, pluginDirectories };
 }
 
-async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, found: OnDisk): Promise<void> {
-  await tearDownSubPaths(deps.rootDir, uid, volume);
+async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, found: FoundVolume): Promise<void> {
+  if (found.subPaths) await tearDownSubPaths(deps.rootDir, uid, volume);
   const pluginOf = (directory: string): VolumePlugin | undefined =>
     deps.plugins.find(({ name }) => paths.pluginDirectoryName(name) === directory);
   for (const directory of found.mounts) {

@@ -2,11 +2,11 @@
 // kept apart (world/), and the disk and the mount table have the last word: a restarted agent needs no memory of the one
 // before. INVARIANTS: only volumes that a container uses are set up; nothing is deleted before what an earlier agent left
 // was compared with the mount table; a pod's directory goes only when its volumes are down; no volume waits for another.
-import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { Pod } from "../../shared/api/pod.js";
+import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
 import type { ClusterAccess } from "../cluster/port.js";
@@ -31,7 +31,7 @@ import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
 
 export interface VolumeManager {
   /**
-   * Where containers find the pod's volumes, by volume name. Idempotent, and quick when all is set up. What fails is an
+   * Where containers find the pod's volumes, by volume name; the pod's directory is there. Idempotent, and quick when all is set up. What fails is an
    * event of the pod and is tried again with back-off, for two minutes.
    * @throws UnsupportedVolumeError, VolumesNotReadyError, or the signal's reason
    */
@@ -103,11 +103,10 @@ export class PluginVolumeManager implements VolumeManager {
 
   async setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, VolumePlace>> {
     signal.throwIfAborted();
-    const { rootDir, events, clock } = this.options;
-    const { uid } = pod.metadata;
+    safePodUid(pod.metadata.uid);
+    const { events, clock } = this.options;
     // Refuse before anything is made: a pod of which one volume cannot be is not started at all.
     const volumes = this.planned(pod);
-    await mkdir(paths.volumesDirectory(rootDir, uid), { recursive: true, mode: paths.POD_DIRECTORY_MODE });
     await this.reconcileOnce();
     signal.throwIfAborted();
     this.desired.want(pod, volumes);

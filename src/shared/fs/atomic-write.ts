@@ -55,8 +55,13 @@ export async function atomicWrite(
     if (durable) await syncFolder(folder);
   } catch (error) {
     await unlink(temp).catch(() => undefined);
-    throw NO_SPACE.has(errorCode(error) ?? "") ? new DiskFullError(path, error) : error;
+    throw asDiskFull(path, error);
   }
+}
+
+/** A DiskFullError where that is what the system's error tells, else the error itself. */
+export function asDiskFull(path: string, error: unknown): unknown {
+  return NO_SPACE.has(errorCode(error) ?? "") ? new DiskFullError(path, error) : error;
 }
 
 /** True for names atomicWrite gives to its temporary files; one that outlived a crash may be deleted. */

@@ -35,10 +35,23 @@ export function parseMountinfo(text: string): Mount[] {
   });
 }
 
-/** Mounts of this process's namespace, in the order they were made. A burst of pods asks six times per pod. */
-export const readMounts: () => Promise<readonly Mount[]> = sharedRead(async () =>
-  parseMountinfo(await readFile("/proc/self/mountinfo", "utf8")),
-);
+/** The kernel hands the table out by pages, and each is a turn of the pool: a burst of pods shares its readings. */
+const readTable = sharedRead(() => readFile("/proc/self/mountinfo", "utf8"));
+
+/** Mounts of this process's namespace, in the order they were made. */
+export async function readMounts(): Promise<readonly Mount[]> {
+  return parseMountinfo(await readTable());
+}
+
+/** As mountsWithin(readMounts()). */
+export async function readMountsWithin(directory: string): Promise<Mount[]> {
+  return parseMountsWithin(await readTable(), directory);
+}
+
+/** As mountsWithin(parseMountinfo()); lines that do not name the directory are not parsed. */
+export function parseMountsWithin(text: string, directory: string): Mount[] {
+  return mountsWithin(parseMountinfo(linesWith(text, escape(directory))), directory);
+}
 
 /** Mounts at `directory` or below it, deepest first: the order in which they can be unmounted. */
 export function mountsWithin(mounts: readonly Mount[], directory: string): Mount[] {
@@ -46,6 +59,21 @@ export function mountsWithin(mounts: readonly Mount[], directory: string): Mount
     .filter(({ mountPoint }) => mountPoint === directory || mountPoint.startsWith(`${directory}/`))
     .reverse()
     .sort((a, b) => b.mountPoint.length - a.mountPoint.length);
+}
+
+/** The lines of a text in which `word` stands somewhere. */
+function linesWith(text: string, word: string): string {
+  const lines: string[] = [];
+  for (let at = text.indexOf(word); at !== -1;) {
+    const end = text.indexOf("\n", at);
+    lines.push(text.slice(text.lastIndexOf("\n", at) + 1, end === -1 ? undefined : end));
+    at = end === -1 ? -1 : text.indexOf(word, end);
+  }
+  return lines.join("\n");
+}
+
+function escape(path: string): string {
+  return path.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
 function unescape(field: string): string {

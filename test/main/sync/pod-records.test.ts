@@ -5,6 +5,7 @@ import { watch } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { PodRecords } from "../../../src/main/sync/pod-records.js";
 import { pod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
@@ -66,6 +67,31 @@ test("what changes in one go is written once", async (t) => {
   const temporary = new Set(written.filter((name) => name.startsWith(".tmp-")));
   assert.equal(temporary.size, 1, [...temporary].join(" "));
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /"admitted":1.*"termination"/);
+});
+
+test("a new pod is written with its admission, or some moments later; what is known already is not written", async (t) => {
+  const { folder, kept } = await build(t);
+  const clock = new SteppedClock();
+  const records = new PodRecords(folder, clock, kept.log);
+  await records.load();
+  const written = async (name: string): Promise<boolean> => (await readdir(folder)).includes(`uid-${name}.json`);
+  for (const name of ["admitted", "waiting"]) records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
+  records.admitted("uid-admitted");
+  assert.equal(clock.pending, 1, "who waits for an admission");
+  while (!(await written("admitted"))) await setImmediate();
+  assert.equal(await written("waiting"), false);
+  clock.step(100);
+  while (!(await written("waiting"))) await setImmediate();
+  await records.flush();
+  const file = join(folder, "uid-waiting.json");
+  await rm(file);
+  records.accept(pod({}, "waiting"), at("2026-02-02T00:00:00Z"));
+  await records.flush();
+  assert.equal(await written("waiting"), false, "nothing new");
+  records.accept(pod({ hostname: "h" }, "waiting"), at("2026-02-02T00:00:00Z"));
+  await records.flush();
+  assert.match(await readFile(file, "utf8"), /"startTime":"2026-01-01T00:00:00Z".*"hostname":"h"/);
+  assert.equal(clock.pending, 0);
 });
 
 test("writes of one pod keep their order, however fast they come", async (t) => {

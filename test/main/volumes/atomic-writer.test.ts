@@ -66,6 +66,19 @@ test("files, directories and modes; links that readers see; another content repl
   assert.deepEqual(visible(volume), []);
 });
 
+test("a directory that was made just now gets the same, and the next write takes it from there", async (t) => {
+  const volume = await volumeOf(t);
+  const files = { a: "1", "d/b": "2" };
+  assert.equal(await writePayload(volume, payload(files, 0o604), { clock, fresh: true }), true);
+  assert.deepEqual(content(volume), files);
+  assert.equal(readlinkSync(`${volume}/d`), "..data/d");
+  assert.equal(statSync(`${volume}/a`).mode & 0o7777, 0o604);
+  assert.deepEqual(hidden(volume).sort(), ["..data", readlinkSync(`${volume}/..data`)].sort());
+  assert.equal(await writePayload(volume, payload(files), { clock }), false);
+  assert.equal(await writePayload(volume, payload({ a: "3" }), { clock }), true);
+  assert.deepEqual([content(volume), visible(volume)], [{ a: "3" }, ["a"]]);
+});
+
 test("the same content again changes nothing, also when its modes were changed since", async (t) => {
   const volume = await volumeOf(t);
   await writePayload(volume, payload({ a: "1", "d/b": "2" }), { clock });

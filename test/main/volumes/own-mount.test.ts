@@ -1,14 +1,17 @@
 // noswap where the kernel has it; a kernel without it is asked once. The note comes before the mount, also a failed one.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { test } from "node:test";
+import { execFileSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { test, type TestContext } from "node:test";
+import { isForeignMountError, isVolumeBusyError } from "../../../src/main/volumes/errors.js";
 import { OwnMounts } from "../../../src/main/volumes/own-mount.js";
 import { OsCallError } from "../../../src/shared/os/errors.js";
 import type { MountRequest } from "../../../src/shared/os/mount.js";
-import { temporaryRoot } from "./temporary-root.js";
+import { isRoot, mountsBelow, temporaryRoot } from "./temporary-root.js";
 
 const EINVAL = 22;
 const EPERM = 1;
+const skip = isRoot ? false : "needs root";
 
 test("a kernel without noswap gets the mount without it, and is not asked again", async (t) => {
   const root = await temporaryRoot(t);
@@ -44,4 +47,57 @@ test("options that are wrong by themselves say nothing about noswap; other refus
   errno = EPERM;
   await assert.rejects(make(), { code: "EPERM" });
   assert.equal(asked, 5);
+});
+
+async function mounted(t: TestContext) {
+  const root = await temporaryRoot(t);
+  const [target, meta] = [`${root}/volume`, `${root}/meta`];
+  mkdirSync(target);
+  const mounts = new OwnMounts();
+  await mounts.make(meta, { version: 1, kind: "tmpfs", target }, "size=64k");
+  writeFileSync(`${target}/file`, "");
+  const remove = (by = mounts): Promise<boolean> => by.remove("uid-1", target, meta);
+  return { root, target, note: `${meta}/mount.json`, mounts, remove };
+}
+
+for (const whose of ["this agent's", "an earlier agent's"]) {
+  test(`a mount of ${whose} goes with its directory and its note, again and again`, { skip }, async (t) => {
+    const { root, target, note, mounts, remove } = await mounted(t);
+    const by = whose === "this agent's" ? mounts : new OwnMounts();
+    assert.equal(await remove(by), true);
+    assert.ok(!existsSync(target) && !existsSync(note));
+    assert.deepEqual(mountsBelow(root), []);
+    assert.equal(await remove(by), false, "nothing is known of it any more");
+  });
+}
+
+test("all layers go, and what was beneath them is left to the caller", { skip }, async (t) => {
+  const { root, target, note, remove } = await mounted(t);
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", target]);
+  assert.equal(await remove(), false);
+  assert.deepEqual(mountsBelow(root), []);
+  assert.ok(existsSync(target) && !existsSync(note));
+});
+
+test("another file system over it is somebody else's: it stays, with the note", { skip }, async (t) => {
+  const { root, target, note, remove } = await mounted(t);
+  execFileSync("mount", ["-t", "ramfs", "ramfs", target]);
+  await assert.rejects(remove(), isForeignMountError);
+  assert.equal(mountsBelow(root).length, 2);
+  assert.ok(existsSync(note));
+  execFileSync("umount", [target]);
+  assert.equal(await remove(), true);
+});
+
+test("a mount that is gone already, and one that is used", { skip }, async (t) => {
+  const gone = await mounted(t);
+  execFileSync("umount", [gone.target]);
+  await gone.remove();
+  assert.ok(!existsSync(gone.note));
+  const used = await mounted(t);
+  const user = openSync(`${used.target}/file`, "r");
+  await assert.rejects(used.remove(), isVolumeBusyError);
+  closeSync(user);
+  assert.ok(existsSync(`${used.target}/file`) && existsSync(used.note));
+  assert.equal(await used.remove(), true);
 });

@@ -58,6 +58,7 @@ test("pods on disk are listed; a pod's directory goes with all it holds", async 
   const volumes = manager(root);
   assert.deepEqual(await volumes.listPods(), []);
   await volumes.setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "u1"), never);
+  mkdirSync(`${root}/pods/u2`);
   await volumes.setUpPod(podWith([], {}, "u2"), never);
   assert.deepEqual((await volumes.listPods()).sort(), ["u1", "u2"]);
   mkdirSync(`${root}/pods/u1/containers/main`, { recursive: true });

@@ -1,10 +1,13 @@
 // What is allocated to each pod, and what its containers were last given: the two states that outlive the agent (files
 // allocated_pods_state and actuated_pods_state below the root directory).
 // What must hold: the allocation is the truth of what a pod may use, its definition only the wish; an allocation is
-// written before what was actuated of it, so that another agent never takes more for given than was promised.
+// written before what was actuated of it, so that another agent never takes more for given than was promised; what a
+// resize changed is written at once. What only repeats a pod's definition is gathered for a moment: another agent that
+// does not read it allocates the same, and gives it to the containers once more.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { isDeepStrictEqual } from "node:util";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -15,10 +18,16 @@ import type { PodResources } from "./pod-resources.js";
 /** No pod outlives the machine, and after a restart of it every pod is admitted anew. */
 const NOT_DURABLE = { durable: false };
 
+/** So long what need not be on disk at once waits for more of its kind. */
+const GATHER_MS = 500;
+
 export class Allocations {
   private readonly allocatedPods = new Map<string, PodResources>();
   private readonly actuatedPods = new Map<string, PodResources>();
   private readonly files: LatestWrite;
+  /** Files that are not as the states are. */
+  private readonly unwritten = new Set<State>();
+  private gathering: Timer | undefined;
 
   constructor(
     private readonly rootDir: string,
@@ -51,8 +60,10 @@ export class Allocations {
   }
 
   allocate(uid: string, resources: PodResources): void {
+    const known = this.allocatedPods.get(uid);
+    if (isDeepStrictEqual(known, resources)) return;
     this.allocatedPods.set(uid, resources);
-    this.save();
+    this.save(["allocated"], known !== undefined);
   }
 
   /** These containers have what `resources` gives them, and with `podToo` so has the pod as a whole. */
@@ -60,13 +71,18 @@ export class Allocations {
     const known = this.actuatedPods.get(uid);
     const own = Object.fromEntries(names.map((name) => [name, resources.containers[name] ?? {}]));
     const pod = podToo || known === undefined ? resources.pod : known.pod;
-    this.actuatedPods.set(uid, { containers: { ...known?.containers, ...own }, ...(pod !== undefined && { pod }) });
-    this.save();
+    const now = { containers: { ...known?.containers, ...own }, ...(pod !== undefined && { pod }) };
+    if (isDeepStrictEqual(known, now)) return;
+    this.actuatedPods.set(uid, now);
+    const first = names.every((name) => known?.containers[name] === undefined);
+    this.save(["actuated"], !first || (known !== undefined && !isDeepStrictEqual(known.pod, pod)));
   }
 
   forget(uid: string): void {
-    const known = this.allocatedPods.delete(uid);
-    if (this.actuatedPods.delete(uid) || known) this.save();
+    const states: State[] = [];
+    if (this.allocatedPods.delete(uid)) states.push("allocated");
+    if (this.actuatedPods.delete(uid)) states.push("actuated");
+    if (states.length > 0) this.save(states, false);
   }
 
   /** What is kept of other pods is of an earlier boot, or of no pod at all. */
@@ -76,21 +92,37 @@ export class Allocations {
     }
   }
 
-  /** Resolves when the files are as the states are, or could not be written. */
-  async flush(): Promise<void> {
-    await this.files.settled();
-  }
-
-  private save(): void {
+  /** What is gathered is written now: its pod is about to wish for something else. */
+  hurry(): void {
+    if (this.gathering === undefined) return;
+    this.gathering.cancel();
+    this.gathering = undefined;
     void this.files.request();
   }
 
+  /** Resolves when the files are as the states are, or could not be written. */
+  async flush(): Promise<void> {
+    this.hurry();
+    await this.files.settled();
+  }
+
+  private save(states: readonly State[], now: boolean): void {
+    for (const state of states) this.unwritten.add(state);
+    this.gathering ??= this.clock.after(GATHER_MS, () => this.hurry()).unref();
+    if (now) this.hurry();
+  }
+
   private async write(): Promise<void> {
-    const files = [
-      [this.path("allocated"), encodeCheckpoint(this.allocatedPods)],
-      [this.path("actuated"), encodeCheckpoint(this.actuatedPods)],
-    ] as const;
-    for (const [path, checkpoint] of files) await atomicWrite(path, JSON.stringify(checkpoint), NOT_DURABLE);
+    const states = { allocated: this.allocatedPods, actuated: this.actuatedPods };
+    for (const which of ["allocated", "actuated"] as const) {
+      if (!this.unwritten.delete(which)) continue;
+      try {
+        await atomicWrite(this.path(which), JSON.stringify(encodeCheckpoint(states[which])), NOT_DURABLE);
+      } catch (error) {
+        this.unwritten.add(which);
+        throw error;
+      }
+    }
   }
 
   private async read(which: State, into: Map<string, PodResources>): Promise<void> {

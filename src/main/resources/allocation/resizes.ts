@@ -132,6 +132,8 @@ export class Resizes {
     if (known !== undefined && known.admitted) this.countRequested(known.wish, wish);
     // Should this one give something back, the others are tried when it is granted.
     if (entry.admitted && !sameResources(resourcesOf(wish), resourcesOf(known?.wish ?? effective))) {
+      // The pod's record has the new wish from now on: without an allocation it would be taken for one.
+      this.deps.allocations.hurry();
       this.consider(uid, "pod_updated");
     } else this.retry(known === undefined ? "pods_added" : "pod_updated");
     return effective;

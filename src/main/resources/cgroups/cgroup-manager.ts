@@ -55,8 +55,11 @@ export interface CgroupManager {
   removePod(uid: string): Promise<void>;
   /** UIDs of pods with a cgroup on disk. */
   listPods(): Promise<string[]>;
-  /** Sets the tiers' values from the pods that run now. @throws CgroupWriteError */
-  updateQos(pods: readonly Pod[]): Promise<void>;
+  /**
+   * Sets the tiers' values from the pods that run now. With `trusting`, values that this manager has set already are taken
+   * to be there still. @throws CgroupWriteError
+   */
+  updateQos(pods: readonly Pod[], trusting?: boolean): Promise<void>;
   /** What all pods together may have, on kubepods. @throws CgroupWriteError */
   limitPods(limits: CgroupLimits): Promise<void>;
   /**
@@ -125,6 +128,8 @@ class TreeManager implements CgroupManager {
   private readonly tierOptions: TierOptions;
   /** Last asked for: a tree that has to be made again gets them. */
   private tiers: TierLimits;
+  /** Values that tiers were last given, whole. */
+  private readonly tiersGiven = new Map<QOSClass, string>();
   private podsLimits: CgroupLimits = {};
   private madeRoot = false;
 
@@ -143,6 +148,7 @@ class TreeManager implements CgroupManager {
 
   async setUp(): Promise<void> {
     const { tree, root, options } = this;
+    this.tiersGiven.clear();
     for (let depth = 1; depth <= root.length; depth++) {
       const name = root.slice(0, depth);
       if (await tree.exists(name)) continue;
@@ -232,14 +238,19 @@ class TreeManager implements CgroupManager {
     return [...uids];
   }
 
-  async updateQos(pods: readonly Pod[]): Promise<void> {
+  async updateQos(pods: readonly Pod[], trusting = false): Promise<void> {
     if (!this.options.cgroupsPerQOS) return;
     this.tiers = tierLimits(pods, this.tierOptions);
     for (const qos of ["Guaranteed", "Burstable", "BestEffort"] as const) {
       const limits = this.tiers[qos];
       if (Object.keys(limits).length === 0) continue;
+      const fingerprint = JSON.stringify(limits, plain);
+      if (trusting && this.tiersGiven.get(qos) === fingerprint) continue;
+      this.tiersGiven.delete(qos);
       if ((await this.tree.missing(this.tier(qos))).length > 0) await this.setUp();
-      await this.timed("update", () => this.updateTier(qos, limits));
+      await this.timed("update", async () => {
+        if (await this.updateTier(qos, limits)) this.tiersGiven.set(qos, fingerprint);
+      });
     }
   }
 
@@ -289,17 +300,19 @@ class TreeManager implements CgroupManager {
     );
   }
 
-  /** A limit below what is in use is set to what is in use: the next update tries again. */
-  private async updateTier(qos: QOSClass, limits: CgroupLimits): Promise<void> {
+  /** A limit below what is in use is set to what is in use: the next update tries again. False then. */
+  private async updateTier(qos: QOSClass, limits: CgroupLimits): Promise<boolean> {
     const { tree } = this;
     const name = this.tier(qos);
     const { memoryBytes } = limits;
     try {
       await tree.update(name, limits);
+      return true;
     } catch (error) {
       const used = memoryBytes === undefined || !isCgroupWriteError(error) ? undefined : await tree.memoryUsage(name);
       if (used === undefined || memoryBytes === undefined || used < memoryBytes) throw error;
       await tree.update(name, { ...limits, memoryBytes: used });
+      return false;
     }
   }
 

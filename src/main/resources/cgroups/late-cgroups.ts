@@ -44,8 +44,8 @@ export class LateCgroups implements CgroupManager {
     return await (await this.ready).listPods();
   }
 
-  async updateQos(pods: readonly Pod[]): Promise<void> {
-    await (await this.ready).updateQos(pods);
+  async updateQos(pods: readonly Pod[], trusting?: boolean): Promise<void> {
+    await (await this.ready).updateQos(pods, trusting);
   }
 
   async limitPods(limits: CgroupLimits): Promise<void> {

@@ -1,5 +1,5 @@
 // Keeps the QoS tiers in step with the pods: some moments after a pod came, changed or went, and every minute, as somebody
-// else may have changed the values. What must hold: one update at a time; many changes at once make one update.
+// else may have changed the values; only then it is looked at values that should not have changed. What must hold: one update at a time; many changes at once make one update.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -22,13 +22,13 @@ export class QosUpdates {
   private period: Timer | undefined;
   private settling: Timer | undefined;
   private running: Promise<void> | undefined;
-  private again = false;
+  private again: "trusting" | "looking" | undefined;
   private stopped = false;
 
   constructor(private readonly deps: QosUpdatesDeps) {}
 
   start(): void {
-    this.period = this.deps.clock.every(PERIOD_MS, () => this.update());
+    this.period = this.deps.clock.every(PERIOD_MS, () => this.update(false));
     this.changed();
   }
 
@@ -37,36 +37,36 @@ export class QosUpdates {
     if (this.stopped || this.period === undefined) return;
     this.settling ??= this.deps.clock.after(SETTLE_MS, () => {
       this.settling = undefined;
-      this.update();
+      this.update(true);
     });
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
-    this.again = false;
+    this.again = undefined;
     this.period?.cancel();
     this.settling?.cancel();
     await this.running;
   }
 
-  private update(): void {
+  private update(trusting: boolean): void {
     if (this.stopped) return;
     if (this.running !== undefined) {
-      this.again = true;
+      this.again = trusting && this.again !== "looking" ? "trusting" : "looking";
       return;
     }
-    this.running = this.write().finally(() => {
+    this.running = this.write(trusting).finally(() => {
       this.running = undefined;
-      if (!this.again) return;
-      this.again = false;
-      this.update();
+      const { again } = this;
+      this.again = undefined;
+      if (again !== undefined) this.update(again === "trusting");
     });
   }
 
-  private async write(): Promise<void> {
+  private async write(trusting: boolean): Promise<void> {
     const { cgroups, pods, log } = this.deps;
     try {
-      await cgroups.updateQos(pods());
+      await cgroups.updateQos(pods(), trusting);
     } catch (error) {
       log.warn(
         { err: error },

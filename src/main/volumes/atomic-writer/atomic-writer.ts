@@ -11,6 +11,7 @@ import { randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { DiskFullError, errorCode } from "../../../shared/fs/atomic-write.js";
+import { keptByUmask } from "../../../shared/fs/umask.js";
 import { namesIn } from "../paths.js";
 import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./payload.js";
 
@@ -27,6 +28,8 @@ export type WriteStep = (typeof WRITE_STEPS)[number];
 
 export interface AtomicWriteDeps {
   clock: Pick<Clock, "now">;
+  /** True for a volume's directory that was made just now: there is nothing in it, and nobody looks for it. */
+  fresh?: boolean;
   /** Called with the directory of the new files before anybody sees them: for ownership. */
   beforeVisible?(directory: string): Promise<void>;
   onStep?(step: WriteStep): Promise<void> | void;
@@ -38,11 +41,11 @@ export interface AtomicWriteDeps {
  */
 export async function writePayload(volume: string, payload: Payload, deps: AtomicWriteDeps): Promise<boolean> {
   checkPayload(payload);
-  const current = await linkTarget(`${volume}/${DATA}`);
+  const current = deps.fresh === true ? undefined : await linkTarget(`${volume}/${DATA}`);
   const changed = current === undefined || !(await holds(`${volume}/${current}`, payload));
   // The first write finds nothing to make up for, and leaves nothing behind.
-  const fresh = current === undefined && (await namesIn(volume)).length === 0;
-  const directory = changed ? await replace(volume, payload, deps) : current;
+  const fresh = current === undefined && (deps.fresh === true || (await namesIn(volume)).length === 0);
+  const directory = changed ? await replace(volume, payload, { ...deps, fresh }) : current;
   await showLinks(volume, payload, fresh);
   await deps.onStep?.("visible");
   if (!fresh) await tidy(volume, directory, payload);
@@ -61,10 +64,8 @@ async function replace(volume: string, payload: Payload, deps: AtomicWriteDeps):
     await deps.onStep?.("files");
     await deps.beforeVisible?.(directory);
     await deps.onStep?.("ownership");
-    await rm(`${volume}/${NEW_DATA}`, { force: true });
-    await symlink(name, `${volume}/${NEW_DATA}`);
-    await deps.onStep?.("link");
-    await rename(`${volume}/${NEW_DATA}`, `${volume}/${DATA}`);
+    if (deps.fresh === true) await symlink(name, `${volume}/${DATA}`);
+    else await swap(volume, name, deps);
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw NO_SPACE.has(errorCode(error) ?? "") ? new DiskFullError(volume, error) : error;
@@ -73,16 +74,25 @@ async function replace(volume: string, payload: Payload, deps: AtomicWriteDeps):
   return name;
 }
 
+async function swap(volume: string, name: string, deps: AtomicWriteDeps): Promise<void> {
+  await rm(`${volume}/${NEW_DATA}`, { force: true });
+  await symlink(name, `${volume}/${NEW_DATA}`);
+  await deps.onStep?.("link");
+  await rename(`${volume}/${NEW_DATA}`, `${volume}/${DATA}`);
+}
+
 async function writeFile(directory: string, path: string, { data, mode, user }: PayloadFile): Promise<void> {
   const parents = path.split("/").slice(0, -1);
   for (let length = 1; length <= parents.length; length++) {
     await makeDirectory(`${directory}/${parents.slice(0, length).join("/")}`);
   }
-  const file = await open(`${directory}/${path}`, "wx", 0o600);
+  const kept = await keptByUmask(mode);
+  const file = await open(`${directory}/${path}`, "wx", kept ? mode : 0o600);
   try {
     await file.writeFile(data);
+    // Another owner takes setuid and setgid bits away.
     if (user !== undefined) await file.chown(user, UNCHANGED);
-    await file.chmod(mode);
+    if (!kept || user !== undefined) await file.chmod(mode);
   } finally {
     await file.close();
   }
@@ -91,8 +101,8 @@ async function writeFile(directory: string, path: string, { data, mode, user }: 
 /** With its mode whatever the umask; one that is there is as good. */
 async function makeDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory);
-    await chmod(directory, DIRECTORY_MODE);
+    await mkdir(directory, { mode: DIRECTORY_MODE });
+    if (!(await keptByUmask(DIRECTORY_MODE))) await chmod(directory, DIRECTORY_MODE);
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
   }

@@ -67,8 +67,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
     async tearDown(uid, volume) {
       const directory = volumeDirectory(rootDir, uid, NAME, volume);
       const meta = metaDirectory(rootDir, uid, NAME, volume);
-      await ownMounts.remove(uid, directory, meta);
-      await removeTree(directory);
+      if (!(await ownMounts.remove(uid, directory, meta))) await removeTree(directory);
       // Last, so that an interrupted teardown finds the volume again.
       await removeTree(meta);
     },

@@ -49,20 +49,29 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
   const directoryOf = (uid: string, volume: string): string => volumeDirectory(rootDir, uid, kind.name, volume);
   const metaOf = (uid: string, volume: string): string => metaDirectory(rootDir, uid, kind.name, volume);
 
-  async function makeDirectory(pod: Pod, volume: string, directory: string): Promise<void> {
+  /** Resolves to whether it was made, or mounted, just now: then there is nothing in it. */
+  async function makeDirectory(pod: Pod, volume: string, directory: string): Promise<boolean> {
     const made = await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
-    if (!kind.inMemory) return chmod(directory, DISK_MODE);
-    if (made === undefined && (await isMountPoint(directory))) return;
+    if (!kind.inMemory) {
+      await chmod(directory, DISK_MODE);
+      return made !== undefined;
+    }
+    if (made === undefined && (await isMountPoint(directory))) return false;
     const sizeBytes = tmpfsSize(pod, {}, nodeMemoryBytes).toString();
     const data = `size=${sizeBytes},mode=${MEMORY_MODE.toString(8)}`;
     const intent = { version: 1, kind: "tmpfs", target: directory, sizeBytes } as const;
     await ownMounts.make(metaOf(pod.metadata.uid, volume), intent, data);
+    return true;
   }
 
-  async function write({ pod, volume, signal }: SetUpRequest, directory: string, payload: Payload): Promise<void> {
+  async function write(
+    { pod, volume, signal }: SetUpRequest,
+    { directory, payload, fresh }: { directory: string; payload: Payload; fresh: boolean },
+  ): Promise<void> {
     const grouped = pod.spec.securityContext?.fsGroup !== undefined;
     await writePayload(directory, payload, {
       clock,
+      fresh,
       ...(grouped && {
         beforeVisible: () => setOwnership(ownership, { pod, directory, readOnly: true, always: true, signal }),
       }),
@@ -83,11 +92,10 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       signal.throwIfAborted();
       const before = written.get(directory);
       if (!anew && before !== undefined && samePayload(before, payload)) return directory;
-      await makeDirectory(pod, volume.name, directory);
-      for (const path of nestedMountPoints(pod, volume.name)) {
-        await mkdir(`${directory}/${path}`, { recursive: true, mode: NESTED_MODE });
-      }
-      await write(request, directory, payload);
+      const nested = nestedMountPoints(pod, volume.name);
+      const fresh = (await makeDirectory(pod, volume.name, directory)) && nested.length === 0;
+      for (const path of nested) await mkdir(`${directory}/${path}`, { recursive: true, mode: NESTED_MODE });
+      await write(request, { directory, payload, fresh });
     } catch (error) {
       signal.throwIfAborted();
       if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
@@ -108,8 +116,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       const directory = directoryOf(uid, volume);
       const meta = metaOf(uid, volume);
       written.delete(directory);
-      await ownMounts.remove(uid, directory, meta);
-      await removeOwnTree(directory);
+      if (!(await ownMounts.remove(uid, directory, meta))) await removeOwnTree(directory);
       // Last, so that an interrupted teardown finds the volume again.
       await removeOwnTree(meta);
     },

@@ -1,6 +1,6 @@
 // The two state files: upstream's form, what survives the agent, what happens to garbage.
 import assert from "node:assert/strict";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
@@ -72,6 +72,59 @@ test("a container that is started brings the pod's own values only when nothing 
   assert.deepEqual(allocations.actuated("uid-a")?.pod, CPU);
   allocations.actuate("uid-a", ["one"], grown, true);
   assert.deepEqual(allocations.actuated("uid-a"), grown);
+});
+
+/** Which of the two files were written since the last asking. */
+async function gathering(t: Parameters<typeof temporaryFolder>[0]) {
+  const root = await temporaryFolder(t);
+  const clock = new SteppedClock();
+  const allocations = new Allocations(root, clock, keptLog().log);
+  await allocations.load();
+  const written = async (): Promise<string[]> => {
+    // Nothing is being written that has not begun: flush() would begin it.
+    if (clock.pending === 0) await allocations.flush();
+    const names = (await readdir(root)).sort();
+    await Promise.all(names.map((name) => rm(join(root, name))));
+    return names.map((name) => name.replace("_pods_state", ""));
+  };
+  return { clock, allocations, written };
+}
+
+test("what repeats the definitions of pods is written together, and only what changed", async (t) => {
+  const { clock, allocations, written } = await gathering(t);
+  for (const uid of ["uid-a", "uid-b"]) {
+    allocations.allocate(uid, { containers: { app: CPU } });
+    clock.step(200);
+    allocations.actuate(uid, ["app"], { containers: { app: CPU } }, false);
+  }
+  assert.deepEqual(await written(), []);
+  clock.step(100);
+  assert.deepEqual(await written(), ["actuated", "allocated"]);
+  allocations.allocate("uid-a", { containers: { app: CPU } });
+  allocations.actuate("uid-a", ["app"], { containers: { app: CPU } }, true);
+  assert.equal(clock.pending, 0, "nothing new");
+  allocations.allocate("uid-c", { containers: {} });
+  clock.step(500);
+  assert.deepEqual(await written(), ["allocated"]);
+  allocations.forget("uid-c");
+  allocations.forget("uid-a");
+  clock.step(500);
+  assert.deepEqual(await written(), ["actuated", "allocated"]);
+});
+
+test("a resize is written at once, and so is what is gathered when one is wished for", async (t) => {
+  const { clock, allocations, written } = await gathering(t);
+  const more = { requests: { cpu: "200m" } };
+  allocations.allocate("uid-a", { containers: { app: CPU } });
+  allocations.hurry();
+  assert.deepEqual(await written(), ["allocated"]);
+  allocations.actuate("uid-a", ["app"], { containers: { app: CPU } }, false);
+  allocations.allocate("uid-a", { containers: { app: more } });
+  assert.equal(clock.pending, 0);
+  assert.deepEqual(await written(), ["actuated", "allocated"]);
+  allocations.actuate("uid-a", ["app"], { containers: { app: more } }, true);
+  assert.equal(clock.pending, 0);
+  assert.deepEqual(await written(), ["actuated"]);
 });
 
 test("garbage is set aside with a warning", async (t) => {

@@ -8,7 +8,7 @@ import { SteppedClock } from "../../../support/stepped-clock.js";
 import { settle } from "../../../support/sync-kit.js";
 import { container, pod } from "../pods.js";
 
-function build(updateQos: (pods: readonly Pod[]) => Promise<void>) {
+function build(updateQos: (pods: readonly Pod[], trusting?: boolean) => Promise<void>) {
   const clock = new SteppedClock();
   const kept = keptLog();
   const pods: Pod[] = [];
@@ -54,6 +54,27 @@ test("updates never overlap; a change during one makes another", async () => {
   opens[1]?.();
   await stopped;
   assert.equal(opens.length, 2);
+});
+
+test("values that should not have changed are looked at every minute, and after an update that kept the minute waiting", async () => {
+  const trusted: (boolean | undefined)[] = [];
+  const opens: (() => void)[] = [];
+  const { clock, updates } = build((_pods, trusting) => {
+    trusted.push(trusting);
+    return new Promise((resolve) => opens.push(resolve));
+  });
+  updates.start();
+  clock.step(200);
+  updates.changed();
+  clock.step(60_000);
+  updates.changed();
+  clock.step(200);
+  opens[0]?.();
+  await settle();
+  opens[1]?.();
+  await settle();
+  assert.deepEqual(trusted, [true, false]);
+  await updates.stop();
 });
 
 test("a failing update is told and tried again", async () => {

@@ -1,0 +1,90 @@
+// Directories go with all that is in them, and never through a mount: the kernel's answers are enough to know of one.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { test, type TestContext } from "node:test";
+import { isForeignMountError } from "../../../src/main/volumes/errors.js";
+import { removeEmpty, removeOwnTree, removeTree } from "../../../src/main/volumes/remove-tree.js";
+import { isRoot, temporaryRoot } from "./temporary-root.js";
+
+const skip = isRoot ? false : "needs root";
+
+/** A pod's directory with files at three depths, beside one that must stay. */
+async function podDirectory(t: TestContext): Promise<{ root: string; pod: string }> {
+  const root = await temporaryRoot(t);
+  const pod = `${root}/pod`;
+  mkdirSync(`${pod}/containers/main`, { recursive: true });
+  mkdirSync(`${pod}/plugins/empty`, { recursive: true });
+  mkdirSync(`${root}/precious`);
+  for (const file of ["pod/etc-hosts", "pod/containers/main/log", "precious/file"])
+    writeFileSync(`${root}/${file}`, "");
+  symlinkSync(`${root}/precious`, `${pod}/link`);
+  return { root, pod };
+}
+
+for (const [name, remove] of [
+  ["removeOwnTree", removeOwnTree],
+  ["removeTree", removeTree],
+] as const) {
+  test(`${name}: files, links and directories at any depth; what is not there is no error`, async (t) => {
+    const { root, pod } = await podDirectory(t);
+    await remove(pod);
+    await remove(pod);
+    assert.deepEqual(readdirSync(root), ["precious"]);
+    assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
+  });
+
+  for (const place of ["pod/containers/main", "pod/plugins/empty", "pod"]) {
+    test(`${name}: a mount at ${place} stops it before the first file is gone`, { skip }, async (t) => {
+      const { root, pod } = await podDirectory(t);
+      execFileSync("mount", ["--bind", `${root}/precious`, `${root}/${place}`]);
+      const named = (error: unknown): boolean =>
+        isForeignMountError(error) && error.message.includes(`${root}/${place}`);
+      await assert.rejects(remove(pod), named);
+      assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
+      if (place !== "pod") assert.ok(existsSync(`${pod}/etc-hosts`));
+      execFileSync("umount", [`${root}/${place}`]);
+      assert.ok(existsSync(`${pod}/containers/main/log`) && existsSync(`${pod}/etc-hosts`));
+      await remove(pod);
+      assert.ok(!existsSync(pod));
+    });
+  }
+
+  test(`${name}: a file that something is mounted on stays, and is named`, { skip }, async (t) => {
+    const { root, pod } = await podDirectory(t);
+    const flat = `${pod}/containers/main`;
+    execFileSync("mount", ["--bind", `${root}/precious/file`, `${flat}/log`]);
+    const named = (error: unknown): boolean => isForeignMountError(error) && error.message.includes(`${flat}/log`);
+    await assert.rejects(remove(flat), named);
+    execFileSync("umount", [`${flat}/log`]);
+    assert.ok(existsSync(`${flat}/log`));
+  });
+}
+
+test("a mount is found by a name with spaces in it, and one beside it does not count", { skip }, async (t) => {
+  const root = await temporaryRoot(t);
+  for (const name of ["a b", "a b c"]) mkdirSync(`${root}/${name}/in`, { recursive: true });
+  for (const name of ["a b", "a b c"]) writeFileSync(`${root}/${name}/file`, "");
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", `${root}/a b c/in`]);
+  await removeOwnTree(`${root}/a b`);
+  await assert.rejects(removeOwnTree(`${root}/a b c`), (error) => String(error).includes("a b c/in"));
+});
+
+test("files that come while a tree goes are taken with it; a file in a directory's place, too", async (t) => {
+  const { root, pod } = await podDirectory(t);
+  const removing = removeOwnTree(pod);
+  writeFileSync(`${pod}/containers/late`, "");
+  await removing;
+  writeFileSync(`${root}/file`, "");
+  await removeOwnTree(`${root}/file`);
+  assert.deepEqual(readdirSync(root), ["precious"]);
+});
+
+test("removeEmpty tells whether the directory is gone", { skip }, async (t) => {
+  const { root, pod } = await podDirectory(t);
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", `${pod}/plugins/empty`]);
+  assert.equal(await removeEmpty(pod), false);
+  assert.equal(await removeEmpty(`${pod}/plugins/empty`), false);
+  assert.equal(await removeEmpty(`${root}/missing`), true);
+  await assert.rejects(removeEmpty(`${pod}/etc-hosts`), { code: "ENOTDIR" });
+});
