@@ -1,13 +1,14 @@
 // Lists all sandboxes and containers and finds the pods that changed since the last time. One relist at a time.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
 export type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
 
 export interface RelistResult {
   /** Every pod the runtime has. */
-  pods: Map<string, ListedPod>;
+  pods: Map<string, ChangedPod>;
   /** Pods that differ from the relist before, those that vanished included. */
   changed: Map<string, ChangedPod>;
   durationMs: number;
@@ -23,10 +24,15 @@ interface StatedObject {
   state: number;
 }
 
-/** Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. */
+/**
+ * Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. A container that was
+ * created and not started is in main's hands, who asks when it has started it or has failed to.
+ */
 export function signatureOf(sandboxes: readonly StatedObject[], containers: readonly StatedObject[]): string {
   const text = (kind: string) => (object: StatedObject) => `${kind}${object.state}${object.id}`;
-  return [...sandboxes.map(text("s")), ...containers.map(text("c"))].sort().join("|");
+  const begun = containers.filter(({ state }) => state !== ContainerState.CONTAINER_CREATED);
+  if (sandboxes.length + begun.length === 0 && containers.length > 0) return "created";
+  return [...sandboxes.map(text("s")), ...begun.map(text("c"))].sort().join("|");
 }
 
 export interface RelisterOptions {
@@ -35,7 +41,8 @@ export interface RelisterOptions {
   deadlineMs: number;
 }
 
-const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
+/** The runtime has nothing of the pod. */
+export const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
 
 export class Relister {
   private signatures = new Map<string, string>();
