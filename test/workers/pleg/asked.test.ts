@@ -84,7 +84,11 @@ test("with its last sandbox a pod is gone without a question; with one of two it
   await world.started();
   await asked(world, 1);
   await world.client.removePodSandbox({ podSandboxId: sandboxId });
-  const removed = (id: string) => [{ kind: "sandbox-removed", id }, { kind: "recheck", id: "" }] as const;
+  const removed = (id: string) =>
+    [
+      { kind: "sandbox-removed", id },
+      { kind: "recheck", id: "" },
+    ] as const;
   world.fake.calls.length = 0;
   world.ask("uid-web", 2, [...removed(sandboxId)]);
   await until("answered", () => world.last("uid-web")?.generation === 2);

@@ -6,7 +6,7 @@ import { ApiView } from "../../../../src/main/status/manager/api-view.js";
 import { StatusManager } from "../../../../src/main/status/manager/status-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
-import type { PodStatus } from "../../../../src/shared/api/pod-status.js";
+import type { PodCondition, PodStatus } from "../../../../src/shared/api/pod-status.js";
 import { away, MemoryApi } from "../../../support/memory-api.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -366,7 +366,7 @@ test("property: in the end the server has the newest of each pod, whatever faile
   );
 });
 
-const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodStatus["conditions"] => [
+const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodCondition[] => [
   { type: "PodReadyToStartContainers", status: sandbox },
   { type: "Ready", status: ready },
 ];
