@@ -1,6 +1,6 @@
 // How long a change of a status may wait for company. Somebody waits for ends, readiness and the first Running; that a sandbox
 // is up is told with the containers in it, and what is seen of a pod that is being deleted with what is last seen of it.
-// What must hold: nothing that stays so for longer than LONG_MS goes untold; the final phase of a pod that is being
+// What must hold: nothing that stays so for longer than these times goes untold; the final phase of a pod that is being
 // deleted is told no later than its sandbox is down, which is when upstream tells it.
 import { isDeepStrictEqual } from "node:util";
 import type { PodCondition, PodStatus } from "../../../shared/api/pod-status.js";
@@ -10,6 +10,8 @@ import { isFinalPhase } from "../phase.js";
 export const HOLD_MS = 100;
 /** A change that says little by itself, before one that says more. */
 export const LONG_MS = 1000;
+/** That a sandbox is up, before its first container runs: pods of a burst wait for each other, and only a pull takes longer. */
+export const SANDBOX_MS = 2000;
 
 export interface StatusChange {
   /** What the server has. */
@@ -36,7 +38,9 @@ export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
   }
   if (next.phase === "Running" && api?.phase !== "Running") return NOW;
   if (isTrue(api, "Ready") !== isTrue(next, "Ready")) return NOW;
-  if (sent !== undefined && saysLittle(sent, next)) return { wait: LONG_MS, stage: "rides" };
+  if (sent !== undefined && saysLittle(sent, next)) {
+    return { wait: next.phase === "Pending" ? SANDBOX_MS : LONG_MS, stage: "rides" };
+  }
   return { wait: HOLD_MS, stage: "soon" };
 }
 

@@ -373,7 +373,7 @@ const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodCond
 const phases = (patches: readonly unknown[]): unknown[] =>
   patches.map((patch) => (patch as { status: PodStatus }).status.phase ?? "same");
 
-test("that a sandbox is up is told with what runs in it, or after a second", async (context) => {
+test("that a sandbox is up is told with what runs in it, or after two seconds", async (context) => {
   const { api, manager, pass } = build(context);
   const [web, slow] = [apiPod("web"), apiPod("slow")];
   for (const one of [web, slow]) {
@@ -385,7 +385,7 @@ test("that a sandbox is up is told with what runs in it, or after a second", asy
   for (const one of [web, slow]) {
     manager.set(one, { phase: "Pending", podIP: "10.0.0.1", conditions: conditions("True", "False") });
   }
-  await pass(900);
+  await pass(1900);
   assert.equal(api.count("patch"), 2);
   manager.set(web, { phase: "Running", podIP: "10.0.0.1", conditions: conditions("True", "True") });
   await turn();
