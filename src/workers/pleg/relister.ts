@@ -1,7 +1,7 @@
 // Lists all sandboxes and containers and finds the pods that changed since the last time. One relist at a time.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import { ContainerState, type PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
 export type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
@@ -19,17 +19,19 @@ export interface ChangedPod extends ListedPod {
   signature: string;
 }
 
-interface StatedObject {
+interface Stated<State> {
   id: string;
-  state: number;
+  state: State;
 }
+type StatedSandbox = Stated<PodSandboxState>;
+type StatedContainer = Stated<ContainerState>;
 
 /**
  * Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. A container that was
  * created and not started is in main's hands, who asks when it has started it or has failed to.
  */
-export function signatureOf(sandboxes: readonly StatedObject[], containers: readonly StatedObject[]): string {
-  const text = (kind: string) => (object: StatedObject) => `${kind}${object.state}${object.id}`;
+export function signatureOf(sandboxes: readonly StatedSandbox[], containers: readonly StatedContainer[]): string {
+  const text = (kind: string) => (object: StatedSandbox | StatedContainer) => `${kind}${object.state}${object.id}`;
   const begun = containers.filter(({ state }) => state !== ContainerState.CONTAINER_CREATED);
   if (sandboxes.length + begun.length === 0 && containers.length > 0) return "created";
   return [...sandboxes.map(text("s")), ...begun.map(text("c"))].sort().join("|");
@@ -57,7 +59,7 @@ export class Relister {
       this.options.cri.listPodSandbox({}, deadline),
       this.options.cri.listContainers({}, deadline),
     ]);
-    const found = new Map<string, { sandboxes: StatedObject[]; containers: StatedObject[] }>();
+    const found = new Map<string, { sandboxes: StatedSandbox[]; containers: StatedContainer[] }>();
     const entry = (labels: Record<string, string>) => {
       const uid = labels[POD_UID_LABEL];
       // Objects without the label were not made by a kubelet.

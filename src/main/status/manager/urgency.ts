@@ -3,7 +3,7 @@
 // What must hold: nothing that stays so for longer than these times goes untold; the final phase of a pod that is being
 // deleted is told no later than its sandbox is down, which is when upstream tells it.
 import { isDeepStrictEqual } from "node:util";
-import type { PodCondition, PodStatus } from "../../../shared/api/pod-status.js";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../phase.js";
 
 /** A change that nobody waits for is sent with those that follow it closely, milliseconds. */
@@ -51,13 +51,12 @@ function saysLittle(before: PodStatus, next: PodStatus): boolean {
 
 /** What is left is what somebody may wait for. */
 function rest({ conditions = [], ...status }: PodStatus): object {
-  const { podIP: _ip, podIPs: _ips, observedGeneration: _generation, ...others } = status;
-  return { ...others, conditions: conditions.filter(({ type }) => type !== SANDBOX).map(restOfCondition) };
+  const others = conditions.filter(({ type }) => type !== SANDBOX);
+  return { ...status, ...UNHEEDED, conditions: others.map((condition) => ({ ...condition, ...LOOKED_AT })) };
 }
 
-function restOfCondition({ observedGeneration: _generation, ...condition }: PodCondition): object {
-  return condition;
-}
+const LOOKED_AT = { observedGeneration: undefined };
+const UNHEEDED = { ...LOOKED_AT, podIP: undefined, podIPs: undefined };
 
 const SANDBOX = "PodReadyToStartContainers";
 

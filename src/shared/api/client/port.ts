@@ -83,7 +83,7 @@ export interface WatchOptions {
   /** The server ends the watch after so many seconds. */
   timeoutSeconds?: number;
   /** The object is known at this version already, from an answer: its change comes as a bookmark, and is not decoded. */
-  isKnown?(uid: string, resourceVersion: string): boolean;
+  isKnown?: (uid: string, resourceVersion: string) => boolean;
   signal: AbortSignal;
 }
 

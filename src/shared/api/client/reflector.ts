@@ -37,7 +37,7 @@ export interface ReflectorOptions<T extends ApiObject> {
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
   /** The owner has this version of the object already, from an answer: its change is not told. */
-  isKnown?(uid: string, resourceVersion: string): boolean;
+  isKnown?: (uid: string, resourceVersion: string) => boolean;
   /** Of every object before it is told: to drop what nobody needs. */
   transform?(object: T): T;
   /** Default: yes, where the server can. */
@@ -189,7 +189,7 @@ export class Reflector<T extends ApiObject> {
       timeoutSeconds,
       signal,
       ...(sendInitialEvents ? { sendInitialEvents } : {}),
-      ...(isKnown === undefined || sendInitialEvents ? {} : { isKnown: (...of) => isKnown(...of) }),
+      ...(isKnown === undefined || sendInitialEvents ? {} : { isKnown }),
     };
   }
 

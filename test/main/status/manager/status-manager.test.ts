@@ -371,7 +371,7 @@ const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodCond
   { type: "Ready", status: ready },
 ];
 const phases = (patches: readonly unknown[]): unknown[] =>
-  patches.map((patch) => (patch as { status: PodStatus }).status.phase ?? "same");
+  patches.map((patch) => (patch as { status: Partial<PodStatus> }).status.phase ?? "same");
 
 test("that a sandbox is up is told with what runs in it, or after two seconds", async (context) => {
   const { api, manager, pass } = build(context);

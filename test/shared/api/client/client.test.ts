@@ -87,7 +87,7 @@ for (const protocol of PROTOCOLS) {
       let status = 201;
       await using rig = await rigOf(protocol, {
         answer: (_request, response) => {
-          if (status === 201) response.writeHead(201).end("no JSON");
+          if (status === 201) response.end("no JSON");
           else sendJson(response, { kind: "Status", code: 409, reason: "AlreadyExists", message: "is there" }, status);
         },
       });

@@ -37,7 +37,7 @@ const HEAD_BYTES = 1024;
 
 /** undefined: it has to be decoded. */
 function echoOf(line: Buffer, isKnown: IsKnown): WatchEvent<never> | undefined {
-  const [, uid, resourceVersion] = CHANGED.exec(line.latin1Slice(0, Math.min(HEAD_BYTES, line.length))) ?? [];
+  const [, uid, resourceVersion] = CHANGED.exec(line.toString("latin1", 0, HEAD_BYTES)) ?? [];
   if (uid === undefined || resourceVersion === undefined || !isKnown(uid, resourceVersion)) return undefined;
   return { type: "BOOKMARK", resourceVersion, initialEventsEnd: false };
 }
