@@ -81,6 +81,7 @@ export class ApiSource implements PodFeed {
   /** `deliver` comes after the view has the object, and before anybody is told of its status. */
   private note(object: Pod, deliver: (definition: Pod) => void = () => undefined): void {
     const { uid } = object.metadata;
+    delete (object.metadata as { managedFields?: unknown }).managedFields;
     // What the server answered to a patch of ours may be newer than this event; its definition counts all the same.
     this.view.put(object);
     if (!isMirrorPod(object)) {

@@ -122,6 +122,17 @@ test("the echo of an answer is known, and told to nobody; what comes after it is
   assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
 });
 
+test("an event that is older than the answer to our patch changes no definition by who wrote it", () => {
+  const { source, take, view } = build();
+  source.start();
+  source.onReplace([object("a")]);
+  const event = object("a");
+  view.put(object("a"));
+  take();
+  source.onEvent({ type: "MODIFIED", object: event });
+  assert.deepEqual(take(), [`seen uid-a ${version}`]);
+});
+
 test("a change that came before the answer to our patch counts, though it is told after it", () => {
   const { source, take, view } = build();
   source.start();
