@@ -149,6 +149,7 @@ class Joining implements JoinedCluster {
           log: moduleLogger(log, "pods-watch"),
           onReplace: (pods) => feed.onReplace(pods),
           onEvent: (event) => feed.onEvent(event),
+          isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
         }),
       node: () => nodeStatus.node(),
       ready,

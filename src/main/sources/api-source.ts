@@ -11,6 +11,7 @@ import type { ApiPodsSink } from "./start-sources.js";
 /** What a reflector tells: all there is after a list, then single changes. */
 export interface PodFeed {
   onReplace(pods: readonly Pod[]): void;
+  isKnown(uid: string, resourceVersion: string): boolean;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
 }
 
@@ -53,6 +54,11 @@ export class ApiSource implements PodFeed {
     if (this.open) this.deliverAll();
   }
 
+  /** The answer to a patch of our own came before its echo: nothing of that is new. */
+  isKnown(uid: string, resourceVersion: string): boolean {
+    return this.definitions.has(uid) && this.view.has(uid, resourceVersion);
+  }
+
   onEvent({ type, object }: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void {
     const { uid } = object.metadata;
     if (type === "DELETED") {
@@ -60,6 +66,7 @@ export class ApiSource implements PodFeed {
       if (this.open && this.listed) this.sink.drop(uid);
       return;
     }
+    if (this.isKnown(uid, object.metadata.resourceVersion ?? "")) return;
     const before = this.definitions.get(uid);
     this.note(object, (definition) => {
       if (definition !== before && this.open && this.listed) this.sink.set(definition);

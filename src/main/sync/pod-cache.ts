@@ -17,7 +17,7 @@ export class InspectionError extends Error {
 }
 
 export interface PodCacheEvents {
-  /** A pod's state changed. */
+  /** A pod's state changed, and nobody who looks at all of it waits for that. */
   onPod(uid: string): void;
   /** The runtime connection changed. */
   onRuntime(state: RuntimeState, before: RuntimeState | undefined): void;
@@ -27,6 +27,8 @@ export interface PodCacheEvents {
 
 interface Wait {
   generation: number;
+  /** Whoever waits acts on what comes: nobody else has to be told. */
+  acts: boolean;
   resolve(observed: ObservedPod): void;
   reject(error: Error): void;
 }
@@ -125,16 +127,20 @@ export class PodCache {
   async latest(uid: string, signal: AbortSignal): Promise<ObservedPod> {
     const wanted = this.wanted.get(uid) ?? 0;
     // A pod that could not be looked at is unknown, not empty: what runs of it must not be started twice.
-    return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.waitFor(uid, wanted, signal);
+    return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.news(uid, wanted, signal, true);
   }
 
   /** The pod as it was at `generation` or later. Rejects with InspectionError, or the signal's reason. */
-  async waitFor(uid: string, generation: number, signal: AbortSignal): Promise<ObservedPod> {
+  waitFor(uid: string, generation: number, signal: AbortSignal): Promise<ObservedPod> {
+    return this.news(uid, generation, signal, false);
+  }
+
+  private async news(uid: string, generation: number, signal: AbortSignal, acts: boolean): Promise<ObservedPod> {
     for (let tries = 1; ; tries++) {
       const current = this.pods.get(uid);
       if (current !== undefined && current.generation >= generation) return current;
       if (this.failed.delete(uid)) this.ask({ uid, generation, hints: [] });
-      const answer = await this.waitOnce(uid, generation, signal);
+      const answer = await this.waitOnce(uid, generation, signal, acts);
       if (answer !== undefined) return answer;
       if (tries === ASK_LIMIT) {
         throw new InspectionError(uid, "TIMEOUT", `no inspection of pod ${uid} came back within ${tries * 10} s`);
@@ -171,16 +177,28 @@ export class PodCache {
     const empty = observed.sandboxes.length === 0 && observed.containers.length === 0;
     if (empty && !this.wanted.has(uid)) this.pods.delete(uid);
     else this.pods.set(uid, observed);
-    this.settle(uid, observed.generation, (wait) => wait.resolve(observed));
-    this.events.onPod(uid);
+    const acted = this.settle(uid, observed.generation, (wait) => wait.resolve(observed));
+    if (!acted) this.events.onPod(uid);
   }
 
-  private settle(uid: string, generation: number, answer: (wait: Wait) => void): void {
-    for (const wait of this.waits.get(uid) ?? []) if (wait.generation <= generation) answer(wait);
+  /** @returns true when one of those who waited acts on it */
+  private settle(uid: string, generation: number, answer: (wait: Wait) => void): boolean {
+    let acted = false;
+    for (const wait of this.waits.get(uid) ?? []) {
+      if (wait.generation > generation) continue;
+      acted ||= wait.acts;
+      answer(wait);
+    }
+    return acted;
   }
 
   /** One wait with a cap: undefined means that nothing came. */
-  private waitOnce(uid: string, generation: number, signal: AbortSignal): Promise<ObservedPod | undefined> {
+  private waitOnce(
+    uid: string,
+    generation: number,
+    signal: AbortSignal,
+    acts: boolean,
+  ): Promise<ObservedPod | undefined> {
     return new Promise((resolve, reject) => {
       const waits = this.waits.get(uid) ?? new Set<Wait>();
       this.waits.set(uid, waits);
@@ -200,6 +218,7 @@ export class PodCache {
       };
       const wait: Wait = {
         generation,
+        acts,
         resolve: (observed) => {
           finish();
           resolve(observed);

@@ -83,7 +83,7 @@ export class RingSink implements LineSink {
     const length = 1 + record.write(line, 1);
     if (length > this.producer.maxRecordBytes) return false;
     try {
-      return this.producer.tryPush(record.subarray(0, length));
+      return this.producer.tryPush(record.subarray(0, length), severe);
     } catch {
       // The ring was closed as damaged; the count of dropped lines tells.
       return false;

@@ -7,10 +7,16 @@ import type { Clock, Timer } from "../clock/clock.js";
 /** How long a lost wake-up can stay unnoticed. */
 export const RECHECK_MS = 1000;
 
+/** Values of the `wanted` flag: the side is at work; it sleeps; it rests, and hears urgent rings only. */
+const AWAKE = 0;
+const ASLEEP = 1;
+const AT_REST = 2;
+
 /** Wakes the sleeper of `position`, if there is one. Costs one load when there is none. */
-export function ring(header: Int32Array, wanted: number, position: number): void {
-  if (Atomics.load(header, wanted) === 0) return;
-  if (Atomics.exchange(header, wanted, 0) === 1) Atomics.notify(header, position);
+export function ring(header: Int32Array, wanted: number, position: number, urgent = true): void {
+  const state = Atomics.load(header, wanted);
+  if (state === AWAKE || (state === AT_REST && !urgent)) return;
+  if (Atomics.exchange(header, wanted, AWAKE) !== AWAKE) Atomics.notify(header, position);
 }
 
 /** Calls `onWake` once when `position` moves; re-checks on a timer in case the wake-up is lost. */
@@ -18,6 +24,7 @@ export class Doorbell {
   /** True while a waitAsync is outstanding; it can't be cancelled, so it is reused by the next sleep. */
   private waiting = false;
   private armed = false;
+  private state = ASLEEP;
   private seen = 0;
   private recheck: Timer | undefined;
   /** Wake-ups that only the re-check noticed. */
@@ -39,10 +46,21 @@ export class Doorbell {
    * @returns false, without sleeping, when that is already so.
    */
   sleep(seen: number): boolean {
-    Atomics.store(this.header, this.wanted, 1);
+    return this.settle(seen, ASLEEP);
+  }
+
+  /** As `sleep`, for a while that the owner ends by another sleep: only urgent rings are heard, others cost nothing. */
+  rest(seen: number): boolean {
+    return this.settle(seen, AT_REST);
+  }
+
+  private settle(seen: number, state: number): boolean {
+    Atomics.store(this.header, this.wanted, state);
     this.seen = seen;
+    this.state = state;
     if (this.moved()) {
-      Atomics.store(this.header, this.wanted, 0);
+      Atomics.store(this.header, this.wanted, AWAKE);
+      this.armed = false;
       return false;
     }
     this.armed = true;
@@ -56,7 +74,7 @@ export class Doorbell {
     this.armed = false;
     this.recheck?.cancel();
     this.recheck = undefined;
-    Atomics.store(this.header, this.wanted, 0);
+    Atomics.store(this.header, this.wanted, AWAKE);
     if (this.waiting) Atomics.notify(this.header, this.position);
   }
 
@@ -79,7 +97,7 @@ export class Doorbell {
     if (!this.armed) return;
     if (!this.moved()) {
       // Woken for an earlier sleep, or by a close: sleep on.
-      Atomics.store(this.header, this.wanted, 1);
+      Atomics.store(this.header, this.wanted, this.state);
       this.wait();
       return;
     }
@@ -88,7 +106,7 @@ export class Doorbell {
   }
 
   private check(): void {
-    if (!this.armed || !this.moved()) return;
+    if (!this.armed || this.state === AT_REST || !this.moved()) return;
     this.repaired++;
     this.armed = false;
     this.onWake();

@@ -4,6 +4,9 @@ import { RecordTooLargeError, RingClosedError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
 
+/** This part of the ring full is enough to end the consumer's rest. */
+const FILLS = 4;
+
 export class RingProducer {
   private readonly view: RingView;
   private tail: number;
@@ -35,11 +38,11 @@ export class RingProducer {
   }
 
   /**
-   * Writes one record and wakes the consumer if it sleeps.
+   * Writes one record and wakes the consumer if it sleeps; one that rests only with an `urgent` record, or a ring that fills.
    * @returns false when the ring has no room for it now.
    * @throws RecordTooLargeError when it never will have; RingClosedError after either side closed.
    */
-  tryPush(record: Uint8Array): boolean {
+  tryPush(record: Uint8Array, urgent = false): boolean {
     const { header, lengths, data, capacity, mask } = this.view;
     const length = record.length;
     if (length > this.view.maxRecordBytes) throw new RecordTooLargeError(length, this.view.maxRecordBytes);
@@ -63,8 +66,16 @@ export class RingProducer {
     this.tail = (this.tail + size) | 0;
     Atomics.store(header, RingWord.tail, this.tail);
     header[RingWord.pushed] = (header[RingWord.pushed] ?? 0) + 1;
-    ringBell(header, RingWord.dataWanted, RingWord.tail);
+    ringBell(header, RingWord.dataWanted, RingWord.tail, urgent || this.fills());
     return true;
+  }
+
+  private fills(): boolean {
+    const { header, capacity } = this.view;
+    const used = (): number => (this.tail - this.seenHead) >>> 0;
+    if (used() <= capacity / FILLS) return false;
+    this.seenHead = Atomics.load(header, RingWord.head);
+    return used() > capacity / FILLS;
   }
 
   /** Counts records that a writer gave up on, where the consumer and the metrics can see it. */
@@ -80,6 +91,6 @@ export class RingProducer {
   /** No more pushes. The consumer still gets what was pushed. */
   close(): void {
     Atomics.store(this.view.header, RingWord.producerClosed, 1);
-    ringBell(this.view.header, RingWord.dataWanted, RingWord.tail);
+    ringBell(this.view.header, RingWord.dataWanted, RingWord.tail, true);
   }
 }

@@ -37,6 +37,8 @@ interface Batch {
 /** Between looks at an output that had no room, ms. */
 const RETRY_MIN_MS = 1;
 const RETRY_MAX_MS = 50;
+/** After lines were written the next ones wait this long for company: a wake-up for each would cost more than they. */
+const REST_MS = 15;
 /** Batches in one go; then the thread hears its messages. */
 const BATCHES_PER_TURN = 32;
 
@@ -49,6 +51,9 @@ export class LogWriter {
   private infoTimer: Timer | undefined;
   private retry: Timer | undefined;
   private retryMs = RETRY_MIN_MS;
+  /** Lines were written since the last rest began. */
+  private wrote = false;
+  private resting: Timer | undefined;
 
   constructor(private readonly options: LogWriterOptions) {
     this.words = new LogWords(options.words);
@@ -85,7 +90,7 @@ export class LogWriter {
     });
   }
 
-  /** Nothing waits: answers main's flush and sleeps. @returns false when there is more after all. */
+  /** Nothing waits: answers main's flush, then rests or sleeps. @returns false when there is more after all. */
   private rest(): boolean {
     const asked = this.words.flushAsked;
     if (!this.words.isFlushed(asked)) {
@@ -95,8 +100,19 @@ export class LogWriter {
       }
       this.words.flushDone(asked);
     }
+    const rests = this.wrote || this.resting !== undefined;
+    if (this.wrote) {
+      this.wrote = false;
+      this.resting ??= this.options.clock.after(REST_MS, () => {
+        this.resting = undefined;
+        this.pump();
+      });
+    }
     // Every doorbell has to be set, so no short cut.
-    return this.sources.map(({ doorbell, consumer }) => doorbell.sleep(consumer.position)).every((asleep) => asleep);
+    const asleep = this.sources.map(({ doorbell, consumer }) =>
+      rests ? doorbell.rest(consumer.position) : doorbell.sleep(consumer.position),
+    );
+    return asleep.every((isAsleep) => isAsleep);
   }
 
   /** Takes up one batch of the next ring that has one; @returns false when none has. */
@@ -171,6 +187,7 @@ export class LogWriter {
     }
     batch.source?.consumer.takePeeked();
     this.batch = undefined;
+    this.wrote = true;
     return true;
   }
 }

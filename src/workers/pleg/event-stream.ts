@@ -2,6 +2,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
+import { ContainerEventType } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { POD_UID_LABEL } from "./pod-inspector.js";
 
@@ -14,7 +15,8 @@ export interface EventStreamOptions {
   cri: EventStreamCri;
   clock: Clock;
   log: Logger;
-  onEvent(uid: string): void;
+  /** `isStart`: something was made or started; otherwise it has ended or is gone. */
+  onEvent(uid: string, isStart: boolean): void;
   onState(state: EventStreamState): void;
 }
 
@@ -22,6 +24,8 @@ const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 /** A stream that has lived this long without an error counts as working, also when no container does anything. */
 const SETTLED_MS = 500;
+
+const STARTS = new Set([ContainerEventType.CONTAINER_CREATED_EVENT, ContainerEventType.CONTAINER_STARTED_EVENT]);
 
 export class EventStream {
   private readonly stopped = new AbortController();
@@ -49,7 +53,7 @@ export class EventStream {
           retryMs = RETRY_MIN_MS;
           this.setState("working");
           const uid = event.podSandboxStatus?.labels[POD_UID_LABEL];
-          if (uid !== undefined) this.options.onEvent(uid);
+          if (uid !== undefined) this.options.onEvent(uid, STARTS.has(event.containerEventType));
         }
         this.setState("down");
       } catch (error) {

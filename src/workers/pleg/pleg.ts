@@ -13,11 +13,12 @@ import type { PlegMetrics } from "../../shared/metrics/pleg.js";
 import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
 import type { BoardWriter } from "../../shared/queue/board.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import { Asked } from "./asked.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
 import { ExitFollowUp } from "./exit-follow-up.js";
 import { PodInspector } from "./pod-inspector.js";
-import { Relister, signatureOf } from "./relister.js";
+import { GONE, Relister, signatureOf, type ChangedPod, type RelistResult } from "./relister.js";
 import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
 
 /** Quiet means: nothing changed for this long. */
@@ -49,6 +50,9 @@ export class Pleg {
   private readonly events: EventStream | undefined;
   /** Last published state per pod, as bytes, and the generation it carried. */
   private readonly published = new Map<string, Published>();
+  private readonly asked: Asked;
+  /** Pods that differ from what is published while main is about to ask: the next relist looks whether it has. */
+  private left = new Set<string>();
   private runtime: RuntimeState = UNKNOWN_RUNTIME;
   private runtimePublished = false;
   private eventState: EventStreamState = "absent";
@@ -67,6 +71,7 @@ export class Pleg {
   ) {
     const { cri, clock, log } = deps;
     this.lastChangeAt = clock.monotonic();
+    this.asked = new Asked(clock);
     this.inspector = new PodInspector({
       cri,
       clock,
@@ -85,7 +90,10 @@ export class Pleg {
           cri,
           clock,
           log,
-          onEvent: (uid) => this.inspector.request(uid, 0, []),
+          onEvent: (uid, isStart) => {
+            // Whoever starts containers asks when it has; should it not, the relist is the net.
+            if (!isStart || !this.asked.has(uid)) this.inspector.request(uid, 0, []);
+          },
           onState: (state) => this.onEventState(state),
         })
       : undefined;
@@ -108,6 +116,7 @@ export class Pleg {
 
   request(request: InspectRequest): void {
     this.lastChangeAt = this.deps.clock.monotonic();
+    this.asked.note(request.uid);
     this.inspector.request(request.uid, request.generation, request.hints);
   }
 
@@ -116,11 +125,15 @@ export class Pleg {
   }
   watch(pod: WatchedPod): void {
     this.watches.add(pod);
+    // Without directories: main is ending the pod and looks at it after each of its calls.
+    if (pod.watchDirs.length === 0) this.followUp.end(pod.uid);
   }
   unwatch(uid: string): void {
     this.watches.remove(uid);
     this.followUp.end(uid);
     this.published.delete(uid);
+    this.asked.forget(uid);
+    this.left.delete(uid);
     this.inspector.forget(uid);
   }
 
@@ -187,10 +200,7 @@ export class Pleg {
       const result = await this.relister.relist();
       this.relistFailing = false;
       this.deps.board?.worked();
-      for (const [uid, pod] of result.changed) {
-        // An inspection on request may have told main already.
-        if (this.published.get(uid)?.signature !== pod.signature) this.inspector.relisted(uid, pod);
-      }
+      this.lookAtChanged(result);
       this.inspector.onRelisted();
       if (result.changed.size > 0) this.lastChangeAt = startedAt;
       this.deps.metrics.relisted({
@@ -213,6 +223,28 @@ export class Pleg {
     } finally {
       this.deps.board?.setOp(0);
     }
+  }
+
+  /** What main is changing itself it asks about itself: that is left to it once, for no longer than until the next relist. */
+  private lookAtChanged({ changed, pods }: RelistResult): void {
+    const leftBefore = this.left;
+    this.left = new Set();
+    for (const [uid, pod] of changed) {
+      if (this.isTold(uid, pod)) continue;
+      if (this.asked.recently(uid) && !leftBefore.has(uid)) this.left.add(uid);
+      else this.inspector.relisted(uid, pod);
+    }
+    for (const uid of leftBefore) {
+      const pod = pods.get(uid) ?? GONE;
+      if (!changed.has(uid) && !this.isTold(uid, pod)) this.inspector.relisted(uid, pod);
+    }
+  }
+
+  /** Main knows: by an inspection that it asked for, or since the pod is forgotten. */
+  private isTold(uid: string, pod: ChangedPod): boolean {
+    const published = this.published.get(uid);
+    if (published !== undefined) return published.signature === pod.signature;
+    return pod === GONE && !this.inspector.has(uid);
   }
 
   /** Asks at once, then again and again by timer; one question at a time. */

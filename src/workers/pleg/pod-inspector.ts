@@ -100,6 +100,10 @@ export class PodInspector {
     return count;
   }
 
+  has(uid: string): boolean {
+    return this.entries.has(uid);
+  }
+
   /** Forgets a pod that the runtime no longer has and main no longer asks about. */
   forget(uid: string): void {
     const entry = this.entries.get(uid);
@@ -234,6 +238,11 @@ function applyHint(entry: Entry, hint: InspectHint): void {
       return;
     case "sandbox-removed":
       entry.sandboxIds.delete(hint.id);
+      // A sandbox takes its containers along: with the last one all of them are gone.
+      if (entry.listed && entry.sandboxIds.size === 0) {
+        entry.containerIds.clear();
+        entry.exited.clear();
+      }
       return;
     case "container-removed":
       entry.containerIds.delete(hint.id);

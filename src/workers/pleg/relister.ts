@@ -1,13 +1,14 @@
 // Lists all sandboxes and containers and finds the pods that changed since the last time. One relist at a time.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import { ContainerState, type PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
 export type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
 
 export interface RelistResult {
   /** Every pod the runtime has. */
-  pods: Map<string, ListedPod>;
+  pods: Map<string, ChangedPod>;
   /** Pods that differ from the relist before, those that vanished included. */
   changed: Map<string, ChangedPod>;
   durationMs: number;
@@ -18,15 +19,22 @@ export interface ChangedPod extends ListedPod {
   signature: string;
 }
 
-interface StatedObject {
+interface Stated<State> {
   id: string;
-  state: number;
+  state: State;
 }
+type StatedSandbox = Stated<PodSandboxState>;
+type StatedContainer = Stated<ContainerState>;
 
-/** Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. */
-export function signatureOf(sandboxes: readonly StatedObject[], containers: readonly StatedObject[]): string {
-  const text = (kind: string) => (object: StatedObject) => `${kind}${object.state}${object.id}`;
-  return [...sandboxes.map(text("s")), ...containers.map(text("c"))].sort().join("|");
+/**
+ * Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. A container that was
+ * created and not started is in main's hands, who asks when it has started it or has failed to.
+ */
+export function signatureOf(sandboxes: readonly StatedSandbox[], containers: readonly StatedContainer[]): string {
+  const text = (kind: string) => (object: StatedSandbox | StatedContainer) => `${kind}${object.state}${object.id}`;
+  const begun = containers.filter(({ state }) => state !== ContainerState.CONTAINER_CREATED);
+  if (sandboxes.length + begun.length === 0 && containers.length > 0) return "created";
+  return [...sandboxes.map(text("s")), ...begun.map(text("c"))].sort().join("|");
 }
 
 export interface RelisterOptions {
@@ -35,7 +43,8 @@ export interface RelisterOptions {
   deadlineMs: number;
 }
 
-const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
+/** The runtime has nothing of the pod. */
+export const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
 
 export class Relister {
   private signatures = new Map<string, string>();
@@ -50,7 +59,7 @@ export class Relister {
       this.options.cri.listPodSandbox({}, deadline),
       this.options.cri.listContainers({}, deadline),
     ]);
-    const found = new Map<string, { sandboxes: StatedObject[]; containers: StatedObject[] }>();
+    const found = new Map<string, { sandboxes: StatedSandbox[]; containers: StatedContainer[] }>();
     const entry = (labels: Record<string, string>) => {
       const uid = labels[POD_UID_LABEL];
       // Objects without the label were not made by a kubelet.

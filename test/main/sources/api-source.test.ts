@@ -103,6 +103,48 @@ test("a server whose storage was put back is believed, though its versions are o
   assert.equal(view.get("uid-a")?.status?.phase, "Pending");
 });
 
+test("the echo of an answer is known, and told to nobody; what comes after it is", () => {
+  const { source, take, view } = build();
+  source.start();
+  source.onReplace([object("a")]);
+  const answer = object("a", (one) => (one.status = { phase: "Running" }));
+  const at = version;
+  assert.equal(source.isKnown("uid-a", String(at)), false);
+  view.put(answer);
+  assert.equal("managedFields" in answer.metadata, false);
+  assert.equal(source.isKnown("uid-a", String(at)), true);
+  assert.equal(source.isKnown("uid-b", String(at)), false, "of a pod that was never delivered nothing is known");
+  take();
+  source.onEvent({ type: "MODIFIED", object: structuredClone(answer) });
+  assert.deepEqual(take(), []);
+  assert.equal(view.get("uid-a"), answer);
+  source.onEvent({ type: "MODIFIED", object: object("a", (one) => (one.metadata.labels = { a: "b" })) });
+  assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
+});
+
+test("an event that is older than the answer to our patch changes no definition by who wrote it", () => {
+  const { source, take, view } = build();
+  source.start();
+  source.onReplace([object("a")]);
+  const event = object("a");
+  view.put(object("a"));
+  take();
+  source.onEvent({ type: "MODIFIED", object: event });
+  assert.deepEqual(take(), [`seen uid-a ${version}`]);
+});
+
+test("a change that came before the answer to our patch counts, though it is told after it", () => {
+  const { source, take, view } = build();
+  source.start();
+  source.onReplace([object("a")]);
+  const change = (one: Pod): void => void (one.metadata.deletionTimestamp = "2026-01-01T00:00:00Z");
+  const event = object("a", change);
+  view.put(object("a", change));
+  take();
+  source.onEvent({ type: "MODIFIED", object: event });
+  assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
+});
+
 test("mirror pods are shown to the status side only", () => {
   const { source, take, view } = build();
   source.start();

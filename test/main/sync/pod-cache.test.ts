@@ -80,6 +80,22 @@ test("latest waits for the answer to the last change; without a change it answer
   assert.equal((await cache.latest("u", never)).generation, second, "known: nothing to wait for");
 });
 
+test("news that a pass waits for are told to it alone; news that only show progress are told", async () => {
+  const { cache, pods } = build();
+  const generation = cache.bump("u", []);
+  const pass = cache.latest("u", never);
+  cache.onRecord(pod(full("u", generation)));
+  assert.equal((await pass).generation, generation);
+  assert.deepEqual(pods, []);
+  const next = cache.bump("u", []);
+  const progress = cache.waitFor("u", next, never);
+  cache.onRecord(pod(full("u", next)));
+  await progress;
+  assert.deepEqual(pods, ["u"]);
+  cache.onRecord(pod(full("u", next, [])));
+  assert.deepEqual(pods, ["u", "u"]);
+});
+
 test("a later generation answers every earlier wait", async () => {
   const { cache, clock } = build();
   const one = cache.waitFor("u", cache.bump("u", []), never);

@@ -50,7 +50,8 @@ function push(ring: RingBuffers, ...lines: string[]): RingProducer {
   const producer = new RingProducer(ring);
   for (const line of lines) {
     const kind = line.startsWith("E") ? RECORD_SEVERE : RECORD_INFO;
-    assert.ok(producer.tryPush(Buffer.concat([Buffer.from([kind]), Buffer.from(`${line}\n`)])));
+    const record = Buffer.concat([Buffer.from([kind]), Buffer.from(`${line}\n`)]);
+    assert.ok(producer.tryPush(record, kind === RECORD_SEVERE));
   }
   return producer;
 }
@@ -59,15 +60,61 @@ const ringOf = (): RingBuffers => createRing({ capacityBytes: 1 << 20 });
 
 describe("log writer", () => {
   test("writes what waits, and sleeps until there is more", async () => {
-    const { err, writer } = house();
+    const { clock, err, writer } = house();
     const ring = ringOf();
     push(ring, "I one", "E two");
     writer.addRing(ring);
     assert.equal(err.text, "I one\nE two\n");
+    clock.step(15);
     push(ring, "I three");
     // The doorbell rings on the loop.
     for (let turn = 0; turn < 100 && !err.text.includes("three"); turn++) await new Promise(setImmediate);
     assert.equal(err.text, "I one\nE two\nI three\n");
+  });
+
+  test("after lines it rests 15 ms, in which no line rings but a severe one", async () => {
+    const { clock, err, writer } = house();
+    const ring = ringOf();
+    writer.addRing(ring);
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    };
+    push(ring, "I one");
+    await turns();
+    assert.equal(err.text, "I one\n");
+    push(ring, "I two");
+    push(ring, "I three");
+    clock.step(14);
+    await turns();
+    assert.equal(err.text, "I one\n");
+    clock.step(1);
+    assert.equal(err.text, "I one\nI two\nI three\n");
+    push(ring, "I four");
+    push(ring, "E five");
+    await turns();
+    assert.match(err.text, /I four\nE five\n$/, "a severe line takes along what waits");
+    clock.step(15);
+    clock.step(15);
+    push(ring, "I six");
+    await turns();
+    assert.match(err.text, /I six\n$/, "who sleeps is woken");
+  });
+
+  test("a ring that fills ends the rest", async () => {
+    const { err, writer } = house();
+    const ring = createRing({ capacityBytes: 1 << 12 });
+    writer.addRing(ring);
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    };
+    push(ring, "I one");
+    await turns();
+    push(ring, `I ${"x".repeat(800)}`);
+    await turns();
+    assert.equal(err.text, "I one\n");
+    push(ring, `I ${"y".repeat(800)}`);
+    await turns();
+    assert.match(err.text, /y\n$/);
   });
 
   test("a slow reader gets every byte once, and lines of two rings never mix", () => {

@@ -132,7 +132,7 @@ export class EventSink {
         if (!isNotFound(error)) throw error;
       }
     }
-    await client.create(EVENTS, { ...event, apiVersion: "v1", kind: "Event" }, { signal });
+    await client.create(EVENTS, { ...event, apiVersion: "v1", kind: "Event" }, { signal, unread: true });
   }
 }
 

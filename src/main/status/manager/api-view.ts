@@ -23,6 +23,11 @@ export class ApiView {
     return this.pods.get(uid);
   }
 
+  /** It is known at this very version. */
+  has(uid: string, resourceVersion: string): boolean {
+    return resourceVersion !== "" && this.pods.get(uid)?.metadata.resourceVersion === resourceVersion;
+  }
+
   mirror(fullName: string): Pod | undefined {
     const uid = this.mirrorUids.get(fullName);
     return uid === undefined ? undefined : this.pods.get(uid);
@@ -54,6 +59,7 @@ export class ApiView {
     if (this.buried.has(uid)) return false;
     const known = this.pods.get(uid);
     if (known !== undefined && isOlder(resourceVersion, known.metadata.resourceVersion)) return false;
+    if (this.has(uid, resourceVersion ?? "")) return true;
     this.keep(pod, known);
     return true;
   }
@@ -77,6 +83,8 @@ export class ApiView {
   }
 
   private keep(pod: Pod, known: Pod | undefined): void {
+    // Nobody asks for it, and it is as big as the rest.
+    delete (pod.metadata as { managedFields?: unknown }).managedFields;
     this.pods.set(pod.metadata.uid, pod);
     if (isMirrorPod(pod)) this.mirrorUids.set(podFullName(pod), pod.metadata.uid);
     this.onPut(pod, known);

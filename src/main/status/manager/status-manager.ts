@@ -20,12 +20,10 @@ import { shownStatus } from "./shown-status.js";
 import { statusPatch, type LastExchange } from "./status-patch.js";
 import { Outage } from "./outage.js";
 import { StatusQueue } from "./status-queue.js";
-import { isUrgent } from "./urgency.js";
+import { holdOf, type Hold } from "./urgency.js";
 
 /** Calls under way at once. */
 const MAX_IN_FLIGHT = 8;
-/** A change that nobody waits for is sent with those that follow it closely. */
-const HOLD_MS = 100;
 /** What others wrote over our statuses is looked for this often. */
 const RECONCILE_MS = 10_000;
 const CONFIG_HASH = "kubernetes.io/config.hash";
@@ -162,12 +160,21 @@ export class StatusManager {
   }
 
   private enqueue(uid: string): void {
-    const { view, clock } = this.deps;
-    const entry = this.entries.get(uid);
-    const target = entry === undefined ? view.get(uid) : this.target(entry);
-    const urgent = this.mayDelete(uid) || (entry !== undefined && isUrgent(target?.status, entry.status));
-    this.queue.add(uid, urgent, clock.monotonic() + HOLD_MS);
+    const { wait, stage } = this.holdOf(uid);
+    if (wait === 0) this.queue.urge(uid);
+    else this.queue.hold(uid, stage, this.now() + wait);
     this.pump();
+  }
+
+  private holdOf(uid: string): Hold {
+    const entry = this.entries.get(uid);
+    const isLast = this.down.has(uid) && isFinalPhase(entry?.status.phase);
+    if (entry === undefined || isLast || this.mayDelete(uid)) return { wait: 0, stage: "now" };
+    const target = this.target(entry);
+    const isDeleting = target?.metadata.deletionTimestamp !== undefined;
+    // What others wrote over it is no change of ours.
+    const sent = entry.sent < entry.version ? entry.last?.sent : undefined;
+    return holdOf({ api: target?.status, sent, next: entry.status, isDeleting });
   }
 
   private pump(): void {

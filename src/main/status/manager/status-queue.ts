@@ -1,18 +1,32 @@
 // Whose status is to be sent next: urgent ones first, each kind in the order in which it came, none before its time.
 // A pod stays in its place until it is done, so that what could not be sent keeps its turn.
+import type { Hold } from "./urgency.js";
+
 export class StatusQueue {
   private readonly urgent = new Set<string>();
   private readonly later = new Set<string>();
   /** Milliseconds of the monotonic clock. */
   private readonly notBefore = new Map<string, number>();
+  /** What those wait for that wait for company; who waits after a failure is not among them. */
+  private readonly stages = new Map<string, Hold["stage"]>();
 
-  add(uid: string, urgent: boolean, notBefore?: number): void {
-    if (urgent && this.later.delete(uid)) this.notBefore.delete(uid);
-    if (urgent) this.urgent.add(uid);
-    else if (!this.urgent.has(uid)) {
-      if (!this.later.has(uid) && notBefore !== undefined) this.notBefore.set(uid, notBefore);
-      this.later.add(uid);
-    }
+  /** It goes next. */
+  urge(uid: string): void {
+    if (this.later.delete(uid)) this.notBefore.delete(uid);
+    this.stages.delete(uid);
+    this.urgent.add(uid);
+  }
+
+  /** It waits for company until `notBefore`; of what it waits for already the earliest counts, unless its end begins. */
+  hold(uid: string, stage: Hold["stage"], notBefore: number): void {
+    if (this.urgent.has(uid)) return;
+    const before = this.stages.get(uid);
+    if (this.later.has(uid) && before === undefined) return;
+    const begins = stage === "ends" && before !== "ends";
+    const until = begins ? notBefore : Math.min(this.notBefore.get(uid) ?? Infinity, notBefore);
+    this.notBefore.set(uid, until);
+    this.stages.set(uid, stage);
+    this.later.add(uid);
   }
 
   has(uid: string): boolean {
@@ -21,13 +35,16 @@ export class StatusQueue {
 
   /** It failed: nothing of it before this moment, whatever comes. */
   delay(uid: string, until: number): void {
-    if (this.has(uid)) this.notBefore.set(uid, until);
+    if (!this.has(uid)) return;
+    this.notBefore.set(uid, until);
+    this.stages.delete(uid);
   }
 
   done(uid: string): void {
     this.urgent.delete(uid);
     this.later.delete(uid);
     this.notBefore.delete(uid);
+    this.stages.delete(uid);
   }
 
   next(now: number, busy: ReadonlySet<string>): string | undefined {

@@ -1,14 +1,69 @@
-// Which changes of a status somebody waits for: ends, readiness, the first Running. Others may wait for company.
+// How long a change of a status may wait for company. Somebody waits for ends, readiness and the first Running; that a sandbox
+// is up is told with the containers in it, and what is seen of a pod that is being deleted with what is last seen of it.
+// What must hold: nothing that stays so for longer than these times goes untold; the final phase of a pod that is being
+// deleted is told no later than its sandbox is down, which is when upstream tells it.
+import { isDeepStrictEqual } from "node:util";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../phase.js";
 
-/** `api`: what the server has. */
-export function isUrgent(api: PodStatus | undefined, next: PodStatus): boolean {
-  if (isFinalPhase(next.phase)) return true;
-  if (next.phase === "Running" && api?.phase !== "Running") return true;
-  return ready(api) !== ready(next);
+/** A change that nobody waits for is sent with those that follow it closely, milliseconds. */
+export const HOLD_MS = 100;
+/** A change that says little by itself, before one that says more. */
+export const LONG_MS = 1000;
+/** That a sandbox is up, before its first container runs: pods of a burst wait for each other, and only a pull takes longer. */
+export const SANDBOX_MS = 2000;
+
+export interface StatusChange {
+  /** What the server has. */
+  api: PodStatus | undefined;
+  /** What it was sent last; undefined: nothing by this agent. */
+  sent: PodStatus | undefined;
+  next: PodStatus;
+  /** The server is deleting the object. */
+  isDeleting: boolean;
 }
 
-function ready(status: PodStatus | undefined): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
+/** `wait` in milliseconds; 0: it goes at once. `stage`: a wait for another one begins anew. */
+export interface Hold {
+  wait: number;
+  stage: "now" | "soon" | "rides" | "ends";
+}
+
+const NOW: Hold = { wait: 0, stage: "now" };
+
+export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
+  if (isFinalPhase(next.phase)) {
+    if (isDeleting && !isFinalPhase(api?.phase) && hasSandbox(next)) return { wait: LONG_MS, stage: "ends" };
+    return sent !== undefined && saysLittle(sent, next) ? { wait: LONG_MS, stage: "rides" } : NOW;
+  }
+  if (next.phase === "Running" && api?.phase !== "Running") return NOW;
+  if (isTrue(api, "Ready") !== isTrue(next, "Ready")) return NOW;
+  if (sent !== undefined && saysLittle(sent, next)) {
+    return { wait: next.phase === "Pending" ? SANDBOX_MS : LONG_MS, stage: "rides" };
+  }
+  return { wait: HOLD_MS, stage: "soon" };
+}
+
+/** Only that the sandbox is up or down, its addresses, and which definition was looked at. */
+function saysLittle(before: PodStatus, next: PodStatus): boolean {
+  return isDeepStrictEqual(rest(before), rest(next));
+}
+
+/** What is left is what somebody may wait for. */
+function rest({ conditions = [], ...status }: PodStatus): object {
+  const others = conditions.filter(({ type }) => type !== SANDBOX);
+  return { ...status, ...UNHEEDED, conditions: others.map((condition) => ({ ...condition, ...LOOKED_AT })) };
+}
+
+const LOOKED_AT = { observedGeneration: undefined };
+const UNHEEDED = { ...LOOKED_AT, podIP: undefined, podIPs: undefined };
+
+const SANDBOX = "PodReadyToStartContainers";
+
+function hasSandbox(status: PodStatus): boolean {
+  return isTrue(status, SANDBOX);
+}
+
+function isTrue(status: PodStatus | undefined, wanted: string): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === wanted && value === "True") === true;
 }

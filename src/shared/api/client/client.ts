@@ -18,6 +18,7 @@ import type {
   ApiList,
   ApiObject,
   CallOptions,
+  CreateOptions,
   DeleteOptions,
   ListOptions,
   ObjectRef,
@@ -120,8 +121,14 @@ class HttpApiClient implements ConnectedClient {
     return this.caller.run(call, options.signal, (response) => readList<T>(response, new Turn(this.shared.clock)));
   }
 
-  create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options: CallOptions = {}): Promise<T> {
-    return this.json<T>("POST", collectionPath(kind, object.metadata.namespace), typed(kind, object), options);
+  create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options: CreateOptions = {}): Promise<T> {
+    const path = collectionPath(kind, object.metadata.namespace);
+    if (options.unread !== true) return this.json<T>("POST", path, typed(kind, object), options);
+    const call = this.call("POST", path, typed(kind, object), options);
+    return this.caller.run(call, options.signal, async (response) => {
+      await readAll(response);
+      return object;
+    });
   }
 
   createSub<R>(
@@ -175,7 +182,7 @@ class HttpApiClient implements ConnectedClient {
         const late = (): Error => this.caller.trouble(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
-      yield* watchEvents<T>(body, new Turn(this.shared.clock));
+      yield* watchEvents<T>(body, new Turn(this.shared.clock), options.isKnown);
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {

@@ -33,6 +33,11 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
+export interface CreateOptions extends CallOptions {
+  /** Nobody asks what the server made of the object: the answer is not decoded, and the object returned is the one given. */
+  unread?: boolean;
+}
+
 export interface ListOptions extends CallOptions {
   namespace?: string;
   fieldSelector?: string;
@@ -77,6 +82,8 @@ export interface WatchOptions {
   sendInitialEvents?: boolean;
   /** The server ends the watch after so many seconds. */
   timeoutSeconds?: number;
+  /** The object is known at this version already, from an answer: its change comes as a bookmark, and is not decoded. */
+  isKnown?: (uid: string, resourceVersion: string) => boolean;
   signal: AbortSignal;
 }
 
@@ -87,7 +94,7 @@ export interface ApiClient {
     options?: CallOptions & { resourceVersion?: string },
   ): Promise<T>;
   list<T extends ApiObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ApiList<T>>;
-  create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options?: CallOptions): Promise<T>;
+  create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options?: CreateOptions): Promise<T>;
   /** POST to a subresource: serviceaccounts/token, pods/eviction, … */
   createSub<R>(
     kind: ResourceKind<ApiObject>,

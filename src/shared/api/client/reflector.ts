@@ -36,6 +36,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** All there is, after each list: what is not in it is gone. */
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
+  /** The owner has this version of the object already, from an answer: its change is not told. */
+  isKnown?: (uid: string, resourceVersion: string) => boolean;
   /** Of every object before it is told: to drop what nobody needs. */
   transform?(object: T): T;
   /** Default: yes, where the server can. */
@@ -179,6 +181,7 @@ export class Reflector<T extends ApiObject> {
 
   private watchOptions(signal: AbortSignal, sendInitialEvents: boolean): WatchOptions {
     const timeoutSeconds = Math.floor(WATCH_S * (1 + this.random()));
+    const { isKnown } = this.options;
     const resourceVersion = this.version ?? "";
     return {
       ...this.selection(),
@@ -186,6 +189,7 @@ export class Reflector<T extends ApiObject> {
       timeoutSeconds,
       signal,
       ...(sendInitialEvents ? { sendInitialEvents } : {}),
+      ...(isKnown === undefined || sendInitialEvents ? {} : { isKnown }),
     };
   }
 

@@ -6,7 +6,7 @@ import { ApiView } from "../../../../src/main/status/manager/api-view.js";
 import { StatusManager } from "../../../../src/main/status/manager/status-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
-import type { PodStatus } from "../../../../src/shared/api/pod-status.js";
+import type { PodCondition, PodStatus } from "../../../../src/shared/api/pod-status.js";
 import { away, MemoryApi } from "../../../support/memory-api.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -364,4 +364,100 @@ test("property: in the end the server has the newest of each pod, whatever faile
     }),
     { numRuns: 20 },
   );
+});
+
+const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodCondition[] => [
+  { type: "PodReadyToStartContainers", status: sandbox },
+  { type: "Ready", status: ready },
+];
+const phases = (patches: readonly unknown[]): unknown[] =>
+  patches.map((patch) => (patch as { status: Partial<PodStatus> }).status.phase ?? "same");
+
+test("that a sandbox is up is told with what runs in it, or after two seconds", async (context) => {
+  const { api, manager, pass } = build(context);
+  const [web, slow] = [apiPod("web"), apiPod("slow")];
+  for (const one of [web, slow]) {
+    api.put(bare(one));
+    manager.set(one, { phase: "Pending", conditions: conditions("False", "False") });
+  }
+  await pass(100);
+  assert.equal(api.count("patch"), 2);
+  for (const one of [web, slow]) {
+    manager.set(one, { phase: "Pending", podIP: "10.0.0.1", conditions: conditions("True", "False") });
+  }
+  await pass(1900);
+  assert.equal(api.count("patch"), 2);
+  manager.set(web, { phase: "Running", podIP: "10.0.0.1", conditions: conditions("True", "True") });
+  await turn();
+  assert.equal(api.count("patch"), 3);
+  assert.deepEqual([api.pod("web")?.status?.podIP, api.pod("slow")?.status?.podIP], ["10.0.0.1", undefined]);
+  await pass(100);
+  assert.equal(api.count("patch"), 4);
+  assert.equal(api.pod("slow")?.status?.podIP, "10.0.0.1");
+});
+
+test("a change that says more takes along the one that waits long", async (context) => {
+  const { api, manager, pass } = build(context);
+  const web = apiPod("web");
+  api.put(bare(web));
+  manager.set(web, { phase: "Pending", conditions: conditions("False", "False") });
+  await pass(100);
+  manager.set(web, { phase: "Pending", podIP: "10.0.0.1", conditions: conditions("True", "False") });
+  await pass(500);
+  manager.set(web, { phase: "Pending", message: "m", podIP: "10.0.0.1", conditions: conditions("True", "False") });
+  await pass(100);
+  assert.equal(api.count("patch"), 2);
+  assert.equal(api.pod("web")?.status?.message, "m");
+});
+
+async function running(context: TestContext) {
+  const world = build(context);
+  const web = apiPod("web");
+  world.api.put(bare(web));
+  world.manager.set(web, { phase: "Running", conditions: conditions("True", "True") });
+  await turn();
+  world.api.patches.length = 0;
+  return { ...world, web };
+}
+
+test("what is seen of a pod that is being deleted is one patch, when its sandbox is down", async (context) => {
+  const { api, manager, pass, web } = await running(context);
+  api.edit("web", deleted);
+  manager.set(web, { phase: "Running", observedGeneration: 2, conditions: conditions("True", "True") });
+  await pass(900);
+  manager.set(web, { phase: "Succeeded", observedGeneration: 2, conditions: conditions("True", "False") });
+  await pass(900);
+  assert.deepEqual(phases(api.patches), []);
+  manager.set(web, { phase: "Succeeded", observedGeneration: 2, conditions: conditions("False", "False") });
+  await turn();
+  assert.deepEqual(phases(api.patches), ["Succeeded"]);
+  manager.gone(web.metadata.uid);
+  await turn();
+  assert.equal(api.pod("web"), undefined);
+});
+
+test("a final phase waits a second for its sandbox, and not at all once nothing is left", async (context) => {
+  const { api, manager, pass, web } = await running(context);
+  api.edit("web", deleted);
+  manager.set(web, { phase: "Failed", conditions: conditions("True", "False") });
+  await pass(999);
+  assert.deepEqual(phases(api.patches), []);
+  await pass(1);
+  assert.deepEqual(phases(api.patches), ["Failed"]);
+  manager.set(web, { phase: "Failed", conditions: conditions("False", "False") });
+  await turn();
+  assert.deepEqual(phases(api.patches), ["Failed"]);
+  manager.gone(web.metadata.uid);
+  await turn();
+  assert.deepEqual(phases(api.patches), ["Failed", "same"]);
+  assert.equal(api.pod("web"), undefined);
+});
+
+test("the verdict of a pod that nobody deletes, and a lost readiness, go at once", async (context) => {
+  const { api, manager, web } = await running(context);
+  manager.set(web, { phase: "Running", conditions: conditions("True", "False") });
+  await turn();
+  manager.set(web, { phase: "Succeeded", conditions: conditions("True", "False") });
+  await turn();
+  assert.deepEqual(phases(api.patches), ["same", "Succeeded"]);
 });

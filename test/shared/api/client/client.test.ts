@@ -83,6 +83,21 @@ for (const protocol of PROTOCOLS) {
       deepEqual([failed.status, failed.reason, failed.message], [409, "Conflict", "the object has been modified"]);
     });
 
+    it("leaves an answer that nobody asks for unread, but not its refusals", async () => {
+      let status = 201;
+      await using rig = await rigOf(protocol, {
+        answer: (_request, response) => {
+          if (status === 201) response.end("no JSON");
+          else sendJson(response, { kind: "Status", code: 409, reason: "AlreadyExists", message: "is there" }, status);
+        },
+      });
+      const node = { metadata: { name: "n1" } };
+      equal(await rig.client.create(NODES, node, { unread: true }), node);
+      status = 409;
+      const failed = await rig.client.create(NODES, node, { unread: true }).catch((error: unknown) => error);
+      ok(isApiError(failed) && failed.status === 409);
+    });
+
     it("watches beside other calls, until the server ends it", async () => {
       await using rig = await rigOf(protocol, {
         answer: async ({ url }, response) => {

@@ -11,6 +11,15 @@ export class BodyError extends Error {
   override readonly name = "BodyError";
 }
 
+/** The connection ended before the answer did; named as Node names it. */
+class CutBodyError extends Error {
+  override readonly name = "CutBodyError";
+  readonly code = "ERR_STREAM_PREMATURE_CLOSE";
+  constructor() {
+    super("the answer was cut off");
+  }
+}
+
 /** The body as sent, unpacked when it is gzip. To be read or destroyed. */
 export async function bodyOf({ headers, body }: WireResponse): Promise<Readable> {
   const encoding = headers["content-encoding"] ?? "identity";
@@ -28,15 +37,32 @@ export async function bodyOf({ headers, body }: WireResponse): Promise<Readable>
 
 /** All of the body; rejects as Node does, or with BodyError. */
 export async function readAll(response: WireResponse): Promise<Buffer> {
-  const blocks: Buffer[] = [];
-  let size = 0;
-  for await (const block of await bodyOf(response)) {
-    size += (block as Buffer).length;
-    if (size > BODY_LIMIT) throw new BodyError(`the answer is longer than ${BODY_LIMIT / 1024 / 1024} MiB`);
-    blocks.push(block as Buffer);
-  }
-  response.received = size;
-  return blocks.length === 1 && blocks[0] !== undefined ? blocks[0] : Buffer.concat(blocks);
+  const blocks = await blocksOf(await bodyOf(response));
+  const all = blocks.length === 1 && blocks[0] !== undefined ? blocks[0] : Buffer.concat(blocks);
+  response.received = all.length;
+  return all;
+}
+
+/** By events: an iterator makes a dozen objects and as many listeners for each answer, most of which are one block. */
+function blocksOf(body: Readable): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const blocks: Buffer[] = [];
+    let size = 0;
+    const cut = (): void => reject(body.errored ?? new CutBodyError());
+    // What is over already says nothing any more.
+    if (body.destroyed) {
+      cut();
+      return;
+    }
+    body.on("data", (block: Buffer) => {
+      size += block.length;
+      blocks.push(block);
+      if (size > BODY_LIMIT) body.destroy(new BodyError(`the answer is longer than ${BODY_LIMIT / 1024 / 1024} MiB`));
+    });
+    body.on("end", () => resolve(blocks));
+    body.on("error", reject);
+    body.on("close", cut);
+  });
 }
 
 /** Rejects with BodyError when the body is no JSON: it may have been cut. */

@@ -2,8 +2,10 @@
 import type { Readable } from "node:stream";
 import { LineCutter } from "../decode/lines.js";
 import type { Turn } from "../decode/turn.js";
-import type { ApiObject, WatchEvent } from "../port.js";
+import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
+
+type IsKnown = NonNullable<WatchOptions["isKnown"]>;
 
 interface Line {
   type: string;
@@ -13,15 +15,31 @@ interface Line {
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 /** Ends with the body. Throws ApiError for the server's ERROR events, BodyError for what is no watch event. */
-export async function* watchEvents<T extends ApiObject>(body: Readable, turn: Turn): AsyncGenerator<WatchEvent<T>> {
+export async function* watchEvents<T extends ApiObject>(
+  body: Readable,
+  turn: Turn,
+  isKnown?: IsKnown,
+): AsyncGenerator<WatchEvent<T>> {
   const lines = new LineCutter();
   for await (const block of body) {
     for (const line of lines.push(block as Buffer)) {
-      yield watchEvent<T>(line);
+      yield (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
       if (turn.isOver) await turn.next();
     }
   }
   // What stands behind the last newline was cut off, and comes again with the next watch.
+}
+
+/** Where a server that is written in Go has what tells a change; names have 253 bytes at most. */
+const CHANGED =
+  /^\{"type":"MODIFIED","object":\{"kind":"\w+","apiVersion":"[\w./-]+","metadata":\{"name":"[^"\\]+",(?:"generateName":"[^"\\]+",)?(?:"namespace":"[^"\\]+",)?"uid":"([^"\\]+)","resourceVersion":"(\d+)"/;
+const HEAD_BYTES = 1024;
+
+/** undefined: it has to be decoded. */
+function echoOf(line: Buffer, isKnown: IsKnown): WatchEvent<never> | undefined {
+  const [, uid, resourceVersion] = CHANGED.exec(line.toString("latin1", 0, HEAD_BYTES)) ?? [];
+  if (uid === undefined || resourceVersion === undefined || !isKnown(uid, resourceVersion)) return undefined;
+  return { type: "BOOKMARK", resourceVersion, initialEventsEnd: false };
 }
 
 function watchEvent<T extends ApiObject>(bytes: Buffer): WatchEvent<T> {

@@ -1,0 +1,120 @@
+// What main changes it asks about itself: nobody looks twice at it, and nothing stays unseen should main not ask.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { podConfig, runPod } from "../../shared/cri/support.js";
+import { plegOn, until } from "./pleg-kit.js";
+
+type World = Awaited<ReturnType<typeof plegOn>>;
+
+/** Calls of inspections. */
+const looks = (world: World): number =>
+  world.fake.calls.filter(({ verb }) => verb === "PodSandboxStatus" || verb === "ContainerStatus").length;
+
+async function asked(world: World, generation: number, ...hints: Parameters<World["ask"]>[2] & object): Promise<void> {
+  world.ask("uid-web", generation, hints);
+  await until("answered", () => world.last("uid-web")?.generation === generation);
+  await world.nothingPending();
+  world.fake.calls.length = 0;
+}
+
+test("a change seen by a relist while main is at it is looked at one relist later, if main has not asked", async (t) => {
+  const world = await plegOn(t);
+  const { containerId } = await runPod(world.client, "web");
+  await world.started();
+  await asked(world, 1);
+  world.fake.exit(containerId, 3);
+  await world.relist();
+  assert.equal(looks(world), 0);
+  await world.relist();
+  await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 3);
+});
+
+test("a change that main has asked about meanwhile is not looked at again", async (t) => {
+  const world = await plegOn(t);
+  const { containerId } = await runPod(world.client, "web");
+  await world.started();
+  await asked(world, 1);
+  world.fake.exit(containerId, 3);
+  await world.relist();
+  await asked(world, 2);
+  await world.relist();
+  await world.relist();
+  assert.equal(looks(world), 0);
+});
+
+test("a change long after main asked is looked at with the first relist that shows it", async (t) => {
+  const world = await plegOn(t);
+  const { containerId } = await runPod(world.client, "web");
+  await world.started();
+  await asked(world, 1);
+  await world.relist();
+  await world.relist();
+  world.fake.exit(containerId, 3);
+  await world.relist();
+  await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 3);
+});
+
+test("a container that is made and not started yet is no change; that it is gone without its pod is one", async (t) => {
+  const world = await plegOn(t);
+  const { podSandboxId } = await world.client.runPodSandbox({ config: podConfig("web") });
+  await world.started();
+  world.fake.calls.length = 0;
+  const sandboxConfig = podConfig("web");
+  const config = {
+    metadata: { name: "main", attempt: 0 },
+    image: { image: "nodelet.local/busybox:1" },
+    labels: sandboxConfig.labels,
+  };
+  const { containerId } = await world.client.createContainer({ podSandboxId, sandboxConfig, config });
+  await world.relist();
+  assert.equal(looks(world), 0);
+  await world.client.startContainer({ containerId });
+  await world.relist();
+  await until("it is told", () => world.last("uid-web")?.containers.length === 1);
+  await world.client.removePodSandbox({ podSandboxId });
+  await world.relist();
+  await until("its end is told", () => world.last("uid-web")?.sandboxes.length === 0);
+});
+
+test("with its last sandbox a pod is gone without a question; with one of two it is asked for", async (t) => {
+  const world = await plegOn(t);
+  const { sandboxId, containerId } = await runPod(world.client, "web");
+  const second = await world.client.runPodSandbox({ config: podConfig("web", 1) });
+  world.fake.exit(containerId, 0);
+  await world.started();
+  await asked(world, 1);
+  await world.client.removePodSandbox({ podSandboxId: sandboxId });
+  const removed = (id: string) =>
+    [
+      { kind: "sandbox-removed", id },
+      { kind: "recheck", id: "" },
+    ] as const;
+  world.fake.calls.length = 0;
+  world.ask("uid-web", 2, [...removed(sandboxId)]);
+  await until("answered", () => world.last("uid-web")?.generation === 2);
+  assert.equal(looks(world), 2);
+  assert.equal(world.last("uid-web")?.containers.length, 0);
+  await world.client.removePodSandbox(second);
+  world.fake.calls.length = 0;
+  world.ask("uid-web", 3, [...removed(second.podSandboxId)]);
+  await until("answered", () => world.last("uid-web")?.generation === 3);
+  assert.equal(looks(world), 0);
+  assert.equal(world.last("uid-web")?.sandboxes.length, 0);
+  world.pleg.unwatch("uid-web");
+  const told = world.podRecords("uid-web").length;
+  await world.relist();
+  assert.equal(world.podRecords("uid-web").length, told, "a forgotten pod that is gone is not told again");
+});
+
+test("events: what main starts is not looked at, what ends is", async (t) => {
+  const world = await plegOn(t, { events: true }, { useEvents: true });
+  await world.started();
+  await until("the stream is open", () => world.fake.state.eventListeners.size === 1);
+  await asked(world, 1);
+  const { sandboxId, containerId } = await runPod(world.client, "web");
+  await world.nothingPending();
+  assert.equal(looks(world), 0);
+  await asked(world, 2, { kind: "sandbox", id: sandboxId }, { kind: "container", id: containerId });
+  world.fake.exit(containerId, 4);
+  await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 4);
+});
