@@ -19,6 +19,7 @@ import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import { startCsi } from "../node/csi/start-csi.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
+import type { HostIPs } from "../node/host-ips.js";
 import type { PluginHandlers } from "../node/plugins/handler.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { Sources } from "../sources/start-sources.js";
@@ -43,6 +44,7 @@ export interface JoinParts {
   startedAtMs: number;
   resources: NodeResourcesHolder;
   /** Of plugins other than CSI drivers. */
+  hostIPs: HostIPs;
   plugins: PluginHandlers;
   threads: NodeThreads;
   sync: NodeSync;
@@ -136,6 +138,7 @@ class Joining implements JoinedCluster {
     const ready = firstNode(nodeStatus);
     const csi = startCsi({ ...parts, rootDir: settings.rootDir, client, nodeStatus, ready });
     this.stops.push(() => csi.stop());
+    this.stops.push(nodeStatus.onNode((node) => node && parts.hostIPs.saw(node)));
     const pods = startPodSync({
       ...parts,
       client,

@@ -17,7 +17,8 @@ import type { ImagePuller } from "../images/image-puller.js";
 /** Facts of the node that pods' configurations depend on. */
 export interface NodeFacts {
   nodeName: string;
-  nodeIPs: string[];
+  /** As they are now, the primary first. */
+  readonly nodeIPs: readonly string[];
   memoryBytes: bigint;
   cpuCount: number;
   /** What of it pods may be promised, without devices. */

@@ -17,6 +17,7 @@ import { NodePressures } from "../eviction/pressures.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
+import { HostIPs, tellPods } from "../node/host-ips.js";
 import type { NodeThreads } from "../node-threads/node-threads.js";
 import { createProbes } from "../probes/create-probes.js";
 import { checkLeftStates } from "../resources/managers/left-states.js";
@@ -96,6 +97,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
           cluster: membership.late.access,
         });
   const standing = admissionFacts(settings);
+  const hostIPs = new HostIPs(settings.nodeIPs, clock);
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const { devices, managers } = nodeManagers(settings, {
     sync: () => sync,
@@ -115,6 +117,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       providers,
       managers,
       ...(membership !== undefined && { cluster: membership.late }),
+      hostIPs,
       ...(persistent !== undefined && { persistent }),
       allocatable: standing.then(({ allocatable }) => allocatable),
       refuse: (uid, failure) => {
@@ -133,7 +136,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const pressures = new NodePressures();
   const probes = createProbes({
     rootDir: settings.rootDir,
-    nodeIPs: settings.nodeIPs,
+    nodeIPs: () => hostIPs.current,
     prober,
     events: runtime.events,
     registry,
@@ -176,6 +179,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     setOp: (code) => house.mainSlot.setOp(code),
   });
   watchNode(registry, metrics, sync);
+  hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
   const endLoopWatch = watchLoopDelay(registry);
 
   const { rootDir, podLogsDir } = settings;
@@ -243,6 +247,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       resources,
       plugins: { DevicePlugin: devices.handler },
       cri: runtime.cri,
+      hostIPs,
       pressures,
       recorder: events,
     };
