@@ -34,6 +34,7 @@ import type { Plan } from "./plan/step.js";
 import { runsAgain } from "./runs-again.js";
 import { RETRY_MAX_MS, RETRY_MIN_MS, StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
+import { faultField } from "./user-made.js";
 import { Waiters } from "./waiters.js";
 
 /** A pod that nothing wakes is still looked at this often (syncFrequency). */
@@ -397,7 +398,7 @@ export class PodWorker {
     if (!quiet) recordPassFailure(this.deps.recorder, this.pod, error);
     if (!quiet || this.retries === 1) {
       this.deps.log[quiet ? "debug" : "error"](
-        { pod: this.name(), uid: this.uid, err: error, retryMs: waitMs },
+        { pod: this.name(), uid: this.uid, ...faultField(error), retryMs: waitMs },
         `${this.name()}: sync failed, next try in ${waitMs / 1000}s: ${message}`,
       );
     }
