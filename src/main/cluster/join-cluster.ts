@@ -7,6 +7,7 @@ import { createApiClient, type ConnectedClient } from "../../shared/api/client/c
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import { Reflector } from "../../shared/api/client/reflector.js";
+import { SharedOutage } from "../../shared/api/client/reflect/shared-outage.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -199,10 +200,11 @@ class Joining implements JoinedCluster {
 function followBy(common: { client: ApiClient; clock: Clock; log: Logger }): Follow {
   const log = moduleLogger(common.log, "objects-watch");
   return (options) => {
-    const reflector = new Reflector({ ...common, log, ...options });
+    const reflector = new Reflector({ ...common, log, outage, ...options });
     reflector.start();
     // It ends by itself, later: nothing is told any more.
     return () => void reflector.stop();
+  const outage = new SharedOutage(log);
   };
 }
 
