@@ -33,7 +33,7 @@ import { startCredentials, type NodeCertificates } from "./credentials.js";
 import type { LateCluster } from "./late-cluster.js";
 import type { JoinedCluster } from "./membership.js";
 import type { Follow } from "./watching.js";
-import { startPodSync } from "./start-pod-sync.js";
+import { startPodSync, type PodSync } from "./start-pod-sync.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;
@@ -71,6 +71,7 @@ class Joining implements JoinedCluster {
   private readonly abort = new AbortController();
   private readonly done: Promise<void>;
   private nodeStatus: NodeStatusLink | undefined;
+  private pods: PodSync | undefined;
   private shuttingDown = false;
   private readonly stops: (() => Promise<void> | void)[] = [];
 
@@ -93,6 +94,10 @@ class Joining implements JoinedCluster {
     this.shuttingDown = shuttingDown;
     this.nodeStatus?.setShuttingDown(shuttingDown);
   }
+  mirrorUid(namespace: string, name: string): string | undefined {
+    return this.pods?.mirrorUid(namespace, name);
+  }
+
 
   get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
     return this.nodeStatus?.thread;
@@ -157,6 +162,7 @@ class Joining implements JoinedCluster {
       node: () => nodeStatus.node(),
       ready,
     });
+    this.pods = pods;
     this.stops.push(() => pods.stop());
   }
 

@@ -203,6 +203,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     pods: () => sync.statuses.all(),
     timeline: (namespace, name) => timelines.show(namespace, name),
     onProbeRecord: (record) => probes.onRecord(record),
+    mirrorUid: (namespace, name) => membership?.mirrorUid(namespace, name),
     probedPods: () => probes.probedPods(),
     collection: collection.owner,
     ...evicting.answers,
