@@ -149,6 +149,7 @@ export class NodeSync {
         admit: (pod, signal) => this.admit(pod, signal),
         resizes: this.resizes,
         isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
+        keptEnd: this.records,
         startTime: (pod) => this.records.get(pod)?.startTime,
         runtime: () => this.cache.runtime,
         clock,

@@ -73,6 +73,7 @@ export class PodWorker {
     private pod: Pod | undefined,
     private readonly deps: PodWorkerDeps,
   ) {
+    this.endDeadline = deps.keptEnd?.endDeadline(uid);
     this.steps = new StepRunner(uid, deps);
     this.cgroupWatch = new CgroupWatch(deps.clock, deps.isCgroupLost);
     this.activeAlarm = new Alarm(deps.clock, () => this.interrupt("the pod's active deadline has come"));
@@ -254,7 +255,7 @@ export class PodWorker {
       cgroupLost,
       ...(resize !== undefined && { resize }),
     });
-    this.endDeadline = plan.endDeadline;
+    await this.keepEndDeadline(plan.endDeadline);
     const deadline = this.activeDeadline();
     if (!plan.finished && deadline !== undefined && deadline <= now) {
       recorder.pod(pod, deadlineEvent);
@@ -386,6 +387,14 @@ export class PodWorker {
     );
     this.state = state;
     if (state === "finished" || state === "terminated") this.overWaiters.resolve();
+  }
+
+  /** No sidecar is stopped before the deadline of its end is kept. */
+  private async keepEndDeadline(deadline: number | undefined): Promise<void> {
+    if (deadline === this.endDeadline) return;
+    this.endDeadline = deadline;
+    await this.deps.keptEnd?.keepEndDeadline(this.uid, deadline);
+    this.passAbort.signal.throwIfAborted();
   }
 
   private onPassFailed(error: unknown): void {
