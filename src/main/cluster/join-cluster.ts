@@ -19,8 +19,8 @@ import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import { startCsi } from "../node/csi/start-csi.js";
-import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { HostIPs } from "../node/host-ips.js";
+import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { PluginHandlers } from "../node/plugins/handler.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { Sources } from "../sources/start-sources.js";
@@ -44,8 +44,8 @@ export interface JoinParts {
   /** Wall time at which the process started, ms. */
   startedAtMs: number;
   resources: NodeResourcesHolder;
-  /** Of plugins other than CSI drivers. */
   hostIPs: HostIPs;
+  /** Of plugins other than CSI drivers. */
   plugins: PluginHandlers;
   threads: NodeThreads;
   sync: NodeSync;
@@ -78,9 +78,8 @@ class Joining implements JoinedCluster {
   constructor(private readonly parts: JoinParts) {
     this.done = this.join().catch((error: unknown) => {
       if (this.abort.signal.aborted) return;
-      const what = errorText(error);
-      parts.log.error({ err: error }, `the node can't join its cluster: ${what}`);
-      parts.giveUp(what);
+      parts.log.debug({ err: error }, "joining the cluster failed");
+      parts.giveUp(`the node can't join its cluster: ${errorText(error)}`);
     });
   }
 
@@ -94,10 +93,10 @@ class Joining implements JoinedCluster {
     this.shuttingDown = shuttingDown;
     this.nodeStatus?.setShuttingDown(shuttingDown);
   }
+
   mirrorUid(namespace: string, name: string): string | undefined {
     return this.pods?.mirrorUid(namespace, name);
   }
-
 
   get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
     return this.nodeStatus?.thread;
@@ -139,12 +138,12 @@ class Joining implements JoinedCluster {
     });
     this.stops.push(() => objects.stop());
     this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));
+    this.stops.push(nodeStatus.onNode((node) => node && parts.hostIPs.saw(node)));
     parts.late.join(objects);
     const events = client.sharing({ qps: orNone(config.get("eventRecordQPS")), burst: config.get("eventBurst") ?? 0 });
     const ready = firstNode(nodeStatus);
     const csi = startCsi({ ...parts, rootDir: settings.rootDir, client, nodeStatus, ready });
     this.stops.push(() => csi.stop());
-    this.stops.push(nodeStatus.onNode((node) => node && parts.hostIPs.saw(node)));
     const pods = startPodSync({
       ...parts,
       client,
@@ -205,12 +204,12 @@ class Joining implements JoinedCluster {
 /** Objects that pods refer to are followed over the pods' own connection. */
 function followBy(common: { client: ApiClient; clock: Clock; log: Logger }): Follow {
   const log = moduleLogger(common.log, "objects-watch");
+  const outage = new SharedOutage(log);
   return (options) => {
     const reflector = new Reflector({ ...common, log, outage, ...options });
     reflector.start();
     // It ends by itself, later: nothing is told any more.
     return () => void reflector.stop();
-  const outage = new SharedOutage(log);
   };
 }
 
