@@ -31,6 +31,7 @@ import { installFaultHook, mainThread } from "./fault-hook.js";
 import { LateCgroupCare } from "./late-cgroup-care.js";
 import { LateEviction } from "./late-eviction.js";
 import { startLateSockets } from "./late-sockets.js";
+import { startLateWarnings } from "./late-warnings.js";
 import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
@@ -116,8 +117,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       tasks,
       providers,
       managers,
-      ...(membership !== undefined && { cluster: membership.late }),
       hostIPs,
+      ...(membership !== undefined && { cluster: membership.late }),
       ...(persistent !== undefined && { persistent }),
       allocatable: standing.then(({ allocatable }) => allocatable),
       refuse: (uid, failure) => {
@@ -178,8 +179,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     stamp: () => house.mainSlot.stamp(),
     setOp: (code) => house.mainSlot.setOp(code),
   });
-  watchNode(registry, metrics, sync);
   hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
+  watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
   const { rootDir, podLogsDir } = settings;
@@ -202,8 +203,8 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     resend: () => sync.cache.resend(),
     pods: () => sync.statuses.all(),
     timeline: (namespace, name) => timelines.show(namespace, name),
-    onProbeRecord: (record) => probes.onRecord(record),
     mirrorUid: (namespace, name) => membership?.mirrorUid(namespace, name),
+    onProbeRecord: (record) => probes.onRecord(record),
     probedPods: () => probes.probedPods(),
     collection: collection.owner,
     ...evicting.answers,
@@ -246,9 +247,9 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       ...{ threads, sync, sources, tasks, registry, clock, log },
       nodeName: settings.nodeName,
       resources,
+      hostIPs,
       plugins: { DevicePlugin: devices.handler },
       cri: runtime.cri,
-      hostIPs,
       pressures,
       recorder: events,
     };
@@ -275,8 +276,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     activePodsOnly: settings.podResourcesListUseActivePods,
     ...{ registry, clock, log },
   });
+  const warnings = startLateWarnings(settings, { events, clock, log });
   const stop = async (): Promise<void> => {
     ending.abort();
+    await warnings.stop();
     await sockets.stop();
     endLoopWatch();
     removeFaultHook();
