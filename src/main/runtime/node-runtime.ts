@@ -86,6 +86,8 @@ export interface RuntimeMetrics {
   sandboxRun(durationMs: number, ok: boolean, sandbox: { handler: string; ownUsers: boolean }): void;
   /** A lifecycle request over HTTPS was answered without TLS, and done again without. */
   httpHookFellBack(): void;
+  /** A hook's sleep was cut short: its time was over. */
+  sleepCutShort(): void;
   containerStarted(kind: ContainerType): void;
   containerStartFailed(kind: ContainerType, reason: string): void;
   /** Mounts of image volumes, of one container. */
