@@ -32,7 +32,7 @@ import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { changeOwnershipIn } from "./change-ownership.js";
 import { nodeDns } from "./node-dns.js";
 import type { NodeSettings } from "./node-settings.js";
-import { countingMetrics } from "./runtime-metrics.js";
+import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 
 export interface NodeRuntimeParts {
   clock: Clock;
@@ -73,7 +73,11 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: CRI_CONCURRENCY,
   });
-  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log });
+  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, {
+    clock,
+    log,
+    onCallMissing: () => recordLosingSupport(registry),
+  });
   const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
   const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, qosReservedMemory: percent } = settings;
   const allocatableBytes = parts.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));

@@ -34,3 +34,12 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
     containerStartFailed: (kind, code) => metrics.startedContainersErrors.inc({ container_type: kind, code }),
   };
 }
+
+/** The next kubelet asks the runtime for its cgroup driver and takes no other answer. */
+export function recordLosingSupport(registry: ThreadRegistry): void {
+  registry
+    .gauge("kubelet_cri_losing_support", "1: kubelets of the version and later do not run with this runtime", [
+      "version",
+    ])
+    .set({ version: "1.37.0" }, 1);
+}
