@@ -3,7 +3,6 @@
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
-import { withPair } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { certificateMetrics } from "../../shared/metrics/certificates.js";
@@ -66,9 +65,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
     signal,
   });
   const rotates = settings.rotateCertificates && found.clientCertificate !== undefined;
-  // What an earlier life has renewed counts more than what the kubeconfig began with.
-  const renewed = rotates ? await store.read() : undefined;
-  const config = renewed === undefined || renewed.notAfter <= clock.now() ? found : withPair(found, store.current);
+  const config = rotates ? { ...found, renewedCertificate: store.current } : found;
   const client = connect(config);
   const managers: CertificateManager[] = [];
   const links: NodeStatusLink[] = [];

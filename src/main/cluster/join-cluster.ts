@@ -7,6 +7,7 @@ import { createApiClient, type ConnectedClient } from "../../shared/api/client/c
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import { Reflector } from "../../shared/api/client/reflector.js";
+import { SharedOutage } from "../../shared/api/client/reflect/shared-outage.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -18,6 +19,7 @@ import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import { startCsi } from "../node/csi/start-csi.js";
+import type { HostIPs } from "../node/host-ips.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { PluginHandlers } from "../node/plugins/handler.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
@@ -31,7 +33,7 @@ import { startCredentials, type NodeCertificates } from "./credentials.js";
 import type { LateCluster } from "./late-cluster.js";
 import type { JoinedCluster } from "./membership.js";
 import type { Follow } from "./watching.js";
-import { startPodSync } from "./start-pod-sync.js";
+import { startPodSync, type PodSync } from "./start-pod-sync.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;
@@ -42,6 +44,7 @@ export interface JoinParts {
   /** Wall time at which the process started, ms. */
   startedAtMs: number;
   resources: NodeResourcesHolder;
+  hostIPs: HostIPs;
   /** Of plugins other than CSI drivers. */
   plugins: PluginHandlers;
   threads: NodeThreads;
@@ -68,15 +71,15 @@ class Joining implements JoinedCluster {
   private readonly abort = new AbortController();
   private readonly done: Promise<void>;
   private nodeStatus: NodeStatusLink | undefined;
+  private pods: PodSync | undefined;
   private shuttingDown = false;
   private readonly stops: (() => Promise<void> | void)[] = [];
 
   constructor(private readonly parts: JoinParts) {
     this.done = this.join().catch((error: unknown) => {
       if (this.abort.signal.aborted) return;
-      const what = errorText(error);
-      parts.log.error({ err: error }, `the node can't join its cluster: ${what}`);
-      parts.giveUp(what);
+      parts.log.debug({ err: error }, "joining the cluster failed");
+      parts.giveUp(`the node can't join its cluster: ${errorText(error)}`);
     });
   }
 
@@ -89,6 +92,10 @@ class Joining implements JoinedCluster {
   setShuttingDown(shuttingDown: boolean): void {
     this.shuttingDown = shuttingDown;
     this.nodeStatus?.setShuttingDown(shuttingDown);
+  }
+
+  mirrorUid(namespace: string, name: string): string | undefined {
+    return this.pods?.mirrorUid(namespace, name);
   }
 
   get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
@@ -131,6 +138,7 @@ class Joining implements JoinedCluster {
     });
     this.stops.push(() => objects.stop());
     this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));
+    this.stops.push(nodeStatus.onNode((node) => node && parts.hostIPs.saw(node)));
     parts.late.join(objects);
     const events = client.sharing({ qps: orNone(config.get("eventRecordQPS")), burst: config.get("eventBurst") ?? 0 });
     const ready = firstNode(nodeStatus);
@@ -154,6 +162,7 @@ class Joining implements JoinedCluster {
       node: () => nodeStatus.node(),
       ready,
     });
+    this.pods = pods;
     this.stops.push(() => pods.stop());
   }
 
@@ -196,8 +205,9 @@ class Joining implements JoinedCluster {
 /** Objects that pods refer to are followed over the pods' own connection. */
 function followBy(common: { client: ApiClient; clock: Clock; log: Logger }): Follow {
   const log = moduleLogger(common.log, "objects-watch");
+  const outage = new SharedOutage(log);
   return (options) => {
-    const reflector = new Reflector({ ...common, log, ...options });
+    const reflector = new Reflector({ ...common, log, outage, ...options });
     reflector.start();
     // It ends by itself, later: nothing is told any more.
     return () => void reflector.stop();

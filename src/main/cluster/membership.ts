@@ -15,6 +15,8 @@ export interface JoinedCluster {
   onRecord(record: PlegRecord): void;
   node(): Node | undefined;
   setShuttingDown(shuttingDown: boolean): void;
+  /** Of the static pod of that name. */
+  mirrorUid(namespace: string, name: string): string | undefined;
   /** For tests that break it. */
   readonly nodeStatusThread: Breakable | undefined;
   stop(): Promise<void>;
@@ -59,6 +61,11 @@ export class Membership {
   setShuttingDown(shuttingDown: boolean): void {
     this.shuttingDown = shuttingDown;
     this.joined?.setShuttingDown(shuttingDown);
+  }
+
+  /** UID of the mirror pod of the static pod of that name; undefined: there is none. */
+  mirrorUid(namespace: string, name: string): string | undefined {
+    return this.joined?.mirrorUid(namespace, name);
   }
 
   /** This node's object, asked for now: admission waits for it. Undefined when the server does not say so soon. */

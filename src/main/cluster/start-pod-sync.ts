@@ -3,7 +3,7 @@
 // before the sync path listens.
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
-import { isStaticPod, type Pod } from "../../shared/api/pod.js";
+import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -51,6 +51,8 @@ export interface Reflecting {
 }
 
 export interface PodSync {
+  /** Of the static pod of that name; undefined: it has none. */
+  mirrorUid(namespace: string, name: string): string | undefined;
   /** Pods go on; what the server was not told yet is told by the next agent. */
   stop(): Promise<void>;
 }
@@ -108,6 +110,7 @@ export function startPodSync(parts: PodSyncParts): PodSync {
     if (!stopped) source.start();
   });
   return {
+    mirrorUid: (namespace, name) => view.mirror(podFullName({ metadata: { namespace, name } }))?.metadata.uid,
     async stop() {
       stopped = true;
       await reflector.stop();

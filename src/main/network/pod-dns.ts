@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import { mergeOptions } from "./resolv-conf.js";
+import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf-limits.js";
 
 export interface PodDns {
   servers: string[];
@@ -30,9 +31,6 @@ export interface NodeDns {
 }
 
 const MAX_SERVERS = 3;
-const MAX_SEARCHES = 32;
-const MAX_SEARCH_CHARACTERS = 2048;
-const MAX_SEARCH_DOMAIN = 253;
 
 export function podDns(pod: Pod, node: NodeDns): { dns: PodDns; warnings: DnsWarning[] } {
   const warnings: DnsWarning[] = [];

@@ -74,6 +74,7 @@ export class NodeThreads implements AsyncDisposable {
           return snapshots.filter((snapshot) => snapshot.status === "fulfilled").flatMap((snapshot) => snapshot.value);
         },
         timeline: async (namespace, name) => (await owner).timeline(namespace, name),
+        mirrorUid: async (namespace, name) => (await owner).mirrorUid(namespace, name),
         collectProbeMetrics: () => this.prober.probeMetrics(),
         podDisks: async (uids, maxAgeMs) => (await owner).podDisks(uids, maxAgeMs, 0),
         setVerbosity: (verbosity) => {

@@ -18,6 +18,8 @@ export interface ThreadOwner {
   pods(): Pod[];
   /** What happened to the newest pod of that name. */
   timeline(namespace: string, name: string): PodTimeline | undefined;
+  /** UID of the mirror pod of the static pod of that name. */
+  mirrorUid(namespace: string, name: string): string | undefined;
   onProbeRecord(record: ProbeRecord): void;
   /** All probes, for a prober thread that has just started. */
   probedPods(): ProbedPod[];

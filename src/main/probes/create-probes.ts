@@ -11,7 +11,7 @@ import { Verdicts } from "./verdicts.js";
 
 export interface ProbesDeps {
   rootDir: string;
-  nodeIPs: readonly string[];
+  nodeIPs: () => readonly string[];
   prober: ProberPort;
   events: EventRecorder;
   registry: ThreadRegistry;

@@ -25,7 +25,7 @@ export interface ProbeManagerDeps {
   checkpoint: Pick<ProbeCheckpoint, "load" | "save" | "flush">;
   prober: ProberPort;
   events: EventRecorder;
-  nodeIPs: readonly string[];
+  nodeIPs: () => readonly string[];
   clock: Pick<Clock, "after">;
   /** A verdict of the pod changed: status and worker look anew. */
   onResult(uid: string): void;
@@ -115,7 +115,7 @@ export class ProbeManager implements ProbePort {
     const before = watched.probes;
     const after: Watched["probes"] = new Map();
     let changed = false;
-    for (const wanted of wantedProbes({ ...watched, results, nodeIPs })) {
+    for (const wanted of wantedProbes({ ...watched, results, nodeIPs: nodeIPs() })) {
       const text = JSON.stringify(wanted);
       const known = before.get(keyOf(wanted));
       const same = known?.text === text;

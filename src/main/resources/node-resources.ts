@@ -19,7 +19,7 @@ export class NodeResourcesHolder {
   private devices: NodeAmounts = { capacity: new Map(), allocatable: new Map() };
   private readonly listeners = new Set<(now: NodeAmounts) => void>();
 
-  constructor(private machine: NodeAmounts) {
+  constructor(private readonly machine: NodeAmounts) {
     this.joined = machine;
   }
 
@@ -35,11 +35,6 @@ export class NodeResourcesHolder {
   onChange(listener: (now: NodeAmounts) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
-  }
-
-  setMachine(amounts: NodeAmounts): void {
-    this.machine = amounts;
-    this.join();
   }
 
   setDevices({ capacity, allocatable }: DeviceCounts): void {

@@ -17,7 +17,8 @@ import type { ImagePuller } from "../images/image-puller.js";
 /** Facts of the node that pods' configurations depend on. */
 export interface NodeFacts {
   nodeName: string;
-  nodeIPs: string[];
+  /** As they are now, the primary first. */
+  readonly nodeIPs: readonly string[];
   memoryBytes: bigint;
   cpuCount: number;
   /** What of it pods may be promised, without devices. */
@@ -85,6 +86,8 @@ export interface RuntimeMetrics {
   sandboxRun(durationMs: number, ok: boolean, sandbox: { handler: string; ownUsers: boolean }): void;
   /** A lifecycle request over HTTPS was answered without TLS, and done again without. */
   httpHookFellBack(): void;
+  /** A hook's sleep was cut short: its time was over. */
+  sleepCutShort(): void;
   containerStarted(kind: ContainerType): void;
   containerStartFailed(kind: ContainerType, reason: string): void;
   /** Mounts of image volumes, of one container. */

@@ -10,6 +10,8 @@ export interface NodeCgroupDriverOptions {
   log: Logger;
   /** Milliseconds for the runtime's answer; default 2000. */
   deadlineMs?: number;
+  /** The runtime is so old that it has no such call. */
+  onCallMissing?: () => void;
 }
 
 const DEADLINE_MS = 2000;
@@ -20,7 +22,7 @@ const PAUSE_MS = 200;
 export async function nodeCgroupDriver(
   cri: Pick<CriCalls, "runtimeConfig">,
   configured: CgroupDriverName,
-  { clock, log, deadlineMs = DEADLINE_MS }: NodeCgroupDriverOptions,
+  { clock, log, deadlineMs = DEADLINE_MS, onCallMissing }: NodeCgroupDriverOptions,
 ): Promise<CgroupDriverName> {
   const deadline = new AbortController();
   const timer = clock.after(deadlineMs, () => {
@@ -35,6 +37,7 @@ export async function nodeCgroupDriver(
       signal: deadline.signal,
     });
     tell(choice, configured, log);
+    if (choice.callMissing === true) onCallMissing?.();
     return choice.driver;
   } catch (error) {
     log.warn(

@@ -1,5 +1,5 @@
 // Stand-alone or in a cluster: without --kubeconfig there are no API clients, which is said once. With it, the files to
-// join with must be there.
+// join with must be there, and be of use: what is wrong with them is told before any thread is started.
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
 
@@ -7,6 +7,8 @@ export interface ClusterFiles {
   /** "": stand-alone. */
   kubeconfig: string;
   bootstrapKubeconfig: string;
+  certDir: string;
+  rotateCertificates: boolean;
 }
 
 /** The command line asks for a cluster that the agent cannot join. */
@@ -18,7 +20,7 @@ export const isClusterError = (error: unknown): error is ClusterError => error i
 
 const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";
 
-/** Whether the node is to join a cluster, rather than to run stand-alone. @throws ClusterError */
+/** Whether the node is to join a cluster, rather than to run stand-alone. @throws ClusterError, KubeconfigError */
 export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info">): Promise<boolean> {
   const { kubeconfig, bootstrapKubeconfig } = files;
   if (kubeconfig === "") {
@@ -30,7 +32,8 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
     log.info("Standalone mode, no API client: without --kubeconfig pods come from files and URLs only");
     return false;
   }
-  if (!(await isFile(kubeconfig))) {
+  const joined = await isFile(kubeconfig);
+  if (!joined) {
     if (bootstrapKubeconfig === "") {
       throw new ClusterError(
         `--kubeconfig ${kubeconfig} does not exist, and there is no --bootstrap-kubeconfig to ask for one with: ` +
@@ -44,6 +47,8 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
       );
     }
   }
+  const { checkKubeconfigs } = await import("./check-kubeconfigs.js");
+  await checkKubeconfigs({ ...files, joined });
   return true;
 }
 

@@ -13,6 +13,7 @@ import type { LateCluster } from "../cluster/late-cluster.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
+import type { HostIPs } from "../node/host-ips.js";
 import { readTotalSwap } from "./process/machine.js";
 import { createCgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { hasSwapController, readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
@@ -31,7 +32,7 @@ import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { changeOwnershipIn } from "./change-ownership.js";
 import { nodeDns } from "./node-dns.js";
 import type { NodeSettings } from "./node-settings.js";
-import { countingMetrics } from "./runtime-metrics.js";
+import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 
 export interface NodeRuntimeParts {
   clock: Clock;
@@ -47,6 +48,7 @@ export interface NodeRuntimeParts {
   /** Ends a pod of which a volume can never be here. */
   refuse: (uid: string, failure: { reason: string; message: string }) => void;
   managers: ResourceManagers;
+  hostIPs: HostIPs;
   /** What pods may use of the node. */
   allocatable: Promise<NodeResources>;
   /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
@@ -71,7 +73,11 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: CRI_CONCURRENCY,
   });
-  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, { clock, log });
+  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, {
+    clock,
+    log,
+    onCallMissing: () => recordLosingSupport(registry),
+  });
   const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
   const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, qosReservedMemory: percent } = settings;
   const allocatableBytes = parts.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
@@ -96,7 +102,9 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   ]);
   const node: NodeFacts = {
     nodeName: settings.nodeName,
-    nodeIPs: settings.nodeIPs,
+    get nodeIPs() {
+      return parts.hostIPs.current;
+    },
     memoryBytes: settings.memoryBytes,
     cpuCount: settings.cpuCount,
     allocatable: Object.fromEntries([...allocatable].map(([name, amount]) => [name, printQuantity(amount)])),
@@ -144,7 +152,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     volumes,
     node,
     settings,
-    dns: nodeDns(settings),
+    dns: nodeDns(settings, parts.hostIPs),
     metrics: countingMetrics(metrics, registry),
   };
 }

@@ -13,6 +13,7 @@ import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
 import type { Logging } from "./process/logging.js";
+import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "./node-settings.js";
 import { NodeThreads } from "../node-threads/node-threads.js";
@@ -78,6 +79,7 @@ async function withNode(
   });
   const registry = new ThreadRegistry("main");
   watchThreadUsage(registry);
+  watchGates(registry, (gate) => settings.config.gate(gate));
   const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
   // There before the server thread looks for its certificate in it.
   if (settings.enableServer) await makeCertDir(settings.certDir, directories.root);

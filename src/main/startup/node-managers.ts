@@ -9,6 +9,7 @@ import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers } from "../resources/managers/create-managers.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
+import { machineReading } from "../resources/topology/machine-reading.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { NodeSettings } from "./node-settings.js";
 
@@ -28,7 +29,9 @@ export function nodeManagers(
   parts: NodeManagersParts,
 ): { devices: NodeDevices; managers: ResourceManagers } {
   const { sync, cri, resources, events, registry, clock, log } = parts;
+  const machine = machineReading();
   const devices = new NodeDevices({
+    machine,
     rootDir: settings.rootDir,
     podRuns: (uid) =>
       sync()
@@ -40,6 +43,6 @@ export function nodeManagers(
     ...{ registry, clock, log },
   });
   const observed = () => sync().cache.all();
-  const managers = createManagers(settings, { devices, cri, observed, ...{ events, registry, clock, log } });
+  const managers = createManagers(settings, { devices, machine, cri, observed, ...{ events, registry, clock, log } });
   return { devices, managers };
 }

@@ -14,6 +14,7 @@ import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.
 /** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
 export interface NodeSettings extends ManagerSettings {
   nodeName: string;
+  /** As the machine has them; those that count are the Node's, once it is seen: HostIPs. */
   nodeIPs: string[];
   podLogsDir: string;
   /** Bytes. */

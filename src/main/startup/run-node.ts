@@ -17,6 +17,7 @@ import { NodePressures } from "../eviction/pressures.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
+import { HostIPs, tellPods } from "../node/host-ips.js";
 import type { NodeThreads } from "../node-threads/node-threads.js";
 import { createProbes } from "../probes/create-probes.js";
 import { checkLeftStates } from "../resources/managers/left-states.js";
@@ -30,6 +31,7 @@ import { installFaultHook, mainThread } from "./fault-hook.js";
 import { LateCgroupCare } from "./late-cgroup-care.js";
 import { LateEviction } from "./late-eviction.js";
 import { startLateSockets } from "./late-sockets.js";
+import { startLateWarnings } from "./late-warnings.js";
 import { makeRuntime } from "./make-runtime.js";
 import { admissionFacts, nodeAdmission } from "./node-admission.js";
 import { joinCollection } from "./node-collection.js";
@@ -96,6 +98,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
           cluster: membership.late.access,
         });
   const standing = admissionFacts(settings);
+  const hostIPs = new HostIPs(settings.nodeIPs, clock);
   const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const { devices, managers } = nodeManagers(settings, {
     sync: () => sync,
@@ -114,6 +117,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       tasks,
       providers,
       managers,
+      hostIPs,
       ...(membership !== undefined && { cluster: membership.late }),
       ...(persistent !== undefined && { persistent }),
       allocatable: standing.then(({ allocatable }) => allocatable),
@@ -133,7 +137,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const pressures = new NodePressures();
   const probes = createProbes({
     rootDir: settings.rootDir,
-    nodeIPs: settings.nodeIPs,
+    nodeIPs: () => hostIPs.current,
     prober,
     events: runtime.events,
     registry,
@@ -175,6 +179,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     stamp: () => house.mainSlot.stamp(),
     setOp: (code) => house.mainSlot.setOp(code),
   });
+  hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
   watchNode(registry, metrics, sync);
   const endLoopWatch = watchLoopDelay(registry);
 
@@ -198,6 +203,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     resend: () => sync.cache.resend(),
     pods: () => sync.statuses.all(),
     timeline: (namespace, name) => timelines.show(namespace, name),
+    mirrorUid: (namespace, name) => membership?.mirrorUid(namespace, name),
     onProbeRecord: (record) => probes.onRecord(record),
     probedPods: () => probes.probedPods(),
     collection: collection.owner,
@@ -241,6 +247,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       ...{ threads, sync, sources, tasks, registry, clock, log },
       nodeName: settings.nodeName,
       resources,
+      hostIPs,
       plugins: { DevicePlugin: devices.handler },
       cri: runtime.cri,
       pressures,
@@ -269,8 +276,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     activePodsOnly: settings.podResourcesListUseActivePods,
     ...{ registry, clock, log },
   });
+  const warnings = startLateWarnings(settings, { events, clock, log });
   const stop = async (): Promise<void> => {
     ending.abort();
+    await warnings.stop();
     await sockets.stop();
     endLoopWatch();
     removeFaultHook();

@@ -2,6 +2,7 @@
 import { systemClock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { verbose } from "../../shared/log/logger.js";
+import { isKubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
 import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
@@ -74,6 +75,7 @@ function tellsAll(error: unknown): boolean {
     isCredentialProviderConfigError,
     isClusterError,
     isDirectoryError,
+    isKubeconfigError,
     isLockFileError,
     isNodeNameError,
     isServerAuthError,

@@ -8,6 +8,10 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
     "kubelet_lifecycle_handler_http_fallbacks_total",
     "HTTPS lifecycle requests that were answered without TLS and succeeded without",
   );
+  const cutShort = registry.counter(
+    "kubelet_sleep_action_terminated_early_total",
+    "Sleeps of lifecycle hooks that ended before their time",
+  );
   const imageVolumes = {
     requested: registry.counter("kubelet_image_volume_requested_total", "Mounts of image volumes asked for"),
     mounted: registry.counter("kubelet_image_volume_mounted_succeed_total", "Mounts of image volumes made"),
@@ -16,6 +20,7 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
   return {
     imageVolumes: (what, count) => imageVolumes[what].inc(count),
     httpHookFellBack: () => fallbacks.inc(),
+    sleepCutShort: () => cutShort.inc(),
     sandboxRun(durationMs, ok, { handler, ownUsers }) {
       metrics.startedPods.inc();
       if (ownUsers) metrics.startedUserNamespacedPods.inc();
@@ -28,4 +33,13 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
     containerStarted: (kind) => metrics.startedContainers.inc({ container_type: kind }),
     containerStartFailed: (kind, code) => metrics.startedContainersErrors.inc({ container_type: kind, code }),
   };
+}
+
+/** The next kubelet asks the runtime for its cgroup driver and takes no other answer. */
+export function recordLosingSupport(registry: ThreadRegistry): void {
+  registry
+    .gauge("kubelet_cri_losing_support", "1: kubelets of the version and later do not run with this runtime", [
+      "version",
+    ])
+    .set({ version: "1.37.0" }, 1);
 }

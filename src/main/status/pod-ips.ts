@@ -1,16 +1,10 @@
 // The addresses a pod's status shows (section 4, end).
-import { isIP, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-
-/** Canonical text of an address; undefined when it is none. */
-export function formatIP(ip: string): string | undefined {
-  if (isIP(ip) === 0) return undefined;
-  // The URL parser knows the one short form of an IPv6 address (RFC 5952).
-  return isIPv6(ip) ? new URL(`http://[${ip}]/`).hostname.slice(1, -1) : ip;
-}
+import { formatIP } from "../../shared/net/format-ip.js";
 
 /** First address of the primary's family, then the first of the other family. */
 export function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {

@@ -7,6 +7,7 @@ import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { HostIPsChange } from "../node/host-ips.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { ConditionVerdict } from "./conditions.js";
 import type { StartError } from "./container-status.js";
@@ -27,7 +28,8 @@ export interface PodDelta {
 export interface PodStatusesDeps {
   clock: Clock;
   log: Logger;
-  nodeIPs: readonly string[];
+  /** Of the node, the primary first. */
+  nodeIPs: () => readonly string[];
   /** Name of the runtime, "" until it has answered. */
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
@@ -168,7 +170,7 @@ export class PodStatuses {
       observed,
       ...(previous === undefined ? {} : { previous }),
       startErrors: waiting,
-      nodeIPs: this.deps.nodeIPs,
+      nodeIPs: this.deps.nodeIPs(),
       runtimeName: this.deps.runtimeName(),
       now,
       qosClass: this.deps.qosClass(pod),
@@ -199,6 +201,24 @@ export class PodStatuses {
   refresh(uid: string): void {
     const input = this.newest.get(uid);
     if (input !== undefined) this.update(input);
+  }
+
+  /** The node has other addresses than the `before`; `guessed`: nobody should have been told of those. */
+  hostIPsChanged({ before, guessed }: Pick<HostIPsChange, "before" | "guessed">): void {
+    for (const input of [...this.newest.values()]) {
+      if (input.ended) continue;
+      const entry = this.entries.get(input.pod.metadata.uid);
+      // A pod on the node's network keeps the addresses it was given, but for those that were none.
+      if (guessed && entry !== undefined && input.pod.spec.hostNetwork === true) {
+        const status = { ...entry.status };
+        if (before.includes(status.podIP ?? "")) {
+          delete status.podIP;
+          delete status.podIPs;
+        }
+        entry.status = status;
+      }
+      this.update(input);
+    }
   }
 
   /** Last words of one of the pod's containers were read. */

@@ -112,7 +112,7 @@ export class NodeSync {
     this.statuses = new PodStatuses({
       clock,
       log: moduleLogger(log, "pod-statuses"),
-      nodeIPs: runtime.node.nodeIPs,
+      nodeIPs: () => runtime.node.nodeIPs,
       runtimeName: () => this.cache.runtime?.name ?? "",
       qosClass,
       terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.statuses.onMessageRead(uid)),
@@ -149,6 +149,7 @@ export class NodeSync {
         admit: (pod, signal) => this.admit(pod, signal),
         resizes: this.resizes,
         isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
+        keptEnd: this.records,
         startTime: (pod) => this.records.get(pod)?.startTime,
         runtime: () => this.cache.runtime,
         clock,

@@ -19,6 +19,8 @@ export interface PodRecord {
   failure?: PodFailure & { deadline: number };
   /** The pod is over, and this is what is shown of it. */
   finalStatus?: PodStatus;
+  /** Until when what still runs of a pod whose containers are done is to end, ms since the epoch. */
+  endDeadline?: number;
   /** Containers whose preStop hook has run, by id. */
   preStopsDone?: string[];
 }
@@ -42,6 +44,9 @@ export function decodeRecord(value: unknown, uid: string): PodRecord {
   const failure = record.failure as Partial<NonNullable<PodRecord["failure"]>> | undefined;
   if (failure !== undefined && !(Number.isFinite(failure.deadline) && typeof failure.reason === "string")) {
     throw new Error("the failure is incomplete");
+  }
+  if (record.endDeadline !== undefined && !Number.isFinite(record.endDeadline)) {
+    throw new Error("the deadline of its end is no time");
   }
   const finalStatus = record.finalStatus as Partial<PodStatus> | null | undefined;
   if (finalStatus !== undefined && typeof finalStatus?.phase !== "string") throw new Error("the status has no phase");

@@ -98,7 +98,10 @@ export class PodRecords {
       pod,
     };
     delete record.termination;
-    if (again) delete record.finalStatus;
+    if (again) {
+      delete record.finalStatus;
+      delete record.endDeadline;
+    }
     // A restarted agent is told of all that it has read.
     if (isDeepStrictEqual(known, record)) return;
     this.records.set(uid, record);
@@ -128,6 +131,22 @@ export class PodRecords {
     if (known === undefined) return;
     this.put({ ...known, failure: { ...failure, deadline } });
     await this.written(uid);
+  }
+
+  /** Until when the pod, which is done, is to end; undefined: nothing of it does. */
+  endDeadline(uid: string): number | undefined {
+    return this.records.get(uid)?.endDeadline;
+  }
+
+  /** Settles as terminating does. */
+  async keepEndDeadline(uid: string, endDeadline: number | undefined): Promise<void> {
+    const known = this.records.get(uid);
+    if (known === undefined || known.endDeadline === endDeadline) return;
+    const record = { ...known };
+    if (endDeadline === undefined) delete record.endDeadline;
+    else record.endDeadline = endDeadline;
+    this.put(record);
+    if (endDeadline !== undefined) await this.written(uid);
   }
 
   ended(uid: string, finalStatus: PodStatus): void {

@@ -14,6 +14,7 @@ import type { ProbeResults } from "../status/probe-results.js";
 import type { BackoffOptions } from "./crash-backoff.js";
 import type { StartFailure } from "./plan/plan-context.js";
 import type { PodCache } from "./pod-cache.js";
+import type { PodRecords } from "./pod-records.js";
 import type { RestartGates } from "./plan/restart.js";
 import type { Plan, Step } from "./plan/step.js";
 
@@ -96,6 +97,8 @@ export interface PodWorkerDeps {
   recorder: EventRecorder;
   /** Settles in the order in which it was asked; rejects with the signal's reason. */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
+  /** Where the deadline of a completed pod's sidecars outlives the agent. Absent: nowhere. */
+  keptEnd?: Pick<PodRecords, "endDeadline" | "keepEndDeadline">;
   /** Something runs of the pod, and its cgroup is not where it belongs. Absent: never. */
   isCgroupLost?: (pod: Pod) => Promise<boolean>;
   /** RFC 3339, when this node accepted the pod: status.startTime. */

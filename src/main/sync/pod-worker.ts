@@ -34,6 +34,7 @@ import type { Plan } from "./plan/step.js";
 import { runsAgain } from "./runs-again.js";
 import { RETRY_MAX_MS, RETRY_MIN_MS, StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
+import { faultField } from "./user-made.js";
 import { Waiters } from "./waiters.js";
 
 /** A pod that nothing wakes is still looked at this often (syncFrequency). */
@@ -72,6 +73,7 @@ export class PodWorker {
     private pod: Pod | undefined,
     private readonly deps: PodWorkerDeps,
   ) {
+    this.endDeadline = deps.keptEnd?.endDeadline(uid);
     this.steps = new StepRunner(uid, deps);
     this.cgroupWatch = new CgroupWatch(deps.clock, deps.isCgroupLost);
     this.activeAlarm = new Alarm(deps.clock, () => this.interrupt("the pod's active deadline has come"));
@@ -253,7 +255,7 @@ export class PodWorker {
       cgroupLost,
       ...(resize !== undefined && { resize }),
     });
-    this.endDeadline = plan.endDeadline;
+    await this.keepEndDeadline(plan.endDeadline);
     const deadline = this.activeDeadline();
     if (!plan.finished && deadline !== undefined && deadline <= now) {
       recorder.pod(pod, deadlineEvent);
@@ -387,6 +389,14 @@ export class PodWorker {
     if (state === "finished" || state === "terminated") this.overWaiters.resolve();
   }
 
+  /** No sidecar is stopped before the deadline of its end is kept. */
+  private async keepEndDeadline(deadline: number | undefined): Promise<void> {
+    if (deadline === this.endDeadline) return;
+    this.endDeadline = deadline;
+    await this.deps.keptEnd?.keepEndDeadline(this.uid, deadline);
+    this.passAbort.signal.throwIfAborted();
+  }
+
   private onPassFailed(error: unknown): void {
     if (this.stopped || this.passAbort.signal.aborted) return;
     this.retries++;
@@ -397,7 +407,7 @@ export class PodWorker {
     if (!quiet) recordPassFailure(this.deps.recorder, this.pod, error);
     if (!quiet || this.retries === 1) {
       this.deps.log[quiet ? "debug" : "error"](
-        { pod: this.name(), uid: this.uid, err: error, retryMs: waitMs },
+        { pod: this.name(), uid: this.uid, ...faultField(error), retryMs: waitMs },
         `${this.name()}: sync failed, next try in ${waitMs / 1000}s: ${message}`,
       );
     }

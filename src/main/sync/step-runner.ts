@@ -14,6 +14,7 @@ import { stepDecision } from "./plan/step-decision.js";
 import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
 import { RestartMemory } from "./plan/restart-memory.js";
 import { describeStep, type Step } from "./plan/step.js";
+import { faultField } from "./user-made.js";
 
 /** A call failed: what it left behind must be listed. */
 const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
@@ -128,7 +129,7 @@ export class StepRunner {
     const retryAt = error.retryAt ?? now + Math.min(RETRY_MIN_MS * 2 ** (count - 1), RETRY_MAX_MS);
     this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });
     this.deps.log.error(
-      { pod: name, uid: this.uid, container, reason: error.reason, err: error },
+      { pod: name, uid: this.uid, container, reason: error.reason, ...faultField(error) },
       `${name}: container ${container} did not start (${error.reason}): ${error.message}`,
     );
   }

@@ -44,9 +44,6 @@ interface Failure {
 const ring = (capacityBytes: number | undefined): RingBuffers =>
   createRing(capacityBytes === undefined ? {} : { capacityBytes });
 
-/** V8 would let the young generation grow to 48 MiB in every thread, and takes seconds of rest to give any of it back. */
-const YOUNG_MIB = 3;
-
 export class ThreadGeneration {
   readonly inbox: RingBuffers;
   readonly outbox: RingBuffers;
@@ -85,7 +82,8 @@ export class ThreadGeneration {
       name,
       workerData,
       transferList: [control.port2, upcalls.port2],
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_MIB },
+      // The young generation has its limit for all threads: young-generation.ts.
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
     });
     expose(options.upcalls, portEndpoint(this.upcalls));
     this.readyTimer = clock.after(options.readyDeadlineMs, () =>

@@ -29,7 +29,6 @@ export interface LogThreadOptions {
 const MAIN_RING_BYTES = 1 << 20;
 const RING_BYTES = 256 << 10;
 const HEAP_MIB = 32;
-const YOUNG_MIB = 2;
 const RESTART_MIN_MS = 20;
 const RESTART_MAX_MS = 10_000;
 /** A thread that lived this long has nothing to do with the failure before. */
@@ -70,7 +69,7 @@ export class LogThread implements LogHouse {
     const worker = new Worker(new URL("../../workers/log/index.js", import.meta.url), {
       name: "log",
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     this.worker = worker;
     let reason = "it exited by itself";

@@ -74,9 +74,6 @@ export interface TasksPool {
   close(): Promise<void>;
 }
 
-/** A job's garbage is gone after it: V8 would let the young generation grow to 48 MiB per thread. */
-const YOUNG_MIB = 8;
-
 /** A thread of 15 MiB is kept no longer for a job that may never come. */
 const IDLE_MS = 10_000;
 
@@ -95,7 +92,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     maxThreads,
     // A thread that comes for a burst or beside a slow job goes again: each costs memory.
     idleTimeout: options.idleMs ?? IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_MIB },
+    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
     recordTiming: false,
   });
   const counters = { completed: 0, deadlines: 0, threadFailures: 0 };

@@ -3,7 +3,8 @@ import { setFlagsFromString } from "node:v8";
 
 /**
  * MiB of a semi-space, of which a heap has two; what a burst has made them grow to stays for minutes. Main's are larger,
- * as the entry point's first line says: that flag counts more than a Worker's maxYoungGenerationSizeMb.
+ * as the entry point's first line says: that flag counts more than a Worker's maxYoungGenerationSizeMb, which
+ * is therefore given nowhere.
  */
 const SEMI_SPACE_MIB = 1;
 

@@ -45,6 +45,8 @@ export interface ServerUpcalls {
   collectMetrics(): Promise<MetricSnapshot[]>;
   /** The newest pod of that name; undefined: not known. */
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
+  /** UID of the mirror pod in the API of the static pod of that name; undefined: there is none. */
+  mirrorUid(namespace: string, name: string): Promise<string | undefined>;
   /** What /metrics/probes shows. */
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
   /** The newest figures of these pods; those older than `maxAgeMs` are measured anew behind. */

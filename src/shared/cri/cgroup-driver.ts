@@ -11,6 +11,8 @@ export interface CgroupDriverChoice {
   source: "runtime" | "configuration";
   /** Why the configuration decides; for the log. */
   reason?: string;
+  /** The runtime is too old for RuntimeConfig. */
+  callMissing?: true;
 }
 
 const DRIVERS: ReadonlyMap<CgroupDriver, CgroupDriverName> = new Map([
@@ -46,7 +48,8 @@ export async function chooseCgroupDriver(
       return { driver: configured, source: "configuration", reason: "the runtime names no cgroup driver we know" };
     } catch (error) {
       if (isUnimplemented(error)) {
-        return { driver: configured, source: "configuration", reason: "the runtime has no RuntimeConfig call" };
+        const reason = "the runtime has no RuntimeConfig call";
+        return { driver: configured, source: "configuration", reason, callMissing: true };
       }
       if (isCancelled(error) || attempt === tries) throw error;
       await clock.sleep(pauseMs, options.signal);

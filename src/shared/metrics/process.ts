@@ -13,12 +13,26 @@ export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
   const fds = registry.gauge("process_open_fds", "Open file descriptors");
   const maxFds = registry.gauge("process_max_fds", "Limit of open file descriptors");
   const resident = registry.gauge("process_resident_memory_bytes", "Resident memory size in bytes");
+  const maxVirtual = registry.gauge(
+    "process_virtual_memory_max_bytes",
+    "Limit of the virtual memory size in bytes; 2^64 when there is none",
+  );
+  const received = registry.counter(
+    "process_network_receive_bytes_total",
+    "Bytes that came in over the network of the process's namespace",
+  );
+  const sent = registry.counter(
+    "process_network_transmit_bytes_total",
+    "Bytes that went out over the network of the process's namespace",
+  );
   processStartTime(registry, proc);
+  let network = { received: 0, sent: 0 };
   let cpuSeen = 0;
   registry.onSnapshot(async () => {
-    const [stat, limits, open] = await Promise.all([
+    const [stat, limits, netstat, open] = await Promise.all([
       readFile(`${proc}/self/stat`, "utf8"),
       readFile(`${proc}/self/limits`, "utf8"),
+      readFile(`${proc}/self/net/netstat`, "utf8").catch(() => ""),
       readdir(`${proc}/self/fd`),
     ]);
     const fields = parseStat(stat);
@@ -30,7 +44,22 @@ export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
     // The folder's own descriptor was open while it was listed.
     fds.set(open.length - 1);
     maxFds.set(Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity));
+    maxVirtual.set(Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1] ?? 2 ** 64));
+    const moved = networkBytes(netstat);
+    received.inc(Math.max(0, moved.received - network.received));
+    sent.inc(Math.max(0, moved.sent - network.sent));
+    network = moved;
   });
+}
+
+/** Of /proc/PID/net/netstat: a line of names, and one of figures, for each group. */
+export function networkBytes(text: string): { received: number; sent: number } {
+  const [names = [], figures = []] = text
+    .split("\n")
+    .filter((line) => line.startsWith("IpExt:"))
+    .map((line) => line.split(" "));
+  const of = (name: string): number => Number(figures[names.indexOf(name)] ?? 0);
+  return { received: of("InOctets"), sent: of("OutOctets") };
 }
 
 /** Declares process_start_time_seconds, which every metrics page shows. */

@@ -29,6 +29,12 @@ export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
     ["volume_plugin", "operation_name", "status", "migrated"],
     OPERATION_BUCKETS,
   );
+  const mounted = registry.histogram(
+    "volume_operation_total_seconds",
+    "Duration of volume operations that succeeded, as a whole",
+    ["plugin_name", "operation_name"],
+    OPERATION_BUCKETS,
+  );
   const totals = registry.gauge("volume_manager_total_volumes", "Volumes that are wanted and that are set up", [
     "plugin_name",
     "state",
@@ -39,6 +45,8 @@ export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
     operation(volume_plugin, operation_name, durationMs, ok) {
       const status = ok ? "success" : "fail-unknown";
       durations.observe({ volume_plugin, operation_name, status, migrated: "false" }, durationMs / 1000);
+      if (!ok || operation_name !== "volume_mount") return;
+      mounted.observe({ plugin_name: volume_plugin, operation_name: "overall_volume_mount" }, durationMs / 1000);
     },
     reconstructed(ok) {
       found.inc();

@@ -5,8 +5,9 @@ import type { NetworkInterfaceInfo } from "node:os";
 export type Interfaces = Readonly<Partial<Record<string, NetworkInterfaceInfo[]>>>;
 
 /**
- * The node's addresses, one per family at most, first family first. Configured ones win; "0.0.0.0" and "::" mean "pick
- * one of this family". Preferred is the interface of the default route; loopback only when there is nothing else.
+ * The node's addresses. Configured ones win, of both families if they are; "0.0.0.0" and "::" mean "pick one of this
+ * family"; with nothing configured it is one, of IPv4 before IPv6. Preferred is the interface of the default route;
+ * loopback only when there is nothing else.
  */
 export function nodeIPs(configured: readonly string[], interfaces: Interfaces, defaultInterface?: string): string[] {
   if (configured.length > 0) {
@@ -14,9 +15,7 @@ export function nodeIPs(configured: readonly string[], interfaces: Interfaces, d
       ip === "0.0.0.0" || ip === "::" ? (pick(interfaces, isIPv4(ip), defaultInterface) ?? ip) : ip,
     );
   }
-  const found = [pick(interfaces, true, defaultInterface), pick(interfaces, false, defaultInterface)];
-  const ips = found.filter((ip) => ip !== undefined);
-  return ips.length > 0 ? ips : ["127.0.0.1"];
+  return [pick(interfaces, true, defaultInterface) ?? pick(interfaces, false, defaultInterface) ?? "127.0.0.1"];
 }
 
 function pick(interfaces: Interfaces, v4: boolean, preferred: string | undefined): string | undefined {

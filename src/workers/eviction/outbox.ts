@@ -20,7 +20,7 @@ export interface OutboxParts {
   board: { setPressures(bits: number): void };
   book: PodBook;
   clock: Pick<Clock, "monotonic">;
-  log: Pick<Logger, "warn" | "info">;
+  log: Pick<Logger, "debug" | "info">;
 }
 
 export class Outbox {
@@ -35,7 +35,8 @@ export class Outbox {
     publish({ kind: "evict", uid, generation, signal, graceSeconds, ...told, sampleAgeMs });
     book.orders.placed(uid, generation, clock.monotonic());
     const why = told.message.trimEnd();
-    log.warn({ uid, signal, graceSeconds }, `pod ${namespace}/${name} has to go, main is told to evict it: ${why}`);
+    // Main says so to everybody, once it has taken the order.
+    log.debug({ uid, signal, graceSeconds }, `pod ${namespace}/${name} has to go, main is told to evict it: ${why}`);
   }
 
   tellPressures(pressures: readonly Pressure[]): void {

@@ -1,5 +1,6 @@
 // The Node as it is first made, and what an existing one is brought in line with when the agent starts. Pure.
 // What must hold: taints and providerID are given at creation only; an operator's later changes are not undone.
+import { isExtendedResourceName } from "../../shared/api/extended-resource.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { Node, Taint } from "../../shared/api/node.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
@@ -61,7 +62,7 @@ export function reconciled(existing: Node, init: NodeStatusInit, fresh: boolean)
   const annotations = { ...without(metadata.annotations, CONTROLLER_ATTACH), ...wanted.annotations };
   const node = { ...existing, metadata: { ...metadata, labels: Object.fromEntries(labels), annotations } };
   if (!fresh) return node;
-  const extended = Object.keys(status.capacity ?? {}).filter(isExtendedResource);
+  const extended = Object.keys(status.capacity ?? {}).filter(isExtendedResourceName);
   const none = Object.fromEntries(extended.map((name) => [name, "0"]));
   return {
     ...node,
@@ -71,11 +72,6 @@ export function reconciled(existing: Node, init: NodeStatusInit, fresh: boolean)
       allocatable: { ...status.allocatable, ...none },
     },
   };
-}
-
-/** "example.com/gpu"; not "cpu", nor anything below kubernetes.io or of a quota. */
-export function isExtendedResource(name: string): boolean {
-  return name.includes("/") && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith("requests.");
 }
 
 /** A copy. */

@@ -15,6 +15,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "../../shared/metrics/process.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import { standingMetrics } from "../../shared/metrics/standing.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
@@ -59,6 +60,7 @@ export class ServerLogic implements ServerControl {
   constructor(private readonly parts: ServerParts) {
     this.configz = parts.init.configz;
     processMetrics(this.registry);
+    standingMetrics(this.registry);
     watchThreadUsage(this.registry);
     const { init, upcalls, health, clock, log } = parts;
     const slis = new HealthSlis();

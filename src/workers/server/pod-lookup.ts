@@ -1,6 +1,6 @@
 // The pod and the container that a path names: pods as main told them, containers as the runtime has them now.
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
-import type { Container, Pod } from "../../shared/api/pod.js";
+import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodList } from "./pod-list.js";
 import type { ServedRuntime } from "./runtime.js";
 
@@ -17,11 +17,25 @@ export class UnknownContainerError extends Error {
 }
 export const isUnknownPod = (error: unknown): error is UnknownPodError => error instanceof UnknownPodError;
 
-/** @param uid "": any. @throws UnknownPodError */
-export function podOf(pods: PodList, namespace: string, name: string, uid = ""): Pod {
+/** What a path says of the pod. */
+export interface PodPath {
+  namespace: string;
+  name: string;
+  /** "": any. That of a static pod's mirror means the static pod. */
+  uid: string;
+}
+
+/** UID of the mirror pod of the static pod of that name. */
+export type MirrorUid = (namespace: string, name: string) => Promise<string | undefined>;
+
+/** Rejects with UnknownPodError. */
+export async function podOf(pods: PodList, { namespace, name, uid }: PodPath, mirrorUid: MirrorUid): Promise<Pod> {
   const pod = pods.find(namespace, name);
   if (pod === undefined) throw new UnknownPodError("pod does not exist");
-  if (uid !== "" && pod.metadata.uid !== uid) throw new UnknownPodError("pod not found");
+  if (uid === "" || uid === pod.metadata.uid) return pod;
+  // Only the main thread knows; while it is stuck the pod can still be had without its UID.
+  const mirror = isStaticPod(pod) ? await mirrorUid(namespace, name).catch(() => undefined) : undefined;
+  if (mirror !== uid) throw new UnknownPodError("pod not found");
   return pod;
 }
 

@@ -1,22 +1,23 @@
 // POST /run/<namespace>/<pod>[/<uid>]/<container>?cmd=…: a command's output, once it has ended.
 import type { Answer, Route } from "./answer.js";
 import type { PodList } from "./pod-list.js";
-import { isUnknownPod, podOf, runningContainer } from "./pod-lookup.js";
+import { isUnknownPod, podOf, runningContainer, type MirrorUid } from "./pod-lookup.js";
 import { queryOf, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 
 export interface RunParts {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
+  mirrorUid: MirrorUid;
 }
 
-export function runRoutes({ pods, runtime }: RunParts): Route[] {
+export function runRoutes({ pods, runtime, mirrorUid }: RunParts): Route[] {
   const answer: Answer = async (request, response, { namespace = "", pod: name = "", uid = "", container = "" }) => {
     const cmd = (queryOf(request).get("cmd") ?? "").split(" ");
     const gone = new AbortController();
     response.once("close", () => gone.abort(new Error("the client went away")));
     try {
-      const pod = podOf(pods, namespace, name, uid);
+      const pod = await podOf(pods, { namespace, name, uid }, mirrorUid);
       const cri = await runtime();
       const containerId = await runningContainer(cri, pod, container);
       // Without a time-out: the command ends when it ends.

@@ -15,6 +15,7 @@ import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";
 import { threadsText } from "./debug/threads.js";
 import { nodeLogsRoutes } from "./node-logs.js";
+import type { MirrorUid } from "./pod-lookup.js";
 import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeParts } from "./routes.js";
 import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
@@ -88,16 +89,18 @@ export class SecureServer {
     const { pods } = node;
     const { gates, podLogsDir, checkpointsDir } = init;
     const runtime = (): Promise<ServedRuntime> => this.runtime.get();
+    const mirrorUid: MirrorUid = (namespace, name) => upcalls.mirrorUid(namespace, name);
     const routes: Route[] = [
       ...streamRoutes({
         pods,
         runtime,
+        mirrorUid,
         tunnels: this.tunnels,
         extendWebSockets: gates.extendWebSocketsToKubelet,
         metrics: streamMetrics(registry),
         clock,
       }),
-      ...runRoutes({ pods, runtime }),
+      ...runRoutes({ pods, runtime, mirrorUid }),
       ...runningPodsRoutes(runtime),
       containerLogsRoute({ pods, podLogsDir, splitStreams: gates.podLogsQuerySplitStreams, clock, log }),
       ...(gates.containerCheckpoint ? [checkpointRoute({ pods, runtime, checkpointsDir, clock })] : []),

@@ -7,7 +7,7 @@ import type { StreamMetrics } from "../../shared/metrics/streams.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
 import type { PodList } from "./pod-list.js";
-import { containerSpec, isUnknownPod, podOf, readySandbox, runningContainer } from "./pod-lookup.js";
+import { containerSpec, isUnknownPod, podOf, readySandbox, runningContainer, type MirrorUid } from "./pod-lookup.js";
 import { queryOf, replyError, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
@@ -20,6 +20,7 @@ export interface StreamParts {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
   tunnels: Tunnels;
+  mirrorUid: MirrorUid;
   /** The feature gate: WebSocket v5 and tunnelled SPDY are translated here. */
   extendWebSockets: boolean;
   metrics: StreamMetrics;
@@ -103,7 +104,7 @@ function stream(parts: StreamParts, kind: Kind): Answer {
     const { namespace = "", pod: name = "", uid = "", container = "" } = params;
     try {
       const address = kind(queryOf(request), request, parts);
-      const pod = podOf(parts.pods, namespace, name, uid);
+      const pod = await podOf(parts.pods, { namespace, name, uid }, parts.mirrorUid);
       if (upgrade === undefined) {
         replyError(response, 400, "Upgrade request required");
         return;

@@ -36,6 +36,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       collectProbeMetrics: () => Promise.resolve([]),
       podDisks: () => Promise.resolve([]),
       timeline: () => Promise.resolve(undefined),
+      mirrorUid: () => Promise.resolve(undefined),
       setVerbosity: () => Promise.resolve(),
     },
     log,

@@ -35,7 +35,7 @@ class World {
       checkpoint: new ProbeCheckpoint(path, this.verdicts, this.clock, this.kept.log),
       prober: { setPod: (one) => this.told.push(one), podGone: (uid) => this.gone.push(uid) },
       events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
-      nodeIPs: [],
+      nodeIPs: () => [],
       clock: this.clock,
       onResult: (uid) => this.results.push(uid),
       onStale: () => this.stale++,

@@ -18,7 +18,7 @@ test("devices come and go beside what the machine has; each change is told once"
   });
   holder.setDevices(counts(2, 1));
   holder.setDevices(counts(2, 1));
-  holder.setMachine({ capacity: list({ cpu: "4" }), allocatable: list({ cpu: "2" }) });
+  holder.setDevices(counts(2, 2));
   assert.deepEqual(told, [
     [
       { cpu: 4, "example.com/gpu": 2 },
@@ -26,13 +26,13 @@ test("devices come and go beside what the machine has; each change is told once"
     ],
     [
       { cpu: 4, "example.com/gpu": 2 },
-      { cpu: 2, "example.com/gpu": 1 },
+      { cpu: 3, "example.com/gpu": 2 },
     ],
   ]);
   end();
   holder.setDevices(counts(0, 0));
   assert.equal(told.length, 2);
-  assert.deepEqual(shown(holder.allocatable), { cpu: 2, "example.com/gpu": 0 });
+  assert.deepEqual(shown(holder.allocatable), { cpu: 3, "example.com/gpu": 0 });
 });
 
 test("raising leaves what is enough as it is", () => {

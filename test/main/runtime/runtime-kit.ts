@@ -164,6 +164,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         if (count > 0) counted.push(`image volume ${what}`);
       },
       containerStarted: (kind) => counted.push(`${kind} started`),
+      sleepCutShort: () => counted.push("sleep cut short"),
       containerStartFailed: (kind, reason) => counted.push(`${kind} ${reason}`),
     },
   };

@@ -30,7 +30,10 @@ const ROWS: readonly [title: string, configured: "systemd" | "cgroupfs", answer:
 for (const [title, configured, answer, expected] of ROWS) {
   test(`cgroup driver: ${title}`, async () => {
     const clock = new SteppedClock();
-    assert.equal(await nodeCgroupDriver({ runtimeConfig: answer }, configured, { clock, log }), expected);
+    let missing = 0;
+    const options = { clock, log, onCallMissing: () => (missing += 1) };
+    assert.equal(await nodeCgroupDriver({ runtimeConfig: answer }, configured, options), expected);
+    assert.equal(missing, title === "a runtime without the call" ? 1 : 0);
     assert.equal(clock.pending, 0);
   });
 }

@@ -4,9 +4,20 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
+import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
 import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/startup/process/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+
+const NO_CERTIFICATES = { certDir: "/nonexistent", rotateCertificates: false };
+const PAIR = "client-certificate: c.pem, client-key: k.pem";
+const kubeconfig = (user: string, context = "here"): string =>
+  [
+    "clusters: [{name: c, cluster: {server: 'https://192.0.2.1:6443'}}]",
+    `users: [{name: u, user: {${user}}}]`,
+    "contexts: [{name: here, context: {cluster: c, user: u}}]",
+    `current-context: ${context}`,
+  ].join("\n");
 
 const HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
 const DEVICE = "/dev/sda2                               partition\t2097148\t0\t-2\n";
@@ -56,7 +67,7 @@ describe("a cluster", () => {
   const missing = "/nonexistent/kubelet.conf";
   test("is not asked for: said once", async () => {
     const { log, lines } = keptLog();
-    assert.equal(await checkCluster({ kubeconfig: "", bootstrapKubeconfig: "" }, log), false);
+    assert.equal(await checkCluster({ ...NO_CERTIFICATES, kubeconfig: "", bootstrapKubeconfig: "" }, log), false);
     assert.deepEqual(
       lines.map(({ msg }) => msg.slice(0, 31)),
       ["Standalone mode, no API client:"],
@@ -68,14 +79,46 @@ describe("a cluster", () => {
     ["no file, no bootstrap", missing, "", /--kubeconfig \/nonexistent\/kubelet.conf does not exist.*kubeadm join/],
     ["kubeadm before init", missing, "/nonexistent/b.conf", /neither .*kubelet.conf nor .*b.conf exists.*kubeadm init/],
   ];
-  test("is joined with a kubeconfig, or with what one can be asked for with", async () => {
-    const there = import.meta.filename;
-    assert.ok(await checkCluster({ kubeconfig: there, bootstrapKubeconfig: "" }, keptLog().log));
-    assert.ok(await checkCluster({ kubeconfig: missing, bootstrapKubeconfig: there }, keptLog().log));
+  const asked = (kubeconfig: string, bootstrapKubeconfig = "", more = NO_CERTIFICATES): Promise<boolean> =>
+    checkCluster({ ...more, kubeconfig, bootstrapKubeconfig }, keptLog().log);
+  test("is joined with a kubeconfig, or with what one can be asked for with", async (t) => {
+    const folder = await temporaryFolder(t);
+    const [good, bad] = [join(folder, "good.conf"), join(folder, "bad.conf")];
+    await writeFile(good, kubeconfig("token: abc"));
+    await writeFile(bad, "clusters: [");
+    assert.ok(await asked(good));
+    assert.ok(await asked(missing, good));
+    assert.ok(await asked(bad, good), "it is made anew");
+    assert.ok(await asked(good, "/nonexistent/b.conf"), "kubeadm removes the bootstrap's after the join");
+  });
+
+  const broken: [string, string, RegExp][] = [
+    ["text that is no YAML", "clusters: [", /kubeconfig \S*kubelet\.conf:/],
+    ["a context that is not there", kubeconfig("token: abc", "other"), /contexts: has no "other"/],
+    ["a certificate that is not there", kubeconfig(PAIR), /client-certificate: names \S*\/c\.pem, which can't be read/],
+    ["a token file that is not there", kubeconfig("tokenFile: t"), /tokenFile: names \S*\/t, which can't be read/],
+  ];
+  for (const [name, text, message] of broken) {
+    test(`is refused with ${name}, in the kubeconfig or the one to bootstrap with`, async (t) => {
+      const file = join(await temporaryFolder(t), "kubelet.conf");
+      await writeFile(file, text);
+      for (const [one, other] of [[file], [missing, file], [file, file]] as const) {
+        await assert.rejects(asked(one, other), (error) => isKubeconfigError(error) && message.test(error.message));
+      }
+    });
+  }
+
+  test("a certificate that was renewed stands for the kubeconfig's", async (t) => {
+    const certDir = await temporaryFolder(t);
+    const file = join(certDir, "kubelet.conf");
+    await writeFile(file, kubeconfig(PAIR));
+    await writeFile(join(certDir, "kubelet-client-current.pem"), "");
+    assert.ok(await asked(file, "", { certDir, rotateCertificates: true }));
+    await assert.rejects(asked(file, "", { certDir, rotateCertificates: false }), isKubeconfigError);
   });
   for (const [name, kubeconfig, bootstrapKubeconfig, message] of table) {
     test(name, async () => {
-      await assert.rejects(checkCluster({ kubeconfig, bootstrapKubeconfig }, keptLog().log), (error) => {
+      await assert.rejects(asked(kubeconfig, bootstrapKubeconfig), (error) => {
         assert.ok(isClusterError(error));
         assert.match(error.message, message);
         assert.match(error.message, /run stand-alone/);

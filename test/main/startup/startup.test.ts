@@ -51,13 +51,16 @@ describe("node addresses", () => {
   };
   const table: [string, string[], string | undefined, string[]][] = [
     ["configured", ["1.2.3.4"], "eth0", ["1.2.3.4"]],
-    ["default route's interface first", [], "eth0", ["10.0.0.5", "fd00::5"]],
-    ["any interface without a route", [], undefined, ["172.17.0.1", "fd00::5"]],
+    ["default route's interface first", [], "eth0", ["10.0.0.5"]],
+    ["any interface without a route", [], undefined, ["172.17.0.1"]],
+    ["both families when both are asked for", ["0.0.0.0", "fd00::9"], "eth0", ["10.0.0.5", "fd00::9"]],
     ["family only", ["::"], "eth0", ["fd00::5"]],
   ];
   for (const [name, configured, route, expected] of table) {
     test(name, () => deepEqual(nodeIPs(configured, interfaces, route), expected));
   }
+  test("the other family when there is nothing of the first", () =>
+    deepEqual(nodeIPs([], { eth0: [face("fe80::1"), face("fd00::5")] }), ["fd00::5"]));
   test("loopback when there is nothing else", () => deepEqual(nodeIPs([], { lo: interfaces.lo }), ["127.0.0.1"]));
 
   test("default route with the lowest metric", () => {

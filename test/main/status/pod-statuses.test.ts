@@ -30,10 +30,11 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
   const readiness: { of?: ProbeResult } = {};
   const finals: [string, PodStatus][] = [];
   const sent: PodStatus[] = [];
+  const nodeIPs = ["192.0.2.10"];
   const statuses = new PodStatuses({
     clock,
     log: kept.log,
-    nodeIPs: ["192.0.2.10"],
+    nodeIPs: () => nodeIPs,
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
     probes: { ...noProbeResults, readiness: () => readiness.of },
@@ -65,7 +66,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
       ended: false,
       ...marks,
     });
-  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent };
+  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent, nodeIPs };
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
@@ -113,6 +114,30 @@ test("a probe's new verdict is shown without another look at the pod; of a pod t
   statuses.refresh("u1");
   clock.step(10);
   assert.deepEqual([statuses.all(), deltas], [[], []]);
+});
+
+test("pods show the node's addresses as they are now; on its network they keep theirs, but for those that were none", () => {
+  const { statuses, update, nodeIPs } = build();
+  const pods = [makePod(), makePod({ hostNetwork: true }, { name: "host", uid: "u2" })];
+  for (const pod of pods) {
+    statuses.accept(pod, START);
+    update(pod);
+  }
+  const shown = (uid: string): unknown[] => {
+    const { hostIP, hostIPs, podIPs } = statuses.get(uid)?.status ?? {};
+    return [hostIP, hostIPs?.map(({ ip }) => ip).join(), podIPs?.map(({ ip }) => ip).join()];
+  };
+  const change = (now: string[], guessed: boolean): void => {
+    const before = nodeIPs.splice(0, nodeIPs.length, ...now);
+    statuses.hostIPsChanged({ before, guessed });
+  };
+  assert.deepEqual(shown("u2"), ["192.0.2.10", "192.0.2.10", "192.0.2.10"]);
+  change(["192.0.2.20"], true);
+  assert.deepEqual(shown("u1").slice(0, 2), ["192.0.2.20", "192.0.2.20"]);
+  assert.deepEqual(shown("u2"), ["192.0.2.20", "192.0.2.20", "192.0.2.20"]);
+  change(["192.0.2.30", "fd00::3"], false);
+  assert.deepEqual(shown("u1").slice(0, 2), ["192.0.2.30", "192.0.2.30,fd00::3"]);
+  assert.deepEqual(shown("u2"), ["192.0.2.30", "192.0.2.30,fd00::3", "192.0.2.20,fd00::3"]);
 });
 
 test("an equal status is published once; a change, or a new definition, is published", () => {

@@ -207,6 +207,9 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   first.ended("uid-a", { phase: "Failed", reason: "Evicted" });
   first.preStopDone("uid-b", "id-1");
   first.preStopDone("uid-b", "id-1");
+  await first.keepEndDeadline("uid-b", 30_000);
+  await first.keepEndDeadline("uid-c", 30_000);
+  await first.keepEndDeadline("uid-c", undefined);
   await first.flush();
   const second = make();
   await second.load();
@@ -215,6 +218,7 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   assert.deepEqual(record.finalStatus, { phase: "Failed", reason: "Evicted" });
   assert.deepEqual(second.preStopsDone("uid-b"), ["id-1"]);
   assert.deepEqual(second.preStopsDone("uid-c"), []);
+  assert.deepEqual([second.endDeadline("uid-b"), second.endDeadline("uid-c")], [30_000, undefined]);
   const order = (): string[] => second.admittedPods().map(({ metadata }) => metadata.name);
   assert.deepEqual(order(), ["b", "c"], "neither what has ended nor what was never admitted");
   second.accept(pod({}, "c"), at("2026-02-02T00:00:00Z"));
@@ -237,8 +241,10 @@ test("a pod that completed is over until its definition changes; one that was fa
     seen.metadata.annotations = { "kubernetes.io/config.seen": "later" };
     records.accept(seen, now);
     assert.ok(records.get(`uid-${name}`)?.finalStatus, "the same definition, told again");
+    await records.keepEndDeadline(`uid-${name}`, 30_000);
     records.accept(pod({ hostNetwork: true }, name), now);
   }
+  assert.deepEqual([records.endDeadline("uid-done"), records.endDeadline("uid-failed")], [undefined, 30_000]);
   assert.equal(records.get("uid-done")?.finalStatus, undefined);
   assert.ok(records.get("uid-failed")?.finalStatus);
   assert.equal(records.get("uid-failed")?.failure?.reason, "Evicted");

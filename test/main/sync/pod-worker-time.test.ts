@@ -167,6 +167,40 @@ test("the sidecars of a pod that ran to its end share one grace; when it is over
   assert.deepEqual(stops(), [...inTurn, ...late]);
 });
 
+test("the next agent gives the sidecars of a pod that ran to its end what is left; none is stopped before that is kept", async () => {
+  const sidecar = container("proxy", { restartPolicy: "Always" });
+  const { world, worker, web } = await started({ initContainers: [sidecar], restartPolicy: "Never" });
+  await worker.stop();
+  const kept: { deadline?: number | undefined } = {};
+  let written: () => void = () => undefined;
+  const keptEnd = {
+    endDeadline: () => kept.deadline,
+    keepEndDeadline: (_uid: string, deadline: number | undefined) => {
+      kept.deadline = deadline;
+      return new Promise<void>((resolve) => (written = resolve));
+    },
+  };
+  const next = (): PodWorker => new PodWorker("uid-web", web, { ...world.workerDeps("uid-web"), keptEnd });
+  const stops = (): unknown[] =>
+    world.steps.flatMap((step) => (step.kind === "kill-container" ? [[step.graceSeconds, step.deadline]] : []));
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  world.exit(web, "app", 0);
+  const second = next();
+  second.poke();
+  await settle();
+  assert.deepEqual(stops(), []);
+  written();
+  await settle();
+  assert.deepEqual(stops(), [[30, 30_000]]);
+  await second.stop();
+  world.clock.step(10_000);
+  const third = next();
+  third.poke();
+  await settle();
+  assert.deepEqual(stops().slice(1), [[20, 30_000]]);
+  await third.stop();
+});
+
 const noNetwork: RuntimeState = {
   reachable: true,
   runtimeReady: true,

@@ -1,14 +1,17 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { cpuManagerMetrics } from "../../../src/shared/metrics/cpu-manager.js";
 import { renderExposition } from "../../../src/shared/metrics/merge.js";
 import { goPlatform, recordBuild, recordNode } from "../../../src/shared/metrics/node.js";
 import { plegMetrics } from "../../../src/shared/metrics/pleg.js";
 import { podMetrics } from "../../../src/shared/metrics/pods.js";
-import { parseStat, processMetrics } from "../../../src/shared/metrics/process.js";
+import { networkBytes, parseStat, processMetrics } from "../../../src/shared/metrics/process.js";
 import { runtimeOperationsMetrics } from "../../../src/shared/metrics/runtime-operations.js";
+import { standingMetrics } from "../../../src/shared/metrics/standing.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
 import { exponentialBuckets, ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics, watchQueue } from "../../../src/shared/metrics/threads.js";
+import { volumeMetrics } from "../../../src/shared/metrics/volumes.js";
 
 const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
   // As between threads: nothing but data comes out.
@@ -145,10 +148,49 @@ test("queue totals become counters, depth a gauge", async () => {
   ok(lines.includes('nodelet_queue_depth{queue="pleg"} 0'));
 });
 
+test("what stands at zero is added to what another thread counts", async () => {
+  const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
+  standingMetrics(server);
+  cpuManagerMetrics(main).standing(3, 5, new Map());
+  cpuManagerMetrics(main).requested();
+  main.counter("kubelet_restarted_pods_total", "as in pods.ts", ["static"]).inc({ static: "true" });
+  const text = renderExposition([await server.exportSnapshot(), await main.exportSnapshot()]);
+  for (const line of [
+    "kubelet_cpu_manager_exclusive_cpu_allocation_count 3",
+    "kubelet_cpu_manager_shared_pool_size_millicores 5000",
+    "kubelet_cpu_manager_pinning_requests_total 1",
+    "kubelet_memory_manager_pinning_requests_total 0",
+    'kubelet_restarted_pods_total{static=""} 0',
+    'kubelet_restarted_pods_total{static="true"} 1',
+    "kubelet_graceful_shutdown_start_time_seconds 0",
+  ]) {
+    ok(text.split("\n").includes(line), line);
+  }
+  ok(!text.includes("nodelet_metrics_conflicts"));
+});
+
+test("a volume that is set up has one duration as a whole; a try that failed has none", async () => {
+  const registry = new ThreadRegistry("main");
+  const metrics = volumeMetrics(registry);
+  metrics.operation("kubernetes.io/secret", "volume_mount", 3000, false);
+  metrics.operation("kubernetes.io/secret", "volume_mount", 200, true);
+  metrics.operation("kubernetes.io/secret", "volume_unmount", 200, true);
+  const labels = 'operation_name="overall_volume_mount",plugin_name="kubernetes.io/secret"';
+  deepEqual(
+    (await expose(registry)).filter((line) => /^volume_operation_total_seconds_(sum|count)/.test(line)),
+    [`volume_operation_total_seconds_sum{${labels}} 0.2`, `volume_operation_total_seconds_count{${labels}} 1`],
+  );
+});
+
 describe("process", () => {
   test("stat with parentheses in the command", () => {
     const fields = Array.from({ length: 50 }, (_, i) => String(i + 3));
     deepEqual(parseStat(`12 (a b) c) ${fields.join(" ")}`), { cpuTicks: 29, startTicks: 22, virtualBytes: 23 });
+  });
+  test("bytes of the network, whatever stands beside them", () => {
+    const text = "TcpExt: A B\nTcpExt: 1 2\nIpExt: InNoRoutes InOctets OutOctets\nIpExt: 0 352425 115044\n";
+    deepEqual(networkBytes(text), { received: 352_425, sent: 115_044 });
+    deepEqual(networkBytes(""), { received: 0, sent: 0 });
   });
   test("this process", async () => {
     const registry = new ThreadRegistry("server");
@@ -160,6 +202,8 @@ describe("process", () => {
     ok(value("process_virtual_memory_bytes") > value("process_resident_memory_bytes"));
     ok(value("process_open_fds") > 3);
     ok(value("process_max_fds") >= value("process_open_fds"));
+    ok(value("process_virtual_memory_max_bytes") > value("process_virtual_memory_bytes"));
+    ok(value("process_network_receive_bytes_total") >= 0 && value("process_network_transmit_bytes_total") >= 0);
     const age = Date.now() / 1000 - value("process_start_time_seconds");
     ok(Math.abs(age - process.uptime()) < 2, `age ${age}, uptime ${process.uptime()}`);
   });

@@ -1,9 +1,9 @@
 // The Node as it is first made, and what an existing one is brought in line with.
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node } from "../../../src/shared/api/node.js";
 import type { NodeStatusInit } from "../../../src/shared/contracts/node-status.js";
-import { isExtendedResource, newNode, reconciled } from "../../../src/workers/node-status/registration.js";
+import { newNode, reconciled } from "../../../src/workers/node-status/registration.js";
 import { INIT } from "./node-status-kit.js";
 
 const ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
@@ -97,15 +97,3 @@ test("on a machine without a device plugin's checkpoint extended resources begin
   });
   deepEqual(reconciled(node, INIT, false).status, status);
 });
-
-for (const [name, extended] of [
-  ["example.com/gpu", true],
-  ["cpu", false],
-  ["hugepages-2Mi", false],
-  ["kubernetes.io/batch-cpu", false],
-  ["sub.kubernetes.io/x", false],
-  ["requests.example.com/gpu", false],
-  ["attachable-volumes-aws-ebs", false],
-] as const) {
-  test(`${name} is ${extended ? "" : "no "}extended resource`, () => equal(isExtendedResource(name), extended));
-}

@@ -62,6 +62,8 @@ export class SecureHouse {
   readonly registry = new ThreadRegistry("server");
   readonly lines: { fields: Record<string, unknown>; line: string }[] = [];
   readonly verbosities: number[] = [];
+  /** Of mirror pods, by "namespace/name". */
+  readonly mirrorUids: Partial<Record<string, string>> = {};
   server!: SecureServer;
   port = 0;
 
@@ -86,6 +88,7 @@ export class SecureHouse {
       collectProbeMetrics: () => Promise.resolve([]),
       podDisks: () => Promise.resolve([]),
       timeline: () => Promise.resolve(undefined),
+      mirrorUid: (namespace: string, name: string) => Promise.resolve(this.mirrorUids[`${namespace}/${name}`]),
       setVerbosity: (verbosity: number) => Promise.resolve(void this.verbosities.push(verbosity)),
     };
     this.port = await freePort();

@@ -160,6 +160,23 @@ describe("a stream", () => {
     ]);
   });
 
+  test("by the UID of a static pod's mirror is one by the pod's own", async () => {
+    await open();
+    house.mirrorUids["default/web"] = "uid-mirror";
+    for (const path of ["/exec/default/web/uid-mirror/app?output=1", "/portForward/default/web/uid-mirror"]) {
+      (await upgrade(path)).socket.destroy();
+    }
+    deepEqual(
+      asked.map(([verb]) => verb),
+      ["exec", "portForward"],
+    );
+    deepEqual((await house.ask("/portForward/default/web/uid-older-mirror")).status, 404);
+    house.pods.set(
+      [pod({}, "web", "uid-web")].map((one) => ({ ...one, metadata: { ...one.metadata, annotations: {} } })),
+    );
+    deepEqual((await house.ask("/portForward/default/web/uid-mirror")).status, 404);
+  });
+
   test("ends at both sides when the runtime ends it, with all that it said", async () => {
     onSwitched = (socket) => socket.end("last words");
     await open();

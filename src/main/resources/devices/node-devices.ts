@@ -10,10 +10,10 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import type { PluginHandler } from "../../node/plugins/handler.js";
 import type { NodeResources } from "../node-capacity.js";
 import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
+import type { MachineReading } from "../topology/machine-reading.js";
 import type { DeviceManager } from "./device-manager.js";
 import { podDeviceRequests, wantsDevices } from "./device-requests.js";
 import { preparePluginDirectory } from "./plugin-directory.js";
-import { numaNodes } from "./numa-nodes.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
 
@@ -26,6 +26,7 @@ export interface NodeDevicesOptions {
   /** Makes the manager and lets it read what it left, unless that was done. */
   load: () => Promise<void>;
   onHealth: (podUids: readonly string[]) => void;
+  machine: MachineReading;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -56,8 +57,9 @@ export class NodeDevices {
 
   /** The manager, for the list of resource managers, which makes it once and starts it. */
   make = async (): Promise<DeviceManager> => {
-    const { clock, registry, resources, podRuns, onHealth } = this.options;
-    const [{ DeviceManager }, nodes] = await Promise.all([import("./device-manager.js"), numaNodes()]);
+    const { clock, registry, resources, podRuns, onHealth, machine } = this.options;
+    const [{ DeviceManager }, { numaNodes }] = await Promise.all([import("./device-manager.js"), machine()]);
+    const nodes = numaNodes.map(({ id }) => id);
     const manager = new DeviceManager({
       directory: this.directory,
       dial: async (socket) => (await import("./plugin-client.js")).dialDevicePlugin(socket, clock),

@@ -8,7 +8,7 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import { topologyMetrics } from "../../../shared/metrics/topology.js";
 import type { MemoryReservation } from "../../command/value-types.js";
 import type { EventRecorder } from "../../events/recorder.js";
-import type { MachineTopology } from "../topology/machine-topology.js";
+import type { MachineReading } from "../topology/machine-reading.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "./port.js";
 
@@ -44,18 +44,13 @@ export interface ManagerDeps {
   clock: Clock;
   log: Logger;
   devices: ManagerSource;
+  machine: MachineReading;
 }
 
 /** In upstream's order: devices, CPUs, memory. */
 export function createManagers(settings: ManagerSettings, deps: ManagerDeps): ResourceManagers {
-  const { registry, clock, log, devices } = deps;
+  const { registry, clock, log, devices, machine } = deps;
   const { cpuManagerPolicy, memoryManagerPolicy, topologyManagerPolicy } = settings;
-  let reading: Promise<MachineTopology> | undefined;
-  /** The same for all of them. */
-  const machine = async (): Promise<MachineTopology> => {
-    reading ??= import("../topology/read-machine.js").then(({ readMachineTopology }) => readMachineTopology());
-    return await reading;
-  };
   const sources: ManagerSource[] = [devices];
   if (cpuManagerPolicy === "static") {
     sources.push({

@@ -34,7 +34,12 @@ export async function runHook(
     return;
   }
   if (sleep !== undefined) {
-    await runtime.clock.sleep(sleep.seconds * 1000, signal);
+    try {
+      await runtime.clock.sleep(sleep.seconds * 1000, signal);
+    } catch (error) {
+      runtime.metrics.sleepCutShort();
+      throw error;
+    }
     return;
   }
   // A TCP handler is valid in a definition, and nobody has ever run one.

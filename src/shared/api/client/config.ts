@@ -33,6 +33,8 @@ export interface ClientConfig {
   disableCompression?: boolean;
   /** PEM; both may be the same file. */
   clientCertificate?: { certificate: Source; key: Source };
+  /** A file with certificate and key that take the place of `clientCertificate` as long as they are good. */
+  renewedCertificate?: string;
   /** Used while the file of `tokenFile` can't be read. */
   token?: string;
   tokenFile?: string;

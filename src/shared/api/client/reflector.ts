@@ -9,6 +9,7 @@ import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } fro
 import { listAll } from "./reflect/list-all.js";
 import { Pace, type Round } from "./reflect/pace.js";
 import { Doubt } from "./reflect/doubt.js";
+import type { SharedOutage } from "./reflect/shared-outage.js";
 import { HistoryError, isOlder, isUnknownVersion } from "./reflect/versions.js";
 
 /** A watch ends after 5 to 10 minutes, so that servers behind a balancer get even shares. */
@@ -33,6 +34,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   labelSelector?: string;
   clock: Clock;
   log: ClientLog;
+  /** Tells of a server that is away, for several reflectors at once. Absent: each tells it itself. */
+  outage?: SharedOutage;
   /** All there is, after each list: what is not in it is gone. */
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
@@ -96,6 +99,7 @@ export class Reflector<T extends ApiObject> {
   /** Resolves when no request is under way any more. Final. */
   async stop(): Promise<void> {
     this.end.abort(new Error("the reflector was stopped"));
+    this.options.outage?.over(this);
     this.settle(false);
     await this.running;
   }
@@ -244,12 +248,13 @@ export class Reflector<T extends ApiObject> {
   }
 
   private onWell(): void {
-    const { log, kind } = this.options;
+    const { log, kind, outage } = this.options;
     const { failures } = this;
     this.doubt.settled();
     this.refusals = 0;
     this.failures = 0;
     this.failure = undefined;
+    outage?.over(this);
     if (failures > 0) log.info({ resource: kind.resource, failures }, "Watching the API server's objects again");
   }
 
@@ -286,6 +291,7 @@ export class Reflector<T extends ApiObject> {
   private note(error: Error): void {
     const isNews = this.failure?.message !== error.message;
     this.failure = error;
+    if (this.options.outage?.failed(this, error) === true) return;
     this.failures += 1;
     const fields = { err: error, resource: this.options.kind.resource };
     if (isNews) this.options.log.warn(fields, "The API server's objects can't be watched; trying again");

@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { NodeDevices } from "../../../../src/main/resources/devices/node-devices.js";
 import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
+import { machineReading } from "../../../../src/main/resources/topology/machine-reading.js";
 import { parseQuantity, value } from "../../../../src/shared/api/quantity.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
@@ -17,6 +18,7 @@ async function made(t: TestContext) {
   const running = new Set<string>();
   const told: DeviceCounts[] = [];
   const node = new NodeDevices({
+    machine: machineReading(),
     rootDir,
     podRuns: (uid) => running.has(uid),
     resources: () => ({ setDevices: (counts) => void told.push(counts) }),

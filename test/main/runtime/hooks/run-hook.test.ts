@@ -80,6 +80,10 @@ test("an abort ends the wait for a command or a sleep at once, and is no failure
     abort.abort(new Error("the pod goes"));
     await ended;
   }
+  assert.deepEqual(
+    world.counted.filter((what) => what.includes("sleep")),
+    ["sleep cut short"],
+  );
   // The command is let go of: should it not end with its container, it is cancelled later.
   assert.equal(world.clock.pending, 1);
   world.clock.step(10_000);

@@ -92,6 +92,35 @@ for (const protocol of ["h2", "https"] as const) {
       match(rig.lines.join(), /New client credentials can't be used/);
     });
 
+    it("shows the certificate that was renewed as long as that is good, else the kubeconfig's", async () => {
+      const clock = new SteppedClock();
+      clock.jump(Date.now());
+      const renewedCertificate = join(certs.dir, `${protocol}-renewed.pem`);
+      const own = await ca.issue("/O=system:nodes/CN=own");
+      const config = {
+        certificateAuthority: { data: ca.cert },
+        clientCertificate: { certificate: { data: own.cert }, key: { data: own.key } },
+        renewedCertificate,
+      };
+      await using rig = await rigWith(config, serving, echo, clock);
+      const { client, server } = rig;
+      const whoAmI = async () => {
+        await client.reload();
+        await client.get(NODES, NODE);
+        return server.seen.at(-1)?.client;
+      };
+      equal(await whoAmI(), "own", "there is none yet");
+      const { cert, key } = await ca.issue("/O=system:nodes/CN=renewed", { days: 1 });
+      for (const half of [cert, key, "neither"]) {
+        await writeFile(renewedCertificate, half);
+        equal(await whoAmI(), "own");
+      }
+      await writeFile(renewedCertificate, `${cert}${key}`);
+      equal(await whoAmI(), "renewed");
+      clock.jump(25 * 3_600_000);
+      equal(await whoAmI(), "own", "it has expired");
+    });
+
     it("says which file is missing", async () => {
       await using rig = await rigWith({ certificateAuthority: { file: "/nowhere/ca.crt" } });
       await rejects(rig.client.get(NODES, NODE), (error: Error) => {

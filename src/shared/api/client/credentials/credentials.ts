@@ -29,7 +29,7 @@ export class Credentials {
     private readonly log: ClientLog,
     private readonly onExec?: OnExec,
   ) {
-    if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, log);
+    if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, clock, log);
     if (config.tokenFile !== undefined) this.tokenFile = new SourceText({ file: config.tokenFile }, "token file");
     this.fixed = fixedHeaders(config);
   }

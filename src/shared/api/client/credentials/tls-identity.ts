@@ -1,9 +1,11 @@
 // The certificates of connections: CA, client certificate and key, as files or data, or from a plugin.
 // What must hold: material that does not fit together (a rotation half done) never replaces material that does.
 import { createSecureContext } from "node:tls";
+import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
 import { CredentialError } from "./errors.js";
 import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
+import { RenewedPair } from "./renewed-pair.js";
 import { SourceText } from "./source-text.js";
 
 /** A client certificate and its key, PEM. */
@@ -16,14 +18,17 @@ export class TlsIdentities {
   private readonly ca: SourceText | undefined;
   private readonly cert: SourceText | undefined;
   private readonly key: SourceText | undefined;
+  private readonly renewed: RenewedPair | undefined;
   private identity: TlsIdentity | undefined;
   private complaint = "";
 
   constructor(
     config: ClientConfig,
+    clock: Pick<Clock, "now">,
     private readonly log: ClientLog,
   ) {
-    const { certificateAuthority, clientCertificate } = config;
+    const { certificateAuthority, clientCertificate, renewedCertificate } = config;
+    if (renewedCertificate !== undefined) this.renewed = new RenewedPair(renewedCertificate, clock);
     if (certificateAuthority !== undefined) this.ca = new SourceText(certificateAuthority, "certificate authority");
     if (clientCertificate !== undefined) {
       this.cert = new SourceText(clientCertificate.certificate, "client certificate");
@@ -34,10 +39,11 @@ export class TlsIdentities {
   /** The last one while nothing changed. Rejects with CredentialError only while there has been none. */
   async current(ofPlugin: KeyPair | undefined): Promise<TlsIdentity> {
     try {
+      const renewed = await this.renewed?.read();
       const material: TlsMaterial = {
         ca: await this.ca?.read(),
-        cert: ofPlugin?.cert ?? (await this.cert?.read()),
-        key: ofPlugin?.key ?? (await this.key?.read()),
+        cert: renewed ?? ofPlugin?.cert ?? (await this.cert?.read()),
+        key: renewed ?? ofPlugin?.key ?? (await this.key?.read()),
       };
       const last = this.identity;
       if (last !== undefined && isSame(last, material)) return last;

@@ -1,0 +1,83 @@
+// What of the machine an operator should know of, told once as events of the node when the agent has started: a resolver
+// file that pods can't have whole, memory-backed volumes that may be swapped to disk. Loaded when it runs.
+import { mkdtemp, readFile, rmdir } from "node:fs/promises";
+import { release } from "node:os";
+import { join } from "node:path";
+import { errorText } from "../../shared/log/error-text.js";
+import { mount, unmount } from "../../shared/os/mount.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { parseResolvConf } from "../network/resolv-conf.js";
+import { resolvConfProblem } from "../network/resolv-conf-limits.js";
+import { swapDevices } from "../startup/process/swap.js";
+
+export interface MachineSettings {
+  /** "": pods get no resolver file. */
+  resolvConf: string;
+  clusterDomain: string;
+  rootDir: string;
+}
+
+/** The machine, for tests of another. */
+export interface MachineSources {
+  /** Text of /proc/swaps. */
+  swaps(): Promise<string>;
+  /** "6.1.0-13-amd64" */
+  kernel(): string;
+  /** Whether a tmpfs can be mounted so that it is never swapped. Leaves nothing behind. */
+  mountsNoSwap(rootDir: string): Promise<boolean>;
+}
+
+const SWAPPED =
+  "The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) might be swapped to " +
+  "disk and should no longer be considered secure.";
+
+export async function tellMachineWarnings(
+  settings: MachineSettings,
+  events: Pick<EventRecorder, "node">,
+  machine: MachineSources = ownMachine,
+): Promise<void> {
+  const warn = (reason: string, message: string | undefined): void => {
+    if (message !== undefined) events.node({ type: "Warning", reason, message });
+  };
+  const [resolver, swapped] = await Promise.all([resolverProblem(settings), maySwapTmpfs(settings, machine)]);
+  warn("CheckLimitsForResolvConf", resolver);
+  warn("PossibleMemoryBackedVolumesOnDisk", swapped ? SWAPPED : undefined);
+}
+
+async function resolverProblem({ resolvConf, clusterDomain }: MachineSettings): Promise<string | undefined> {
+  if (resolvConf === "") return undefined;
+  try {
+    return resolvConfProblem(resolvConf, parseResolvConf(await readFile(resolvConf, "utf8")), clusterDomain);
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+async function maySwapTmpfs({ rootDir }: MachineSettings, machine: MachineSources): Promise<boolean> {
+  const swaps = await machine.swaps().catch(() => "");
+  if (swapDevices(swaps).length === 0 || knowsNoSwap(machine.kernel())) return false;
+  return !(await machine.mountsNoSwap(rootDir));
+}
+
+/** Since 6.4; distributions have brought it to older ones, which a try tells. */
+function knowsNoSwap(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split(/[^\d]/, 2).map(Number);
+  return major > 6 || (major === 6 && minor >= 4);
+}
+
+const ownMachine: MachineSources = {
+  swaps: () => readFile("/proc/swaps", "utf8"),
+  kernel: release,
+  async mountsNoSwap(rootDir) {
+    const target = await mkdtemp(join(rootDir, "noswap-"));
+    try {
+      await mount({ source: "tmpfs", target, type: "tmpfs", flags: [], data: "noswap" });
+      await unmount(target, ["noFollow"]);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await rmdir(target);
+    }
+  },
+};

@@ -1,0 +1,76 @@
+// Can the kubeconfig be used, and what it names be read? Asked before anything is started, so that an operator sees one
+// error and an exit status. Whether the API server agrees is found out later.
+import { access, constants } from "node:fs/promises";
+import type { ClientConfig, Source } from "../../shared/api/client/config.js";
+import { KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
+import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
+import { nodeConfigFiles } from "../node/certificates/certificate-files.js";
+
+export interface KubeconfigFiles {
+  kubeconfig: string;
+  /** "": there is none. */
+  bootstrapKubeconfig: string;
+  certDir: string;
+  rotateCertificates: boolean;
+  /** `kubeconfig` is there. */
+  joined: boolean;
+}
+
+/** What is wrong with a kubeconfig is no matter where a bootstrap makes it anew. Rejects with KubeconfigError. */
+export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
+  const { kubeconfig, bootstrapKubeconfig, joined } = files;
+  if (joined) {
+    try {
+      await check(kubeconfig, nodeConfigFiles(files).renewedCertificate);
+      return;
+    } catch (error) {
+      if (bootstrapKubeconfig === "") throw error;
+    }
+  }
+  await check(bootstrapKubeconfig, "");
+}
+
+/** `renewed`: a file that may stand for certificate and key; "": none. */
+async function check(path: string, renewed: string): Promise<void> {
+  const config = await loadClientConfig(path);
+  const missing = await firstMissing(config);
+  if (missing === undefined) return;
+  if (missing.renewable && renewed !== "" && (await problemOf(renewed)) === undefined) return;
+  throw new KubeconfigError(
+    path,
+    missing.what,
+    undefined,
+    `names ${missing.file}, which can't be read: ${missing.why}`,
+  );
+}
+
+interface Missing {
+  what: string;
+  file: string;
+  why: string;
+  renewable: boolean;
+}
+
+async function firstMissing(config: ClientConfig): Promise<Missing | undefined> {
+  const { certificateAuthority, clientCertificate, token, tokenFile } = config;
+  const wanted: [what: string, source: Source | undefined, renewable: boolean][] = [
+    ["certificate-authority", certificateAuthority, false],
+    // A token beside the file stands in for it.
+    ["tokenFile", tokenFile === undefined || token !== undefined ? undefined : { file: tokenFile }, false],
+    ["client-certificate", clientCertificate?.certificate, true],
+    ["client-key", clientCertificate?.key, true],
+  ];
+  for (const [what, source, renewable] of wanted) {
+    if (source === undefined || "data" in source) continue;
+    const why = await problemOf(source.file);
+    if (why !== undefined) return { what, file: source.file, why, renewable };
+  }
+  return undefined;
+}
+
+async function problemOf(file: string): Promise<string | undefined> {
+  return await access(file, constants.R_OK).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}

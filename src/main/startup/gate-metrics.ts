@@ -1,0 +1,16 @@
+// kubernetes_feature_enabled: every feature gate with its stage and state, made when metrics are asked for first.
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { GATES, type Gate, type GateName } from "../command/gates/table.js";
+
+export function watchGates(registry: ThreadRegistry, gate: (name: GateName) => boolean): void {
+  let told = false;
+  registry.onSnapshot(() => {
+    if (told) return;
+    told = true;
+    const enabled = registry.gauge("kubernetes_feature_enabled", "1: the feature gate is on", ["name", "stage"]);
+    for (const [name, { stage }] of Object.entries(GATES) as [GateName, Gate][]) {
+      // Upstream has no word for the last stage.
+      enabled.set({ name, stage: stage === "GA" ? "" : stage }, Number(gate(name)));
+    }
+  });
+}

@@ -1,0 +1,30 @@
+// One line for all watches that stand still because the server is away, instead of one for each: pods refer to hundreds of
+// objects, and each has a watch of its own.
+import { isApiConnectionError, isApiError } from "../errors.js";
+import type { ClientLog } from "../credentials/identity.js";
+
+/** What stands before a server that is away answers with one of these. */
+const AWAY = new Set([429, 502, 503, 504]);
+
+export class SharedOutage {
+  private readonly failing = new Set<object>();
+
+  constructor(private readonly log: ClientLog) {}
+
+  /** @returns false when the failure is the watch's own affair */
+  failed(watch: object, error: Error): boolean {
+    if (!isApiConnectionError(error) && !(isApiError(error) && AWAY.has(error.status))) return false;
+    if (this.failing.size === 0) {
+      this.log.warn({ err: error }, "The API server's objects can't be watched; trying again");
+    }
+    this.failing.add(watch);
+    return true;
+  }
+
+  /** The watch gets through, or is given up. */
+  over(watch: object): void {
+    if (this.failing.delete(watch) && this.failing.size === 0) {
+      this.log.info("All objects that pods refer to are watched again");
+    }
+  }
+}
