@@ -39,7 +39,7 @@ export interface StepDoer {
 
 /** A pod that nobody wants any more: all of it goes. */
 export interface TerminationRequest {
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   deadline: number;
   reason: string;
 }
@@ -50,7 +50,7 @@ export interface PodEnd {
   cause: "completed" | "rejected" | "failed";
   /** What its status says; a pod that completed speaks for itself. */
   failure?: PodFailure;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   deadline: number;
 }
 
