@@ -5,6 +5,8 @@ import type { ClientConfig } from "../../shared/api/client/config.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
 import { withPair } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
+import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { certificateMetrics } from "../../shared/metrics/certificates.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -13,7 +15,7 @@ import { bootstrap, describeOf } from "../node/certificates/bootstrap.js";
 import { CLIENT_PREFIX, SERVING_PREFIX, servingFiles } from "../node/certificates/certificate-files.js";
 import type { CertificateManager } from "../node/certificates/certificate-manager.js";
 import { CertificateStore } from "../node/certificates/certificate-store.js";
-import { certificateTasks } from "../node/certificates/certificate-tasks.js";
+import { certificateTasks, type CertificateTasks } from "../node/certificates/certificate-tasks.js";
 import { watchExpiry } from "../node/certificates/expiry-watch.js";
 import { clientCertificate, servingCertificate, type RotationDeps } from "../node/certificates/rotation.js";
 import type { NodeStatusLink } from "../node/start-node-status.js";
@@ -83,7 +85,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
     }
   };
   // What the kubeconfig began with counts until there is one of the agent's own.
-  const first = rotates && renewed === undefined ? await describeOf(found, tasks) : undefined;
+  const first = rotates && renewed === undefined ? await firstOf(found, tasks, log) : undefined;
   const endExpiry = rotates
     ? rotateClient({ ...common, store }, managers, onRotated, parts, first?.notAfter)
     : undefined;
@@ -109,6 +111,18 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
       await Promise.all(managers.map((manager) => manager.stop()));
     },
   };
+}
+
+/** Not worth a join that fails. */
+async function firstOf(
+  config: ClientConfig,
+  tasks: CertificateTasks,
+  log: Logger,
+): Promise<DescribedCertificate | undefined> {
+  return await describeOf(config, tasks).catch((error: unknown) => {
+    log.warn({ err: error }, `when the kubeconfig's client certificate ends is not known: ${errorText(error)}`);
+    return undefined;
+  });
 }
 
 function rotateClient(
