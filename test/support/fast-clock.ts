@@ -6,6 +6,7 @@ export function fastClock(times: number): Clock {
   const clock: Clock = {
     now: () => systemClock.now(),
     nowNanos: () => systemClock.nowNanos(),
+    steady: () => systemClock.steady() * times,
     monotonic: () => systemClock.monotonic() * times,
     after: (ms, fn) => systemClock.after(ms / times, fn),
     every: (ms, fn) => systemClock.every(ms / times, fn),

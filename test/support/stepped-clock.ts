@@ -18,6 +18,9 @@ export class SteppedClock implements Clock {
   nowNanos(): bigint {
     return BigInt(Math.round(this.now() * 1e6));
   }
+  steady(): number {
+    return this.time;
+  }
   monotonic(): number {
     return this.time;
   }

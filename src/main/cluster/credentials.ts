@@ -4,15 +4,18 @@ import { createApiClient, type ConnectedClient } from "../../shared/api/client/c
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
+import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { certificateMetrics } from "../../shared/metrics/certificates.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
-import { bootstrap } from "../node/certificates/bootstrap.js";
+import { bootstrap, describeOf } from "../node/certificates/bootstrap.js";
 import { CLIENT_PREFIX, SERVING_PREFIX, servingFiles } from "../node/certificates/certificate-files.js";
 import type { CertificateManager } from "../node/certificates/certificate-manager.js";
 import { CertificateStore } from "../node/certificates/certificate-store.js";
-import { certificateTasks } from "../node/certificates/certificate-tasks.js";
+import { certificateTasks, type CertificateTasks } from "../node/certificates/certificate-tasks.js";
+import { watchExpiry } from "../node/certificates/expiry-watch.js";
 import { clientCertificate, servingCertificate, type RotationDeps } from "../node/certificates/rotation.js";
 import type { NodeStatusLink } from "../node/start-node-status.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
@@ -38,10 +41,6 @@ export interface NodeCertificates {
   useNode(link: NodeStatusLink): void;
   stop(): Promise<void>;
 }
-
-/** An expired client certificate that could not be renewed for so long ends the agent: its next life bootstraps. */
-const EXPIRED_FOR_MS = 5 * 60_000;
-const LOOK_MS = 60_000;
 
 /** Rejects with KubeconfigError or the signal's reason. */
 export async function startCredentials(parts: CredentialsParts): Promise<NodeCertificates> {
@@ -82,7 +81,11 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
       reload.catch((error: unknown) => log.warn({ err: error }, "a renewed client certificate is not in use yet"));
     }
   };
-  const endExpiry = rotates ? rotateClient({ ...common, store }, managers, onRotated, parts) : undefined;
+  // What the kubeconfig began with counts until there is one of the agent's own.
+  const first = rotates && (await store.read()) === undefined ? await firstOf(found, tasks, log) : undefined;
+  const endExpiry = rotates
+    ? rotateClient({ ...common, store }, managers, onRotated, parts, first?.notAfter)
+    : undefined;
   return {
     client,
     config,
@@ -107,19 +110,33 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
   };
 }
 
+/** Not worth a join that fails. */
+async function firstOf(
+  config: ClientConfig,
+  tasks: CertificateTasks,
+  log: Logger,
+): Promise<DescribedCertificate | undefined> {
+  return await describeOf(config, tasks).catch((error: unknown) => {
+    log.warn({ err: error }, `when the kubeconfig's client certificate ends is not known: ${errorText(error)}`);
+    return undefined;
+  });
+}
+
 function rotateClient(
   deps: RotationDeps,
   managers: CertificateManager[],
   onRotated: () => void,
   { clock, giveUp }: CredentialsParts,
+  firstNotAfter: number | undefined,
 ): () => void {
   const manager = clientCertificate(deps, onRotated);
   manager.start();
   managers.push(manager);
-  const timer = clock.every(LOOK_MS, () => {
-    const { certificate } = manager;
-    if (certificate === undefined || clock.now() < certificate.notAfter + EXPIRED_FOR_MS) return;
-    giveUp("the client certificate has expired and could not be renewed: the agent starts over to bootstrap");
+  return watchExpiry({
+    notAfter: () => manager.certificate?.notAfter ?? firstNotAfter,
+    serverAnswers: () => manager.serverAnswers,
+    giveUp,
+    clock,
+    log: deps.log,
   });
-  return () => timer.cancel();
 }

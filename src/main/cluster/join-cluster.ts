@@ -4,6 +4,7 @@
 import type { Node } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
+import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import { Reflector } from "../../shared/api/client/reflector.js";
@@ -121,7 +122,7 @@ class Joining implements JoinedCluster {
     const { config } = settings;
     const objects = new NodeClusterObjects({
       client,
-      follow: followBy({ client, clock, log }),
+      follow: followBy({ client, presence: client.presence, clock, log }),
       clock,
       log,
       strategy: strategyOf(config.get("configMapAndSecretChangeDetectionStrategy")),
@@ -148,9 +149,11 @@ class Joining implements JoinedCluster {
       ...parts,
       client,
       eventsClient: events,
+      presence: client.presence,
       reflect: (feed) =>
         new Reflector({
           client,
+          presence: client.presence,
           kind: PODS,
           fieldSelector: `spec.nodeName=${parts.nodeName}`,
           clock,
@@ -177,6 +180,7 @@ class Joining implements JoinedCluster {
       events: parts.recorder,
       runtime: sync.cache.runtime,
       relisted: sync.cache.complete,
+      serverReturned: () => credentials.client.presence.seenElsewhere(),
     });
     this.nodeStatus = link;
     this.stops.push(parts.resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)));
@@ -202,12 +206,15 @@ class Joining implements JoinedCluster {
   }
 }
 
+/** Pods and their statuses go first when the server is back; what they refer to may be hundreds of watches. */
+const OBJECTS_WAKE_MS = 5000;
+
 /** Objects that pods refer to are followed over the pods' own connection. */
-function followBy(common: { client: ApiClient; clock: Clock; log: Logger }): Follow {
+function followBy(common: { client: ApiClient; presence: Returns; clock: Clock; log: Logger }): Follow {
   const log = moduleLogger(common.log, "objects-watch");
   const outage = new SharedOutage(log);
   return (options) => {
-    const reflector = new Reflector({ ...common, log, outage, ...options });
+    const reflector = new Reflector({ ...common, log, outage, wakeWithinMs: OBJECTS_WAKE_MS, ...options });
     reflector.start();
     // It ends by itself, later: nothing is told any more.
     return () => void reflector.stop();

@@ -1,6 +1,7 @@
 // Joins a node's sync path to its cluster: pods come from the API server, statuses, mirror pods and events go there.
 // Loaded only with a kubeconfig. What must hold: static pods and whatever runs wait for none of it; nothing is started
 // before the sync path listens.
+import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
@@ -28,6 +29,8 @@ export interface PodSyncParts {
   client: ApiClient;
   /** For events: with rate limits of their own (eventRecordQPS, eventBurst). */
   eventsClient: ApiClient;
+  /** Of the API server; absent: whoever waits for it waits out its back-off. */
+  presence?: Returns;
   /** Lists and watches the pods of this node: field selector "spec.nodeName=<name>". */
   reflect(feed: PodFeed): Reflecting;
   /** This node's object as last seen; undefined before. */
@@ -105,6 +108,7 @@ export function startPodSync(parts: PodSyncParts): PodSync {
   sync.join(clusterPods(parts, view, statuses, mirrors));
   parts.recorder.sendTo(sink);
   reflector.start();
+  const endPresence = parts.presence?.onReturn(() => statuses.serverReturned());
   let stopped = false;
   void parts.ready.then(() => {
     if (!stopped) source.start();
@@ -113,6 +117,7 @@ export function startPodSync(parts: PodSyncParts): PodSync {
     mirrorUid: (namespace, name) => view.mirror(podFullName({ metadata: { namespace, name } }))?.metadata.uid,
     async stop() {
       stopped = true;
+      endPresence?.();
       await reflector.stop();
       await Promise.all([statuses.stop(), mirrors.stop(), sink.stop()]);
     },

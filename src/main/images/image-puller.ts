@@ -131,7 +131,7 @@ export class ImagePuller {
   private neverPulled(need: ImageNeed): StartContainerError {
     const message = `Container image "${need.spec}" is not present with pull policy of Never`;
     this.tell(need, "Warning", "ErrImageNeverPull", message);
-    return new StartContainerError("ErrImageNeverPull", message, this.deps.clock.now() + RETRY_INSPECT_MS);
+    return new StartContainerError("ErrImageNeverPull", message, this.deps.clock.steady() + RETRY_INSPECT_MS);
   }
 
   private async status(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {

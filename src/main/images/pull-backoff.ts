@@ -19,20 +19,20 @@ export class PullBackoff {
   private readonly steps = new CrashBackoff(PULL_BACKOFF);
   private readonly failures = new Map<string, LastFailure>();
 
-  constructor(private readonly clock: Pick<Clock, "now">) {}
+  constructor(private readonly clock: Pick<Clock, "steady">) {}
 
   /** The wait that a pull is in, with what led to it; undefined: it may begin. */
   of(pod: Pod, image: string): (LastFailure & { until: number }) | undefined {
     const key = keyOf(pod, image);
-    const waiting = this.steps.inBackoffSinceStep(key, this.clock.now());
+    const waiting = this.steps.inBackoffSinceStep(key, this.clock.steady());
     const failure = this.failures.get(key);
     return waiting === undefined || failure === undefined ? undefined : { ...failure, until: waiting.until };
   }
 
-  /** Returns when the next pull may begin, milliseconds since the epoch. */
+  /** Returns when the next pull may begin, by the steady clock. */
   failed(pod: Pod, image: string, failure: LastFailure): number {
     const key = keyOf(pod, image);
-    const now = this.clock.now();
+    const now = this.clock.steady();
     this.failures.set(key, failure);
     const delayMs = this.steps.next(key, now, now);
     if (this.failures.size > COLLECT_ABOVE) this.collect(now);

@@ -29,6 +29,8 @@ export interface NodeStatusParts {
   /** What the runtime has said so far; later records come by onRecord. */
   runtime: RuntimeState | undefined;
   relisted: boolean;
+  /** The API server answers the heartbeat again after it was away. */
+  serverReturned: () => void;
   threads: Pick<NodeThreads, "house" | "imageGc" | "addMetrics">;
   cri: Pick<CriClient, "updateRuntimeConfig">;
   events: Pick<EventRecorder, "node">;
@@ -75,6 +77,10 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     async onPodCIDR(podCidr) {
       await parts.cri.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
       log.info(`the runtime was told the pod CIDR ${podCidr}`);
+    },
+    serverReturned() {
+      parts.serverReturned();
+      return Promise.resolve();
     },
     event(type, reason, message) {
       events.node({ type, reason, message });

@@ -39,7 +39,7 @@ export interface Kill {
   containerId: string;
   name: string;
   graceSeconds: number;
-  /** When the grace ends, milliseconds since the epoch. */
+  /** When the grace ends, by the steady clock. */
   deadline: number;
   /** Of the Killing event. */
   message: string;
@@ -109,7 +109,7 @@ export async function runPreStopAhead(
   if (whom === undefined) return [];
   stopping.announce(whom.pod, name, containerId, kill.message);
   const left = await preStop(runtime, stopping, whom, kill, signal);
-  if (left === undefined || runtime.clock.now() < deadline) return [];
+  if (left === undefined || runtime.clock.steady() < deadline) return [];
   await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(left) }, { signal }));
   return [{ kind: "container", id: containerId }];
 }
@@ -144,10 +144,10 @@ async function preStop(
   const handler = container.lifecycle?.preStop;
   if (handler === undefined || withoutPreStop === true || preStops.isOver(containerId)) return undefined;
   if (!preStops.isRunning(containerId)) {
-    if (deadline <= runtime.clock.now()) return undefined;
+    if (deadline <= runtime.clock.steady()) return undefined;
     const status = await containerStatus(runtime, containerId, signal);
     if (status === undefined || !isRunning(status)) return undefined;
   }
   await preStops.run(hookTarget(runtime, pod, container, containerId), handler, deadline, signal);
-  return Math.max(Math.ceil((deadline - runtime.clock.now()) / 1000), MIN_STOP_SECONDS);
+  return Math.max(Math.ceil((deadline - runtime.clock.steady()) / 1000), MIN_STOP_SECONDS);
 }

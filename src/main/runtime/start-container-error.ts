@@ -6,7 +6,7 @@ export class StartContainerError extends Error {
     /** e.g. "ErrImagePull", "CreateContainerError", "RunContainerError". */
     readonly reason: string,
     message: string,
-    /** When to try again, milliseconds since the epoch; the pod worker's own back-off when absent. */
+    /** When to try again, by the steady clock; the pod worker's own back-off when absent. */
     readonly retryAt?: number,
     options?: ErrorOptions,
   ) {

@@ -10,14 +10,16 @@ export class Alarm {
   constructor(
     private readonly clock: Clock,
     private readonly ring: () => void,
+    /** The clock that moments are told by; default: wall time. */
+    private readonly now: () => number = () => clock.now(),
   ) {}
 
   /** `at` is milliseconds since the epoch; a moment that has passed rings at the next turn. */
   set(at: number): void {
     this.cancel();
-    const left = at - this.clock.now();
+    const left = at - this.now();
     this.timer = this.clock.after(Math.min(Math.max(left, 0), DAY_MS), () => {
-      if (this.clock.now() < at) this.set(at);
+      if (this.now() < at) this.set(at);
       else this.ring();
     });
   }

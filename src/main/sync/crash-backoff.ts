@@ -19,10 +19,12 @@ export const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300
 interface Entry {
   delayMs: number;
   lastStep: number;
+  /** When the container finished: as the runtime tells it, and by the clock of the back-off. */
+  finish?: { told: number; at: number };
 }
 
 export interface InBackoff {
-  /** When the next start is allowed, milliseconds since the epoch. */
+  /** When the next start is allowed. */
   until: number;
   /** The whole delay of this step (not what is left of it). */
   delayMs: number;
@@ -32,34 +34,35 @@ export class CrashBackoff {
   private readonly entries = new Map<string, Entry>();
   private readonly options: BackoffOptions;
 
-  constructor(options: Partial<BackoffOptions> = {}) {
+  /** `steadyOf`: by the clock of `now`, of a moment that the runtime tells, as both clocks are now. */
+  constructor(
+    options: Partial<BackoffOptions> = {},
+    private readonly steadyOf: (toldMs: number) => number = (toldMs) => toldMs,
+  ) {
     const { baseMs, maxMs, resetMs } = { ...crashBackoffDefaults, ...options };
     this.options = { baseMs: Math.min(baseMs, maxMs), maxMs, resetMs };
   }
 
   /**
    * Must a container that finished at `finishedAt` still wait? Undefined: it may start now; call `next` when it is started.
-   * All times in milliseconds since the epoch.
+   * `finishedAt` is the runtime's wall time; all others are milliseconds by the steady clock.
    */
   inBackoff(key: string, finishedAt: number, now: number): InBackoff | undefined {
     const entry = this.entries.get(key);
-    if (entry === undefined || this.expired(entry, finishedAt)) return undefined;
-    const until = finishedAt + entry.delayMs;
-    return until > now ? { until, delayMs: entry.delayMs } : undefined;
+    return entry === undefined ? undefined : this.waitSince(entry, this.finished(entry, finishedAt, now), now);
   }
 
   /** As `inBackoff`, but counted from the entry's last step: the form image pulls use. */
   inBackoffSinceStep(key: string, now: number): InBackoff | undefined {
     const entry = this.entries.get(key);
-    if (entry === undefined) return undefined;
-    return this.inBackoff(key, entry.lastStep, now);
+    return entry === undefined ? undefined : this.waitSince(entry, entry.lastStep, now);
   }
 
   /** One step on: the container is being started after having finished at `finishedAt`. Returns the delay of the next restart. */
   next(key: string, finishedAt: number, now: number): number {
     const entry = this.entries.get(key);
     const { baseMs, maxMs } = this.options;
-    const fresh = entry === undefined || this.expired(entry, finishedAt);
+    const fresh = entry === undefined || this.expired(entry, this.finished(entry, finishedAt, now));
     const delayMs = fresh ? baseMs : Math.min(entry.delayMs * 2, maxMs);
     this.entries.set(key, { delayMs, lastStep: now });
     return delayMs;
@@ -85,6 +88,17 @@ export class CrashBackoff {
 
   get size(): number {
     return this.entries.size;
+  }
+
+  private waitSince(entry: Entry, since: number, now: number): InBackoff | undefined {
+    const until = since + entry.delayMs;
+    return this.expired(entry, since) || until <= now ? undefined : { until, delayMs: entry.delayMs };
+  }
+
+  /** Kept from the first look on, or a clock that is set back would hold the container back as long as it was set. */
+  private finished(entry: Entry, told: number, now: number): number {
+    if (entry.finish?.told !== told) entry.finish = { told, at: Math.min(this.steadyOf(told), now) };
+    return entry.finish.at;
   }
 
   private expired(entry: Entry, finishedAt: number): boolean {

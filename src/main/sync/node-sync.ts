@@ -161,7 +161,7 @@ export class NodeSync {
       }),
       onDesired: (pod) => this.onDesired(pod),
       asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
-      earlierEnd: (uid) => earlierEnd(this.records.get(uid), this.cluster?.statusOf(uid)?.phase, clock.now()),
+      earlierEnd: (uid) => earlierEnd(this.records.get(uid), this.cluster?.statusOf(uid)?.phase, clock.steady()),
       onGone: (uid) => this.onGone(uid),
       onAgain: (pod) => deps.watch.again(pod),
     });

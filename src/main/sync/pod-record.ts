@@ -15,14 +15,33 @@ export interface PodRecord {
   /** Place in the order of admission; absent while the pod is not admitted. */
   admitted?: number;
   termination?: TerminationRequest;
-  /** The agent ends the pod, or has ended it: it never runs again. Deadline in milliseconds since the epoch. */
+  /** The agent ends the pod, or has ended it: it never runs again. */
   failure?: PodFailure & { deadline: number };
+  /**
+   * Of the deadlines: the steady clock's lead over the monotonic one, ms, in the life of the agent that set them. That of
+   * another life is another when somebody has set the clock.
+   */
+  clockOffset?: number;
   /** The pod is over, and this is what is shown of it. */
   finalStatus?: PodStatus;
-  /** Until when what still runs of a pod whose containers are done is to end, ms since the epoch. */
+  /** Until when what still runs of a pod whose containers are done is to end. */
   endDeadline?: number;
   /** Containers whose preStop hook has run, by id. */
   preStopsDone?: string[];
+}
+
+/** With deadlines by the clock of another life of the agent, in the same life of the machine. */
+export function onClock(record: PodRecord, clockOffset: number): PodRecord {
+  if (record.clockOffset === undefined) return record;
+  const shift = Math.round(clockOffset - record.clockOffset);
+  const { termination, failure, endDeadline } = record;
+  return {
+    ...record,
+    clockOffset,
+    ...(termination !== undefined && { termination: { ...termination, deadline: termination.deadline + shift } }),
+    ...(failure !== undefined && { failure: { ...failure, deadline: failure.deadline + shift } }),
+    ...(endDeadline !== undefined && { endDeadline: endDeadline + shift }),
+  };
 }
 
 /** Throws on what is not a record of the pod with this UID. */
@@ -47,6 +66,9 @@ export function decodeRecord(value: unknown, uid: string): PodRecord {
   }
   if (record.endDeadline !== undefined && !Number.isFinite(record.endDeadline)) {
     throw new Error("the deadline of its end is no time");
+  }
+  if (record.clockOffset !== undefined && !Number.isFinite(record.clockOffset)) {
+    throw new Error("the offset of the deadlines' clock is no number");
   }
   const finalStatus = record.finalStatus as Partial<PodStatus> | null | undefined;
   if (finalStatus !== undefined && typeof finalStatus?.phase !== "string") throw new Error("the status has no phase");

@@ -11,7 +11,7 @@ import { readState, removeLeftovers, writeState } from "../../shared/fs/state-fi
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
-import { decodeRecord, type PodRecord } from "./pod-record.js";
+import { decodeRecord, onClock, type PodRecord } from "./pod-record.js";
 import { runsAgain } from "./runs-again.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
 
@@ -121,7 +121,7 @@ export class PodRecords {
   async terminating(uid: string, termination: TerminationRequest): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined) return;
-    this.put({ ...known, termination });
+    this.put({ ...known, termination, clockOffset: this.clockOffset() });
     await this.written(uid);
   }
 
@@ -129,7 +129,7 @@ export class PodRecords {
   async failing(uid: string, failure: PodFailure, deadline: number): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined) return;
-    this.put({ ...known, failure: { ...failure, deadline } });
+    this.put({ ...known, failure: { ...failure, deadline }, clockOffset: this.clockOffset() });
     await this.written(uid);
   }
 
@@ -142,7 +142,7 @@ export class PodRecords {
   async keepEndDeadline(uid: string, endDeadline: number | undefined): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined || known.endDeadline === endDeadline) return;
-    const record = { ...known };
+    const record = { ...known, clockOffset: this.clockOffset() };
     if (endDeadline === undefined) delete record.endDeadline;
     else record.endDeadline = endDeadline;
     this.put(record);
@@ -214,12 +214,18 @@ export class PodRecords {
         this.save(uid);
         return;
       }
-      this.records.set(uid, record);
+      // The monotonic clock is the machine's: what it says is known to be the same only within one life of it.
+      const sameBoot = record.bootId !== undefined && this.bootId !== undefined;
+      this.records.set(uid, sameBoot ? onClock(record, this.clockOffset()) : record);
       this.lastAdmitted = Math.max(this.lastAdmitted, record.admitted ?? 0);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       log.warn({ path, err: error }, `pod record ${path} can't be read: ${message}; starting without it`);
     }
+  }
+
+  private clockOffset(): number {
+    return this.clock.steady() - this.clock.monotonic();
   }
 
   private put(record: PodRecord): void {

@@ -40,7 +40,7 @@ export interface StepDoer {
 
 /** A pod that nobody wants any more: all of it goes. */
 export interface TerminationRequest {
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   deadline: number;
   reason: string;
 }
@@ -51,7 +51,7 @@ export interface PodEnd {
   cause: "completed" | "rejected" | "failed";
   /** What its status says; a pod that completed speaks for itself. */
   failure?: PodFailure;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   deadline: number;
 }
 

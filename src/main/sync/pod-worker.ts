@@ -178,7 +178,7 @@ export class PodWorker {
       this.dirty = false;
       const rest = this.notBefore - this.deps.clock.monotonic();
       if (rest > 0) {
-        this.wakeAt(this.deps.clock.now() + rest);
+        this.wakeAt(this.deps.clock.steady() + rest);
         return;
       }
       // One signal until it is used: what a pass began may go on into the next.
@@ -239,7 +239,7 @@ export class PodWorker {
     const { gates = defaultRestartGates, deadContainersKept = 1 } = this.deps;
     const cgroupLost = await this.cgroupWatch.check(pod, observed);
     this.passAbort.signal.throwIfAborted();
-    const now = clock.now();
+    const now = clock.steady();
     const resize = this.deps.resizes?.view(this.uid);
     const plan = planPod({
       pod,
@@ -257,7 +257,7 @@ export class PodWorker {
     });
     await this.keepEndDeadline(plan.endDeadline);
     const deadline = this.activeDeadline();
-    if (!plan.finished && deadline !== undefined && deadline <= now) {
+    if (!plan.finished && deadline !== undefined && deadline <= clock.now()) {
       recorder.pod(pod, deadlineEvent);
       this.fail({ cause: "failed", failure: deadlineExceeded, deadline: this.deadlineOf(pod) });
       return;
@@ -284,7 +284,7 @@ export class PodWorker {
     const observed = await this.look();
     const { deadline } = end;
     const reason = end.failure?.reason ?? "all its containers have ended";
-    const plan = planEnd({ pod, observed, now: this.deps.clock.now(), deadline, reason, released });
+    const plan = planEnd({ pod, observed, now: this.deps.clock.steady(), deadline, reason, released });
     this.tell(pod, observed, plan, end);
     if (plan.finished) {
       this.become("finished", "nothing of it is left running");
@@ -304,7 +304,7 @@ export class PodWorker {
     await this.deadlineKept;
     const observed = await this.look();
     const { deadline, reason } = termination;
-    const plan = planTermination({ pod, observed, now: this.deps.clock.now(), deadline, reason, cleaned });
+    const plan = planTermination({ pod, observed, now: this.deps.clock.steady(), deadline, reason, cleaned });
     if (pod !== undefined) this.tell(pod, observed, plan, this.end);
     if (plan.finished) {
       this.become("terminated", reason);
@@ -412,9 +412,10 @@ export class PodWorker {
       );
     }
     this.notBefore = this.deps.clock.monotonic() + waitMs;
-    this.wakeAt(this.deps.clock.now() + waitMs);
+    this.wakeAt(this.deps.clock.steady() + waitMs);
   }
 
+  /** By wall time, which the pod's start time is told in. */
   private activeDeadline(): number | undefined {
     return activeDeadline(this.pod, this.deps.startTime(this.uid));
   }
@@ -426,12 +427,13 @@ export class PodWorker {
   }
 
   private deadlineOf(pod: Pod): number {
-    return this.deps.clock.now() + effectiveGraceSeconds(pod) * 1000;
+    return this.deps.clock.steady() + effectiveGraceSeconds(pod) * 1000;
   }
 
+  /** `at`: by the steady clock. */
   private wakeAt(at: number | undefined): void {
     if (this.stopped) return;
-    const ms = Math.min(at === undefined ? RESYNC_MS : at - this.deps.clock.now(), RESYNC_MS);
+    const ms = Math.min(at === undefined ? RESYNC_MS : at - this.deps.clock.steady(), RESYNC_MS);
     this.timer?.cancel();
     this.timer = this.deps.clock.after(Math.max(ms, 1), () => this.poke());
   }

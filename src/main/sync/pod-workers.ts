@@ -91,8 +91,8 @@ export class PodWorkers {
 
   /**
    * The API server is deleting the pod: all of it goes, within the grace that was asked for, whether it ever ran or not. A
-   * later call may only shorten the grace. `deadline`: what an earlier life of the agent had given it, milliseconds since
-   * the epoch.
+   * later call may only shorten the grace. `deadline`: what an earlier life of the agent had given it, by the
+   * steady clock.
    */
   delete(pod: Pod, deadline = Infinity): void {
     const { uid } = pod.metadata;
@@ -191,7 +191,7 @@ export class PodWorkers {
   }
 
   private deadline(pod: Pod | undefined, graceSeconds?: number): number {
-    return this.deps.clock.now() + effectiveGraceSeconds(pod, graceSeconds) * 1000;
+    return this.deps.clock.steady() + effectiveGraceSeconds(pod, graceSeconds) * 1000;
   }
 
   private claim(fullName: string, uid: string): void {

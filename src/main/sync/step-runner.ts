@@ -41,7 +41,8 @@ export class StepRunner {
     private readonly uid: string,
     private readonly deps: PodWorkerDeps,
   ) {
-    this.backoff = new CrashBackoff(deps.backoff);
+    const { backoff, clock } = deps;
+    this.backoff = new CrashBackoff(backoff, (wallMs) => wallMs + clock.steady() - clock.now());
   }
 
   /** What another definition failed with says nothing about this one. */
@@ -93,7 +94,7 @@ export class StepRunner {
       });
       if (starts) this.failures.delete(step.container.name);
       this.tellActuated(step, work.pod);
-      if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.now());
+      if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.steady());
       return hints;
     } finally {
       progress.over = true;
@@ -124,7 +125,7 @@ export class StepRunner {
   }
 
   private noteStartFailure(container: string, error: StartContainerError, name: string): void {
-    const now = this.deps.clock.now();
+    const now = this.deps.clock.steady();
     const count = (this.failures.get(container)?.count ?? 0) + 1;
     const retryAt = error.retryAt ?? now + Math.min(RETRY_MIN_MS * 2 ** (count - 1), RETRY_MAX_MS);
     this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });

@@ -17,14 +17,16 @@ export class StopWatch {
     private readonly onOverdue: () => void,
   ) {}
 
-  /** Settles as `stop` does. `deadline` is milliseconds since the epoch. */
+  /** Settles as `stop` does. `deadline`: by the steady clock. */
   async during(deadline: number, stop: () => Promise<void>): Promise<void> {
-    const alarm = new Alarm(this.clock, () => {
+    const steady = (): number => this.clock.steady();
+    const onOverdue = (): void => {
       this.overdue++;
       this.onOverdue();
-    });
+    };
+    const alarm = new Alarm(this.clock, onOverdue, steady);
     const patience = Math.min(PATIENCE_MS * 2 ** this.overdue, PATIENCE_MAX_MS);
-    alarm.set(Math.max(deadline, this.clock.now() + MIN_STOP_MS) + patience);
+    alarm.set(Math.max(deadline, steady() + MIN_STOP_MS) + patience);
     try {
       await stop();
     } finally {

@@ -259,7 +259,7 @@ export class SyncLoop {
   private adopt(uid: string, graceSeconds: number, fullName?: string): void {
     const record = this.deps.records.get(uid);
     const grace = record?.pod.spec.terminationGracePeriodSeconds ?? graceSeconds;
-    const deadline = record?.termination?.deadline ?? this.deps.clock.now() + Math.max(grace, 1) * 1000;
+    const deadline = record?.termination?.deadline ?? this.deps.clock.steady() + Math.max(grace, 1) * 1000;
     this.deps.onOrphan();
     this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source: it is ended and cleaned up`);
     const request = { deadline, reason: "the pod is in no source any more" };

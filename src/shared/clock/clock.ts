@@ -14,6 +14,11 @@ export interface Clock {
   /** Wall time, nanoseconds since the epoch (CRI time stamps use this unit). */
   nowNanos(): bigint;
   /**
+   * Milliseconds since the epoch by a clock that nobody sets: wall time as the thread found it, going on with the monotonic
+   * clock. For deadlines and back-offs; for moments that others told, or are told, `now` is right.
+   */
+  steady(): number;
+  /**
    * Monotonic time, milliseconds since an arbitrary origin, with sub-millisecond fractions.
    * The origin is the same in every thread of the process: the thread board compares stamps across threads.
    */
@@ -72,11 +77,15 @@ function processMonotonic(): number {
   return seconds * 1000 + nanos / 1e6;
 }
 
+/** From the monotonic clock's origin to the epoch, as this thread found it. */
+const STEADY_OFFSET = Date.now() - processMonotonic();
+
 /** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   // Not from performance.timeOrigin, which stays behind when somebody sets the clock.
   nowNanos: () => BigInt(Date.now()) * 1_000_000n,
+  steady: () => Math.round(processMonotonic() + STEADY_OFFSET),
   monotonic: processMonotonic,
   after: (ms, fn) => (ms > LONGEST_MS ? new LongTimer(ms, fn) : new NodeTimer(setTimeout(fn, ms))),
   every: (ms, fn) => new NodeTimer(setInterval(fn, ms)),

@@ -184,7 +184,7 @@ class LogReader {
         continue;
       }
       const quietMs = movedOn ? ROTATED_QUIET_MS : ENDED_QUIET_MS;
-      const whole = size === at && (closed || this.clock.now() - mtimeMs >= quietMs);
+      const whole = size === at && (closed || Math.abs(this.clock.now() - mtimeMs) >= quietMs);
       if (whole && movedOn) await this.findSuccessors(file);
       if (whole) return;
       await this.watch.wait(SETTLE_POLL_MS, this.signal);

@@ -82,6 +82,8 @@ export interface NodeStatusUpcalls {
   onNode(node: SeenNode | undefined): Promise<void>;
   /** "10.1.0.0/24" or "10.1.0.0/24,fd00::/64": the runtime is to be told. Asked again at the next round when it rejects. */
   onPodCIDR(podCIDR: string): Promise<void>;
+  /** The API server answers again after it was away. */
+  serverReturned(): Promise<void>;
   /** An Event about the node. */
   event(type: EventType, reason: string, message: string): Promise<void>;
 }

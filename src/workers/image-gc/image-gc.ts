@@ -85,7 +85,7 @@ export class ImageGc {
   /** Every unused image goes. */
   removeUnused(): Promise<FreedImages> {
     return this.inTurn(async () => {
-      const runAt = this.deps.clock.now();
+      const runAt = this.deps.clock.steady();
       await this.look();
       return this.freeSpace(inEvictionOrder(this.records.all()), Infinity, runAt);
     });
@@ -129,7 +129,7 @@ export class ImageGc {
   /** Rejects with ImageGcError when less was freed than is needed. */
   private async collect(): Promise<void> {
     const { clock, cri, statFs, log } = this.deps;
-    const runAt = clock.now();
+    const runAt = clock.steady();
     await this.look();
     const before = inEvictionOrder(this.records.all());
     // Until it ran that long itself the agent cannot know what was used when.
@@ -163,7 +163,7 @@ export class ImageGc {
   }
 
   private freeSpace(ordered: readonly ImageRecord[], bytes: number, runAt: number): Promise<FreedImages> {
-    const candidates = mayFree(ordered, runAt, this.deps.clock.now(), this.settings.imageMinimumGCAgeMs);
+    const candidates = mayFree(ordered, runAt, this.deps.clock.steady(), this.settings.imageMinimumGCAgeMs);
     return this.removeAll(candidates, bytes, "space");
   }
 
@@ -247,7 +247,7 @@ export class ImageGc {
     if (inUse === undefined) throw notYet;
     const used = new Set(inUse);
     for (const image of listed) if (keysOfImage(image).some((key) => contained.has(key))) used.add(image.id);
-    const now = clock.now();
+    const now = clock.steady();
     // What was there before the agent is old; after a restart of this thread alone an image may just have been pulled.
     const firstSeen = this.looked || generation > 1 ? now : NEVER;
     this.records.update(listed, used, now, firstSeen);

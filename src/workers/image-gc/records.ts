@@ -7,7 +7,7 @@ export interface ImageRecord extends ImageNames {
   /** The runtime needs it itself. */
   pinned: boolean;
   inUse: boolean;
-  /** Milliseconds since the epoch, as all times here. */
+  /** By the steady clock, as all times here. */
   firstSeen: number;
   /** NEVER: no use was seen. */
   lastUsed: number;

@@ -31,6 +31,7 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
   });
   const keeper = new NodeStatusKeeper(init, {
     client,
+    presence: client.presence,
     main: upcalls,
     board: boardReader,
     machine,

@@ -125,7 +125,12 @@ export class LeaseKeeper {
         if (tries > 1) this.options.onRepeatedFailure(error);
         // One that is gone is made anew.
         if (tries === UPDATE_TRIES || isNotFound(error)) throw error;
-        if (isConflict(error)) base = (await this.ensure(signal)).lease ?? base;
+        if (!isConflict(error)) continue;
+        // Said of a lease that is gone, too, for it has not the UID that we know.
+        const { lease, created } = await this.ensure(signal);
+        if (lease === undefined) throw error;
+        if (created) return;
+        base = lease;
       }
     }
   }

@@ -2,6 +2,7 @@
 // What must hold: lease and status never wait for each other, nor for main.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
+import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -19,6 +20,7 @@ import { stampLimits, TruthWatch } from "./truth.js";
 
 export interface NodeStatusDeps {
   client: ApiClient;
+  presence: Returns;
   main: NodeStatusMain;
   board: Pick<BoardReader, "read">;
   machine: Machine;
@@ -41,6 +43,7 @@ export class NodeStatusKeeper {
   private readonly own: OwnNode;
   private readonly lease: LeaseKeeper;
   private readonly status: StatusSync;
+  private endPresence: (() => void) | undefined;
 
   constructor(
     private readonly init: NodeStatusInit,
@@ -94,6 +97,7 @@ export class NodeStatusKeeper {
     this.lease.start();
     this.status.start();
     this.own.start();
+    this.endPresence = this.deps.presence.onReturn(() => this.view.serverReturned());
   }
 
   setFacts(facts: NodeFacts): void {
@@ -108,6 +112,7 @@ export class NodeStatusKeeper {
 
   async stop(): Promise<void> {
     this.truth.stop();
+    this.endPresence?.();
     await Promise.all([this.lease.stop(), this.status.stop(), this.own.stop()]);
   }
 

@@ -6,7 +6,7 @@ import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-st
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 
-export type NodeStatusMain = Pick<NodeStatusUpcalls, "onNode" | "onPodCIDR" | "event">;
+export type NodeStatusMain = Pick<NodeStatusUpcalls, "onNode" | "onPodCIDR" | "serverReturned" | "event">;
 
 export interface NodeViewOptions {
   main: NodeStatusMain;
@@ -61,6 +61,11 @@ export class NodeView {
 
   event(type: "Normal" | "Warning", reason: string, message: string): void {
     this.tell(`the event ${reason}`, this.options.main.event(type, reason, message));
+  }
+
+  /** Main's own waits for the server may be longer than the heartbeat's. */
+  serverReturned(): void {
+    this.tell("that the API server is back", this.options.main.serverReturned());
   }
 
   private lookAtCordon({ spec = {} }: Node): void {

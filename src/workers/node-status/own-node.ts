@@ -1,6 +1,7 @@
 // Follows the one Node that is ours: labels, cordons and pod CIDRs reach main at once, and a round needs no read while the
 // watch is well.
 import { NODES } from "../../shared/api/client/kinds.js";
+import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { Reflector } from "../../shared/api/client/reflector.js";
 import type { Node } from "../../shared/api/node.js";
@@ -9,6 +10,7 @@ import type { Logger } from "../../shared/log/logger.js";
 
 export interface OwnNodeOptions {
   client: ApiClient;
+  presence: Returns;
   nodeName: string;
   clock: Clock;
   log: Logger;
@@ -22,9 +24,10 @@ export class OwnNode {
   private node: Node | undefined;
 
   constructor(private readonly options: OwnNodeOptions) {
-    const { client, nodeName, clock, log, random } = options;
+    const { client, presence, nodeName, clock, log, random } = options;
     this.reflector = new Reflector<Node>({
       client,
+      presence,
       kind: NODES,
       fieldSelector: `metadata.name=${nodeName}`,
       clock,

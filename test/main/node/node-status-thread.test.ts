@@ -47,6 +47,7 @@ async function build(t: TestContext, init: Partial<NodeStatusInit> = {}) {
     upcalls: {
       onNode: (node) => Promise.resolve(void nodes.push(node)),
       onPodCIDR: () => Promise.resolve(),
+      serverReturned: () => Promise.resolve(),
       event: (_type, reason) => Promise.resolve(void events.push(reason)),
     },
     facts: () => FACTS,

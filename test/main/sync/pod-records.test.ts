@@ -36,7 +36,37 @@ test("definition, start time and termination are read back by the next agent", a
     pod: pod(),
     startTime: "2026-01-02T03:04:05Z",
     termination: { deadline: 42, reason: "removed" },
+    clockOffset: 0,
   });
+});
+
+test("deadlines go on by the clock of the next agent, wherever somebody has set it meanwhile", async (t) => {
+  const { folder, kept } = await build(t);
+  const by = (lead: number, monotonicMs: number): PodRecords => {
+    const clock = new SteppedClock();
+    clock.step(monotonicMs);
+    clock.steady = () => clock.monotonic() + lead;
+    return new PodRecords(folder, clock, kept.log);
+  };
+  const first = by(1_000_000, 500);
+  await first.load();
+  first.accept(pod(), at("2026-01-01T00:00:00Z"));
+  await first.failing("uid-web", { reason: "Evicted", message: "m" }, 1_060_500);
+  await first.terminating("uid-web", { deadline: 1_030_500, reason: "removed" });
+  for (const lead of [1_000_000, 1_000_000 - 7_200_000, 1_000_000 + 7_200_000]) {
+    const next = by(lead, 10_500);
+    await next.load();
+    const { termination, failure } = next.get("uid-web") ?? {};
+    // 30 and 60 s after what was 500 by the monotonic clock.
+    assert.deepEqual([termination?.deadline, failure?.deadline], [lead + 30_500, lead + 60_500]);
+    // What it writes is by its own clock, all of it.
+    await next.terminating("uid-web", { deadline: lead + 20_500, reason: "sooner" });
+    const last = by(1_000_000, 11_000);
+    await last.load();
+    assert.equal(last.get("uid-web")?.failure?.deadline, 1_060_500);
+    assert.equal(last.get("uid-web")?.termination?.deadline, 1_020_500);
+    await last.terminating("uid-web", { deadline: 1_030_500, reason: "removed" });
+  }
 });
 
 test("a pod accepted again keeps its start time and loses the old termination", async (t) => {

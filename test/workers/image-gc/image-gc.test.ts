@@ -61,6 +61,22 @@ test("an image younger than the minimum age stays, unless it was there before th
   assert.deepEqual(world.removed, ["old", "young"]);
 });
 
+for (const hours of [2, -2]) {
+  test(`a clock that is set by ${hours} h changes nothing about an image's age`, async () => {
+    const world = new ImageWorld({ imageMinimumGCAgeMs: PERIOD + 1000, imageMaximumGCAgeMs: 3 * PERIOD });
+    await world.start();
+    world.add("young", 900);
+    world.inUse.add("young");
+    await world.step(PERIOD);
+    world.inUse.delete("young");
+    world.clock.jump(hours * 3_600_000);
+    await world.step(PERIOD);
+    assert.deepEqual(world.removed, [], "not before its time");
+    await world.step(PERIOD);
+    assert.deepEqual(world.removed, ["young"], "nor after it");
+  });
+}
+
 test("after a restart of the thread alone every image counts as just pulled", async () => {
   const world = new ImageWorld({}, 2);
   world.add("a", 900);

@@ -122,6 +122,44 @@ test("a lease that was deleted is made anew in the same turn", async () => {
   equal(world.api.count("create", "leases"), 2);
 });
 
+test("a lease that is gone with its Node is asked for once a turn, until there is a Node again", async () => {
+  const world = new LeaseWorld();
+  await world.start();
+  world.api.remove("leases");
+  world.uid = undefined;
+  const gone = new ApiError(
+    409,
+    "Conflict",
+    "StorageError: invalid object, Code: 4, Precondition failed: UID in precondition",
+  );
+  world.api.fault = ({ verb }) => (verb === "update" && world.api.lease === undefined ? gone : undefined);
+  world.api.calls.length = 0;
+  for (let turn = 0; turn < 3; turn++) await world.step(10_000);
+  deepEqual([world.api.count("update", "leases"), world.api.count("get", "leases")], [1, 4]);
+  world.uid = "u2";
+  await world.step(10_000);
+  deepEqual([world.renewTime, world.api.lease?.metadata.ownerReferences?.[0]?.uid], [world.clock.now(), "u2"]);
+});
+
+test("a lease whose absence is called a conflict is made anew, and not renewed at once", async () => {
+  const world = new LeaseWorld();
+  await world.start();
+  world.api.remove("leases");
+  const gone = new ApiError(
+    409,
+    "Conflict",
+    "StorageError: invalid object, Code: 4, Precondition failed: UID in precondition",
+  );
+  world.api.fault = ({ verb }) => (verb === "update" && world.api.lease === undefined ? gone : undefined);
+  world.api.calls.length = 0;
+  await world.step(10_000);
+  deepEqual(
+    world.api.calls.map(({ verb }) => verb),
+    ["update", "get", "create"],
+  );
+  equal(world.renewTime, world.clock.now());
+});
+
 test("a server that is away: five tries, then looked for with waits from 200 ms, doubling to 7 s, until it is back", async () => {
   const world = new LeaseWorld();
   await world.start();

@@ -107,6 +107,17 @@ export class KeeperWorld {
   readonly events: string[] = [];
   readonly nodes: (SeenNode | undefined)[] = [];
   readonly podCIDRs: string[] = [];
+  /** Times that main was told that the server is back. */
+  returns = 0;
+  private readonly onReturns = new Set<() => void>();
+  readonly presence = {
+    onReturn: (listener: () => void): (() => void) => {
+      this.onReturns.add(listener);
+      return () => void this.onReturns.delete(listener);
+    },
+    returned: (): void => this.onReturns.forEach((listener) => listener()),
+    size: (): number => this.onReturns.size,
+  };
   /** Main does not answer. */
   deaf: Error | undefined;
   startup: NodeStartup | undefined;
@@ -135,9 +146,11 @@ export class KeeperWorld {
       { ...INIT, ...this.init },
       {
         client: this.api,
+        presence: this.presence,
         main: {
           onNode: (node) => told(() => this.nodes.push(node)),
           onPodCIDR: (podCIDR) => told(() => this.podCIDRs.push(podCIDR)),
+          serverReturned: () => told(() => this.returns++),
           event: (_type, reason) => told(() => this.events.push(reason)),
         },
         board: new BoardReader(this.board, this.clock),

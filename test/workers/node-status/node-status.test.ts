@@ -351,3 +351,13 @@ test("registerNode false: a Node that somebody makes is seen at once", async () 
   deepEqual(world.ready(), OK);
   ok(world.api.lease !== undefined);
 });
+
+test("a server that is back after it was away: main is told, whose waits may be longer", async () => {
+  const world = new KeeperWorld();
+  await world.start();
+  world.presence.returned();
+  await world.step(100);
+  equal(world.returns, 1);
+  await world.keeper.stop();
+  equal(world.presence.size(), 0);
+});

@@ -11,6 +11,7 @@ export class ManualClock implements Clock {
   private readonly timers = new Set<Pending>();
 
   now = (): number => this.time;
+  steady = (): number => this.time;
   monotonic = (): number => this.time;
   nowNanos = (): bigint => BigInt(this.time) * 1_000_000n;
 

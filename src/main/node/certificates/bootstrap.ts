@@ -4,6 +4,7 @@
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClientConfig, Source } from "../../../shared/api/client/config.js";
+import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import { isKubeconfigError } from "../../../shared/api/client/kubeconfig/errors.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -82,11 +83,19 @@ async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefin
     return undefined;
   }
   if (!canAsk || config.clientCertificate === undefined) return config;
-  const pem = await textOf(config.clientCertificate.certificate);
-  const described = pem === undefined ? undefined : await tasks.describe(pem);
+  const described = await describeOf(config, tasks);
   if (described !== undefined && described.notAfter > clock.now()) return config;
   log.warn(`the client certificate of ${kubeconfig} is gone or has expired: asking for another`);
   return undefined;
+}
+
+/** The client certificate that a kubeconfig brings; undefined when there is none that can be read. */
+export async function describeOf(
+  { clientCertificate }: ClientConfig,
+  tasks: CertificateTasks,
+): Promise<DescribedCertificate | undefined> {
+  const pem = clientCertificate === undefined ? undefined : await textOf(clientCertificate.certificate);
+  return pem === undefined ? undefined : await tasks.describe(pem);
 }
 
 async function textOf(source: Source): Promise<string | undefined> {

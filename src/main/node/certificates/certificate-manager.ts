@@ -4,6 +4,7 @@
 // that is no good as soon as it is made is asked again in a hurry; a jump of the clock is seen within a minute.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import { isApiConnectionError, isApiError } from "../../../shared/api/client/errors.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CertificateStore } from "./certificate-store.js";
@@ -32,6 +33,8 @@ const LAST_RETRY_MS = 32_000;
 const RETRY_JITTER = 0.1;
 /** From one renewal to the next: a signer may give out what is due at once, or leave names out. */
 const LEAST_LIFE_MS = 5000;
+/** What a server in good health says to those who may not ask. */
+const REFUSALS = new Set([401, 403, 404]);
 /** The time of renewal is wall time, which may jump while a timer waits. */
 const LOOK_MS = 60_000;
 
@@ -45,11 +48,18 @@ export class CertificateManager {
   /** Milliseconds of the monotonic clock. */
   private renewedAt = -Infinity;
 
+  private answers = false;
+
   constructor(private readonly deps: CertificateManagerDeps) {}
 
   /** The certificate in use. */
   get certificate(): DescribedCertificate | undefined {
     return this.held;
+  }
+
+  /** The last request was granted, or refused by a server that is well: as one refuses who is not known any more. */
+  get serverAnswers(): boolean {
+    return this.answers;
   }
 
   start(): void {
@@ -128,6 +138,7 @@ export class CertificateManager {
       const age = this.held === undefined ? undefined : (clock.now() - this.held.notBefore) / 1000;
       this.hold({ ...described, hasKey: true });
       this.renewedAt = clock.monotonic();
+      this.answers = true;
       log.info(
         { notAfter: new Date(described.notAfter).toISOString() },
         `a new ${what} certificate is in use, until ${new Date(described.notAfter).toISOString()}`,
@@ -136,6 +147,9 @@ export class CertificateManager {
       return true;
     } catch (error) {
       signal.throwIfAborted();
+      // Other failures come later, or are nobody's: they say nothing new of the server.
+      if (isApiError(error)) this.answers = REFUSALS.has(error.status);
+      else if (isApiConnectionError(error)) this.answers = false;
       this.deps.onFailed?.();
       log.error({ err: error }, `no new ${what} certificate: ${errorText(error)}; trying again`);
       return false;

@@ -87,7 +87,7 @@ interface Entry {
 export interface ResizeView {
   /** What its containers were last given; undefined: not known. */
   actuated: PodResources | undefined;
-  /** After a failure nothing is tried before this moment, milliseconds since the epoch. */
+  /** After a failure nothing is tried before this moment of the steady clock. */
   retryAt?: number;
 }
 
@@ -208,7 +208,7 @@ export class Resizes {
     const progress = (entry.progress ??= { since: undefined, failures: 0 });
     const message = errorText(error);
     const waitMs = Math.min(FAILED_MIN_MS * 2 ** progress.failures++, FAILED_MAX_MS);
-    progress.retryAt = clock.now() + waitMs;
+    progress.retryAt = clock.steady() + waitMs;
     log.error(
       { pod: pod.metadata.uid, err: error, retryMs: waitMs },
       `${podDescription(pod)}: resize failed, next try in ${waitMs / 1000}s: ${message}`,

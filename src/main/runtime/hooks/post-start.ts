@@ -54,7 +54,7 @@ async function takeDown(
   signal: AbortSignal,
 ): Promise<void> {
   const grace = graceSeconds(pod);
-  const deadline = runtime.clock.now() + grace * 1000;
+  const deadline = runtime.clock.steady() + grace * 1000;
   const kill = { containerId, name: container.name, graceSeconds: grace, deadline, message: "FailedPostStartHook" };
   try {
     await stopOne(runtime, stopping, pod, kill, signal);

@@ -19,7 +19,7 @@ interface Run {
   /** Never rejects. */
   over: Promise<void>;
   abort: AbortController;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   deadline: number;
   timer: Timer;
 }
@@ -80,7 +80,7 @@ export class PreStops {
 
   private cutAt(deadline: number, abort: AbortController): Timer {
     const { clock } = this.runtime;
-    return clock.after(Math.max(0, deadline - clock.now()), () => abort.abort(new GraceOverError()));
+    return clock.after(Math.max(0, deadline - clock.steady()), () => abort.abort(new GraceOverError()));
   }
 
   private failed(target: HookTarget, error: unknown): void {

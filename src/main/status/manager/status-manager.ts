@@ -18,6 +18,7 @@ import { isFinalPhase } from "../phase.js";
 import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
 import { shownStatus } from "./shown-status.js";
 import { statusPatch, type LastExchange } from "./status-patch.js";
+import { deleteObject } from "../delete-object.js";
 import { Outage } from "./outage.js";
 import { StatusQueue } from "./status-queue.js";
 import { holdOf, type Hold } from "./urgency.js";
@@ -145,6 +146,11 @@ export class StatusManager {
     }
   }
 
+  /** Somebody was answered: what waits is tried now. */
+  serverReturned(): void {
+    this.outage.over();
+  }
+
   /** Statuses that the server does not have yet. */
   get pending(): number {
     return this.queue.size;
@@ -245,14 +251,7 @@ export class StatusManager {
     const { client, view, log } = this.deps;
     const object = view.get(uid);
     if (object === undefined) return;
-    const { name, namespace } = object.metadata;
-    const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal: this.stopping.signal };
-    try {
-      await client.delete(PODS, { namespace, name }, options);
-    } catch (error) {
-      // Gone already, or another pod has its name.
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
+    await deleteObject(client, object, this.stopping.signal);
     this.outage.over();
     this.forget(uid);
     log.info({ pod: uid }, `${podDescription(object)}: all of it is down, its object is deleted`);

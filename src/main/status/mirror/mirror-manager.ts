@@ -2,7 +2,7 @@
 // What must hold: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
 // known; a mirror pod that goes never ends the static pod.
 import { setMaxListeners } from "node:events";
-import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
+import { isAlreadyExists } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
@@ -10,6 +10,7 @@ import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ApiView } from "../manager/api-view.js";
+import { deleteObject } from "../delete-object.js";
 import { isMirrorOf, mirrorPod, type MirrorNode } from "./mirror-pod.js";
 
 const RETRY_MIN_MS = 500;
@@ -18,7 +19,7 @@ const RETRY_MAX_MS = 30_000;
 const NODE_WAIT_MS = 200;
 
 export interface MirrorManagerDeps {
-  client: Pick<ApiClient, "create" | "delete">;
+  client: Pick<ApiClient, "create" | "delete" | "get">;
   view: ApiView;
   /** This node as the server knows it; undefined: not yet. */
   node(): MirrorNode | undefined;
@@ -162,14 +163,8 @@ export class MirrorManager {
 
   private async remove(mirror: Pod): Promise<void> {
     const { client, view } = this.deps;
-    const { name, namespace, uid } = mirror.metadata;
-    const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal: this.stopping.signal };
-    try {
-      await client.delete(PODS, { namespace, name }, options);
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
-    if (view.bury(uid) !== undefined) this.deps.deleted(mirror);
+    await deleteObject(client, mirror, this.stopping.signal);
+    if (view.bury(mirror.metadata.uid) !== undefined) this.deps.deleted(mirror);
   }
 
   private retry(name: string, task: Task, waitMs: number): void {

@@ -20,7 +20,7 @@ export interface StartFailure {
   /** Waiting reason, e.g. "ErrImagePull". */
   reason: string;
   message: string;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   failedAt: number;
   retryAt: number;
 }
@@ -28,7 +28,7 @@ export interface StartFailure {
 export interface PlanInput {
   pod: Pod;
   observed: ObservedPod;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   now: number;
   backoff: CrashBackoff;
   startFailures: ReadonlyMap<string, StartFailure>;
@@ -39,7 +39,7 @@ export interface PlanInput {
   cgroupLost?: boolean;
   /** Absent: running containers are never resized. */
   resize?: ResizeView;
-  /** Of the plan before: when the grace ends of a pod that ran to its end, milliseconds since the epoch. */
+  /** Of the plan before: when the grace ends of a pod that ran to its end, by the steady clock. */
   endDeadline?: number | undefined;
   /** Ended containers of a name that stay; negative: all. Default 1. */
   deadContainersKept?: number;

@@ -14,9 +14,9 @@ export interface StopInput {
   /** undefined for a pod that only the runtime still knows. */
   pod: Pod | undefined;
   observed: ObservedPod;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   now: number;
-  /** When the grace ends, milliseconds since the epoch. */
+  /** When the grace ends, by the steady clock. */
   deadline: number;
   reason: string;
 }

@@ -10,7 +10,7 @@ export type ContainerKind = "init" | "app" | "ephemeral";
 export interface BackoffStep {
   /** Of CrashBackoff. */
   key: string;
-  /** When the container before it finished, milliseconds since the epoch. */
+  /** When the container before it finished, milliseconds since the epoch as the runtime tells it. */
   finishedAt: number;
 }
 
@@ -49,7 +49,7 @@ export interface KillContainerStep {
   name: string;
   /** Seconds the container gets between its stop signal and SIGKILL. */
   graceSeconds: number;
-  /** When the grace ends, milliseconds since the epoch: the one clock of the preStop hook and the stop after it. */
+  /** When the grace ends, by the steady clock: the one end of the preStop hook and the stop after it. */
   deadline: number;
   /** Stopped in order to be started again, whatever its restart policy says of its exit code. */
   restart?: true;
@@ -62,7 +62,7 @@ export interface PreStopStep {
   kind: "run-pre-stop";
   containerId: string;
   name: string;
-  /** Milliseconds since the epoch. */
+  /** By the steady clock. */
   deadline: number;
   reason: string;
 }
@@ -123,13 +123,13 @@ export interface RestartingAll {
 
 export interface Plan {
   steps: Step[];
-  /** When time alone will change the plan (back-off over, deadline reached): milliseconds since the epoch. */
+  /** When time alone will change the plan (back-off over, deadline reached): by the steady clock. */
   wakeAt?: number;
   /** Containers that wait, and for what: shown in the pod's status. */
   waiting: Map<string, ContainerStateWaiting>;
   /** The pod ran to its end and nothing of it will start again. */
   finished: boolean;
-  /** What still runs of a pod that ran to its end stops within this, milliseconds since the epoch. */
+  /** What still runs of a pod that ran to its end stops within this, by the steady clock. */
   endDeadline?: number;
   /** Names of containers that will be started again though their policy does not ask for it. */
   restarting?: ReadonlySet<string>;

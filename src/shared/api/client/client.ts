@@ -11,6 +11,7 @@ import { readAll, readJson } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
 import { collectionPath, objectPath, withQuery } from "./call/paths.js";
 import { RateLimit } from "./call/rate-limit.js";
+import { Presence, type Returns } from "./connection/presence.js";
 import { Scope } from "./connection/scope.js";
 import { watchEvents } from "./call/watch.js";
 import type {
@@ -62,6 +63,8 @@ export interface ClientOptions extends ClientLimits {
 export interface ConnectedClient extends ApiClient {
   /** Another client with limits of its own over the same connections. It ends with this one; its close() does nothing. */
   sharing(limits: ClientLimits): ApiClient;
+  /** Tells when the server is back after it was away. */
+  readonly presence: Returns & Pick<Presence, "seenElsewhere">;
   /** Reads credential files again, now; connections made with an old certificate end. Rejects with CredentialError. */
   reload(): Promise<void>;
 }
@@ -71,7 +74,8 @@ export function createApiClient(options: ClientOptions): ConnectedClient {
   const { config, clock, log, metrics } = options;
   const credentials = new Credentials(config, clock, log, (...run) => metrics?.ranPlugin(...run));
   const transport = new Transport(config, credentials, clock, log);
-  return new HttpApiClient({ config, clock, log, transport, metrics }, options, true);
+  const presence = new Presence(transport, clock);
+  return new HttpApiClient({ config, clock, log, transport, presence, metrics }, options, true);
 }
 
 interface Shared {
@@ -79,6 +83,7 @@ interface Shared {
   clock: Clock;
   log: ClientLog;
   transport: Transport;
+  presence: Presence;
   metrics: RestClientMetrics | undefined;
 }
 
@@ -91,11 +96,15 @@ class HttpApiClient implements ConnectedClient {
     limits: ClientLimits,
     private readonly isOwner: boolean,
   ) {
-    const { config, clock, log, transport, metrics } = shared;
+    const { config, clock, log, presence, metrics } = shared;
     const limit = new RateLimit(limits.qps ?? 0, limits.burst ?? 0, clock);
     const userAgent = limits.userAgent ?? USER_AGENT;
-    this.caller = new Caller({ config, wire: transport, limit, clock, log, userAgent, metrics });
+    this.caller = new Caller({ config, wire: presence, limit, clock, log, userAgent, metrics });
     this.deadlineMs = limits.timeoutMs ?? DEADLINE_MS;
+  }
+
+  get presence(): Presence {
+    return this.shared.presence;
   }
 
   sharing(limits: ClientLimits): ApiClient {

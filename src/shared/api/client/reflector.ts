@@ -2,6 +2,7 @@
 // What must hold: no change is lost or told twice, except that a new whole set replaces everything; the server is never
 // asked in a busy loop; after stop() nothing is told any more.
 import type { Clock } from "../../clock/clock.js";
+import type { Returns } from "./connection/presence.js";
 import { Scope } from "./connection/scope.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { ApiConnectionError, isApiConnectionError, isApiError, isGone, isRetriable } from "./errors.js";
@@ -45,6 +46,9 @@ export interface ReflectorOptions<T extends ApiObject> {
   transform?(object: T): T;
   /** Default: yes, where the server can. */
   streamsList?: boolean;
+  /** A server that is back ends a wait within `wakeWithinMs` (default: at once). */
+  presence?: Returns;
+  wakeWithinMs?: number;
   /** 0 to 1; default Math.random. */
   random?: () => number;
 }
@@ -56,6 +60,9 @@ export class Reflector<T extends ApiObject> {
   private told = false;
   private readonly end = new AbortController();
   private running: Promise<void> | undefined;
+  /** Until the next request; undefined: one is under way. */
+  private resting: Scope | undefined;
+  private endPresence: (() => void) | undefined;
 
   /** Of the last list, event or bookmark. Undefined: none yet; "": unknown to the server. */
   private version: string | undefined;
@@ -93,13 +100,16 @@ export class Reflector<T extends ApiObject> {
   }
 
   start(): void {
-    this.running ??= this.run(this.end.signal);
+    if (this.running !== undefined) return;
+    this.endPresence = this.options.presence?.onReturn(() => this.wake());
+    this.running = this.run(this.end.signal);
   }
 
   /** Resolves when no request is under way any more. Final. */
   async stop(): Promise<void> {
     this.end.abort(new Error("the reflector was stopped"));
     this.options.outage?.over(this);
+    this.endPresence?.();
     this.settle(false);
     await this.running;
   }
@@ -113,8 +123,21 @@ export class Reflector<T extends ApiObject> {
       const how = await this.round(signal);
       if (isStopped()) return;
       const waitMs = this.pace.after({ how, heard: this.heard, livedMs: clock.monotonic() - since });
-      if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined);
+      if (waitMs > 0) await this.rest(waitMs, signal);
     }
+  }
+
+  private async rest(ms: number, signal: AbortSignal): Promise<void> {
+    const scope = new Scope(signal);
+    this.resting = scope;
+    await this.options.clock.sleep(ms, scope.signal).catch(() => undefined);
+    this.resting = undefined;
+    scope.dispose();
+  }
+
+  private wake(): void {
+    const { clock, wakeWithinMs = 0 } = this.options;
+    this.resting?.limit(clock, this.random() * wakeWithinMs, () => new Error("the server is back"));
   }
 
   private async round(signal: AbortSignal): Promise<Round["how"]> {

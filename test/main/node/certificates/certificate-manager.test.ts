@@ -7,6 +7,7 @@ import {
   serves,
   type CertificateManagerDeps,
 } from "../../../../src/main/node/certificates/certificate-manager.js";
+import { ApiConnectionError, ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../../src/shared/contracts/tasks.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -25,7 +26,7 @@ class Kit {
   signed = 0;
   failures = 0;
   rotations: (number | undefined)[] = [];
-  refuse = false;
+  refuse: boolean | Error = false;
   /** How old new certificates are, milliseconds. */
   age = 0;
   readonly manager: CertificateManager;
@@ -54,7 +55,9 @@ class Kit {
       subject: () => this.subject,
       sign: () => {
         this.signed++;
-        return this.refuse ? Promise.reject(new Error("denied")) : Promise.resolve(`pem ${this.signed}`);
+        return this.refuse !== false
+          ? Promise.reject(this.refuse === true ? new Error("denied") : this.refuse)
+          : Promise.resolve(`pem ${this.signed}`);
       },
       onRotated: (_, age) => this.rotations.push(age),
       onFailed: () => this.failures++,
@@ -159,6 +162,29 @@ describe("a certificate", () => {
     assert.equal(kit.kept.length, 1);
     await kit.manager.stop();
   });
+});
+
+test("a server is known to answer by what it said last to a request", async () => {
+  const kit = new Kit(certificate());
+  await kit.step();
+  assert.equal(kit.manager.serverAnswers, false);
+  kit.refuse = new ApiConnectionError("connect ECONNREFUSED");
+  await kit.step(81 * DAY);
+  const rows: [boolean | Error, boolean][] = [
+    [new ApiError(401, "Unauthorized", "no"), true],
+    [new ApiConnectionError("connect ECONNREFUSED"), false],
+    [new ApiError(403, "Forbidden", "no"), true],
+    [true, true],
+    [new ApiError(503, "ServiceUnavailable", "no"), false],
+    [true, false],
+    [false, true],
+  ];
+  for (const [refuse, answers] of rows) {
+    kit.refuse = refuse;
+    await kit.step(36_000);
+    assert.equal(kit.manager.serverAnswers, answers, String(refuse));
+  }
+  await kit.manager.stop();
 });
 
 test("the time of rotation lies between 70 and 90 % of the life", () => {

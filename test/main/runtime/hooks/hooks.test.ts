@@ -35,7 +35,7 @@ async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<
     containerId,
     name: "app",
     graceSeconds,
-    deadline: world.clock.now() + graceSeconds * 1000,
+    deadline: world.clock.steady() + graceSeconds * 1000,
     reason,
   });
   const kill = (known: Pod | undefined, step: KillContainerStep, signal = never, by = doer) =>
@@ -131,6 +131,27 @@ test("a stop that leaves the preStop hook out has the whole grace for itself", a
   assert.deepEqual(world.order(), ["StartContainer", "StopContainer"]);
   assert.deepEqual(world.stops(), [10n]);
 });
+
+for (const hours of [2, -2]) {
+  test(`a clock that is set by ${hours} h changes nothing about the grace of hook and stop`, async (t) => {
+    const world = await build(t, { preStop: command("drain") }, { exec: () => ({ runMs: HOUR_MS }) });
+    const id = await world.start();
+    const killing = world.kill(world.pod, world.killStep(id, 3));
+    await until("the hook runs", () => world.calls("ExecSync").length === 1);
+    world.clock.jump(hours * HOUR_MS);
+    world.clock.step(2999);
+    assert.deepEqual(world.stops(), []);
+    world.clock.step(1);
+    await killing;
+    assert.deepEqual(world.stops(), [2n]);
+    const quick = await build(t, { preStop: command("leave") });
+    const other = await quick.start();
+    const step = quick.killStep(other, 30);
+    quick.clock.jump(hours * HOUR_MS);
+    await quick.kill(quick.pod, step);
+    assert.deepEqual(quick.stops(), [30n]);
+  });
+}
 
 test("a preStop that is too long is cut at the deadline, and two seconds are left for the stop", async (t) => {
   const world = await build(t, { preStop: command("drain") }, { exec: () => ({ runMs: HOUR_MS }) });

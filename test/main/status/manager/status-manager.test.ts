@@ -274,6 +274,24 @@ test("a deletion that is refused is tried again with a back-off, with a status o
   assert.deepEqual([api.pod("known"), api.pod("stranger")], [undefined, undefined]);
 });
 
+test("a server that has started a moment ago finds nothing to delete: the object is looked for, and deleted", async (context) => {
+  const { api, view, manager, pass } = build(context);
+  const one = apiPod("one");
+  api.put({ ...bare(one), status: status("Succeeded") });
+  api.edit("one", deleted);
+  let misses = 2;
+  api.fail = (call) =>
+    call.startsWith("delete ") && misses-- > 0 ? new ApiError(404, "NotFound", 'pod "one" not found') : undefined;
+  manager.set(one, status("Succeeded"));
+  await turn();
+  manager.gone(one.metadata.uid);
+  await turn();
+  assert.ok(api.pod("one") !== undefined && view.get(one.metadata.uid) !== undefined);
+  for (let i = 0; i < 5; i++) await pass(1000);
+  assert.deepEqual([api.pod("one"), manager.pending], [undefined, 0]);
+  assert.equal(api.calls.filter((call) => call.startsWith("delete ")).length, 3);
+});
+
 test("a static pod's status goes to its mirror, and again to the next one", async (context) => {
   const { api, manager, pass } = build(context);
   const web = pod();

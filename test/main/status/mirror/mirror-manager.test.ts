@@ -170,3 +170,19 @@ test("another kind of pod that has the name is told about and left alone", async
   assert.equal(api.count("delete"), 0);
   assert.match(kept.warnings().join(), /has its name/);
 });
+
+test("a mirror pod that the server does not find though it has it is removed at the next try", async (context) => {
+  const { api, mirrors, pass } = build(context);
+  const one = staticPod();
+  mirrors.want(one);
+  await turn();
+  assert.equal(api.pods().length, 1);
+  let misses = 1;
+  api.fail = (call) =>
+    call.startsWith("delete ") && misses-- > 0 ? new ApiError(404, "NotFound", "pod not found") : undefined;
+  mirrors.unwant(one);
+  await turn();
+  assert.equal(api.pods().length, 1);
+  await pass(2000);
+  assert.equal(api.pods().length, 0);
+});

@@ -31,6 +31,8 @@ export class Pace {
   private lastWaitAt = -Infinity;
   private wasShort = false;
   private lastAnewAt = -Infinity;
+  /** In a row, each soon after the one before. */
+  private anews = 0;
 
   constructor(
     private readonly clock: Clock,
@@ -43,16 +45,29 @@ export class Pace {
     const { livedMs, heard } = round;
     // A server that fails now and then is not one that is down: what it did well counts against what it did not.
     if (livedMs >= SHORT_MS && heard > 0) this.waits = Math.max(0, this.waits - FORGIVEN);
-    if (this.isWorthwhile(round, now)) return 0;
+    if (round.how === "anew") return this.anew(livedMs, now);
+    if (this.isWorthwhile(round)) return 0;
     if (now - this.lastWaitAt > HEALTHY_MS) this.waits = 0;
-    const full = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.waits, 10));
+    const waitMs = this.wait(this.waits);
     this.waits += 1;
-    const waitMs = full * (1 - this.random() / 2);
     this.lastWaitAt = now + waitMs;
     return waitMs;
   }
 
-  private isWorthwhile({ livedMs, heard, how }: Round, now: number): boolean {
+  /** The server is there: how long it was waited for before says nothing of how soon it can be asked for the set. */
+  private anew(livedMs: number, now: number): number {
+    this.wasShort = livedMs < SHORT_MS;
+    const isRare = now - this.lastAnewAt > LONG_MS;
+    this.lastAnewAt = now;
+    this.anews = isRare ? 0 : this.anews + 1;
+    return isRare ? 0 : this.wait(this.anews - 1);
+  }
+
+  private wait(doublings: number): number {
+    return Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(doublings, 10)) * (1 - this.random() / 2);
+  }
+
+  private isWorthwhile({ livedMs, heard, how }: Round): boolean {
     const wasShort = this.wasShort;
     this.wasShort = livedMs < SHORT_MS;
     switch (how) {
@@ -60,11 +75,7 @@ export class Pace {
         return this.wasShort ? heard > 0 && !wasShort : true;
       case "broken":
         return livedMs >= LONG_MS || (!this.wasShort && heard > 0);
-      case "anew": {
-        const isRare = now - this.lastAnewAt > LONG_MS;
-        this.lastAnewAt = now;
-        return isRare;
-      }
+      case "anew":
       case "failed":
         return false;
     }

@@ -52,3 +52,21 @@ test("a server that mostly refuses is not asked more often for a watch now and t
   }
   assert.ok(requests < 100, `${requests} requests in ten minutes`);
 });
+
+const ANEW: Round = { how: "anew", heard: 0, livedMs: 5 };
+
+test("a server that is back is asked for the set soon, however long it was waited for", () => {
+  const { after } = paced();
+  for (let outage = 0; outage < 3; outage++) {
+    for (let times = 0; times < 5; times++) after(REFUSED);
+    assert.ok(after(ANEW) <= 1600);
+  }
+});
+
+test("who is sent from one to the other all the time asks ever less often", () => {
+  const { clock, after } = paced();
+  const waits = Array.from({ length: 8 }, () => after(ANEW));
+  assert.deepEqual(waits, [0, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
+  clock.step(36_000);
+  assert.equal(after(ANEW), 0);
+});

@@ -272,6 +272,56 @@ describe("storage that was set back without a word", () => {
   });
 });
 
+describe("a server that is back", () => {
+  const returns = () => {
+    const listeners = new Set<() => void>();
+    const onReturn = (listener: () => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    };
+    return { presence: { onReturn }, listeners, back: () => listeners.forEach((listener) => listener()) };
+  };
+  /** Waits ever longer for a server that is away. */
+  const away = async (api: ScriptedApi): Promise<void> => {
+    api.onWatch = (watch) => watch.end(refused());
+    api.watch.end(refused());
+    for (let second = 0; second < 60; second++) await api.step(1000);
+    api.asked.length = 0;
+  };
+
+  it("ends the wait at once; what fails again waits as before", async () => {
+    const { presence, listeners, back } = returns();
+    const api = await synced({ presence });
+    await away(api);
+    back();
+    await api.step(0);
+    deepEqual(api.asked, ['60000 watch "5"']);
+    for (let second = 0; second < 28; second++) await api.step(1000);
+    equal(api.asked.length, 1, "the wait after it is a long one");
+    api.onWatch = () => undefined;
+    back();
+    await api.step(0);
+    equal(api.asked.length, 2);
+    back();
+    await api.step(500);
+    equal(api.asked.length, 2, "a watch that runs is left alone");
+    await api.reflector.stop();
+    deepEqual([listeners.size, api.clock.pending], [0, 0]);
+  });
+
+  it("ends it within some time where many wait", async () => {
+    const { presence, back } = returns();
+    const api = await synced({ presence, wakeWithinMs: 5000, random: () => 0.5 });
+    await away(api);
+    back();
+    await api.step(2499);
+    deepEqual(api.asked, []);
+    await api.step(1);
+    deepEqual(api.asked, ['62500 watch "5"']);
+    await api.reflector.stop();
+  });
+});
+
 describe("its owner", () => {
   it("is told nothing after stop()", async () => {
     const api = await synced();

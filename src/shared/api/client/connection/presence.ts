@@ -1,0 +1,69 @@
+// Notices that the API server is back after it was away, for those who wait with a long back-off.
+// What must hold: a server that only fails now and then calls nobody back, for each call would be one more request.
+import type { Clock } from "../../../clock/clock.js";
+import { isApiConnectionError } from "../errors.js";
+import { isCredentialError } from "../credentials/errors.js";
+import { reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+
+/** Away for less it is back before the first waits are over. */
+const LEAST_AWAY_MS = 2000;
+
+/** Where one can hear of it. */
+export interface Returns {
+  /** @returns ends it */
+  onReturn(listener: () => void): () => void;
+}
+
+export class Presence implements Wire, Returns {
+  /** Of the first failure since the last success; monotonic. */
+  private awaySince: number | undefined;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private readonly wire: Wire,
+    private readonly clock: Pick<Clock, "monotonic">,
+  ) {}
+
+  onReturn(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Somebody else of this process was answered. */
+  seenElsewhere(): void {
+    if (this.awaySince !== undefined) this.tell();
+  }
+
+  async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+    try {
+      const response = await this.wire.send(request, signal);
+      this.answered(response.status);
+      return response;
+    } catch (error) {
+      // Who gives up for its own reasons says nothing of the server.
+      const isLate = signal.aborted && isApiConnectionError(reasonOf(signal));
+      if (isLate || !(signal.aborted || isCredentialError(error))) this.failed();
+      throw error;
+    }
+  }
+
+  /** A server that starts refuses for a while: only a success is one. */
+  private answered(status: number): void {
+    if (status === 429 || status >= 500) this.failed();
+    else if (status < 300) this.well();
+  }
+
+  private failed(): void {
+    this.awaySince ??= this.clock.monotonic();
+  }
+
+  private well(): void {
+    const { awaySince } = this;
+    this.awaySince = undefined;
+    if (awaySince !== undefined && this.clock.monotonic() - awaySince >= LEAST_AWAY_MS) this.tell();
+  }
+
+  private tell(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}

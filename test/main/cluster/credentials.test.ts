@@ -1,0 +1,89 @@
+// The end of a node whose client certificate nobody renews: it starts over when the API server says so, and not before.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Settings } from "../../../src/main/command/settings.js";
+import { startCredentials, type CredentialsParts } from "../../../src/main/cluster/credentials.js";
+import { createApiClient } from "../../../src/shared/api/client/client.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { describeCertificate } from "../../../src/workers/tasks/certificates/describe.js";
+import { makeCertificateRequest } from "../../../src/workers/tasks/certificates/make.js";
+import { FakeApi } from "../../fake-api/fake-api.js";
+import { kubeconfigText } from "../../fake-api/kubeconfig.js";
+import { fastClock } from "../../support/fast-clock.js";
+import { keptLog, until } from "../../support/sources-kit.js";
+
+/** Five minutes are 0.3 s. */
+const SPEED = 1000;
+const NODE = { name: "system:node:n1", groups: ["system:nodes"] };
+const HOUR = 3_600_000;
+
+let api: FakeApi;
+let dir: string;
+before(async () => {
+  api = await FakeApi.start();
+  dir = await mkdtemp(join(tmpdir(), "credentials-"));
+});
+after(async () => {
+  await api[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const jobs: Readonly<Record<string, (job: never) => unknown>> = {
+  makeCertificateRequest,
+  describeCertificate,
+};
+
+/** A node with a certificate that ended a minute ago, and no bootstrap kubeconfig. */
+async function joined(name: string) {
+  const kubeconfig = join(dir, name);
+  const pair = api.clientCertificate(NODE.name, NODE.groups, { fromMs: -HOUR, lifeMs: -60_000 });
+  await writeFile(kubeconfig, kubeconfigText(api.url, api.ca, pair));
+  const reasons: string[] = [];
+  const { log, errors } = keptLog();
+  const settings = { kubeconfig, bootstrapKubeconfig: "", certDir: join(dir, `${name}.pki`), rotateCertificates: true };
+  const clock = fastClock(SPEED);
+  const parts = {
+    settings: settings as Settings,
+    nodeName: "n1",
+    tasks: { run: (task: string, job: never) => Promise.resolve(jobs[task]?.(job)) } as unknown,
+    registry: new ThreadRegistry("test"),
+    clock,
+    log,
+    signal: new AbortController().signal,
+    connect: (config) => createApiClient({ config, clock: systemClock, log, qps: -1 }),
+    giveUp: (reason) => reasons.push(reason),
+  } as CredentialsParts;
+  const credentials = await startCredentials(parts);
+  return {
+    reasons,
+    errors,
+    minutes: (count: number) => clock.sleep(count * 60_000),
+    async [Symbol.asyncDispose]() {
+      await credentials.stop();
+      credentials.client.close();
+    },
+  };
+}
+
+test("an expired certificate that the server refuses to renew ends the agent after five minutes", async () => {
+  await using node = await joined("refused");
+  await node.minutes(3);
+  assert.deepEqual(node.reasons, []);
+  await until("the agent gives up", () => node.reasons.length > 0);
+  assert.match(node.reasons.join(), /client certificate has expired/);
+  assert.ok(api.calls.count({ code: 401 }) > 0);
+});
+
+test("while the server is away the agent stays; when it refuses, it starts over", async () => {
+  await api.stop();
+  await using node = await joined("away");
+  await node.minutes(15);
+  assert.deepEqual(node.reasons, []);
+  assert.ok(node.errors().some((line) => line.includes("the API server can't be asked for another")));
+  await api.restart();
+  await until("the agent gives up", () => node.reasons.length > 0);
+});
