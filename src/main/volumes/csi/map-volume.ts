@@ -9,8 +9,9 @@ import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
 import { accessMode, blockCapability } from "./capability.js";
 import type { CsiContext } from "./context.js";
-import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
+import type { UndoRequest } from "./mount-volume.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
@@ -49,7 +50,7 @@ export class CsiMaps {
       this.mapped.add(user);
       return place;
     }
-    const wanted = { volume, user, block: volume.spec, steps: STEPS, signal };
+    const wanted = { pod, volume, user, block: volume.spec, steps: STEPS, signal };
     await withDevice(this.context, this.staging, wanted, async (hand, onDisk) => {
       for (const directory of [places.data, places.publishParent, places.globalMap, places.podMap]) {
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
@@ -69,7 +70,7 @@ export class CsiMaps {
   }
 
   /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
-  async unmap(uid: string, spec: string, signal: AbortSignal): Promise<void> {
+  async unmap({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.data);
     const user = userKey(uid, spec);
@@ -81,6 +82,8 @@ export class CsiMaps {
       return;
     }
     const key = deviceKey({ driver: data.driverName, handle: data.volumeHandle });
+    const migrated = this.context.users.get(key)?.migrated === true;
+    doneBy?.({ plugin: csiPlugin(data.driverName), migrated, block: true });
     const { node } = await this.context.drivers.get(data.driverName, signal);
     const undo = async (): Promise<void> => {
       await rm(places.globalLink, { force: true });

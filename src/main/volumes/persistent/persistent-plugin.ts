@@ -1,11 +1,11 @@
 // Volumes behind claims: finds the persistent volume, checks that it can be used here and as the pod wants it, and hands it
 // to whoever mounts its kind. Loaded with the first pod that has a claim.
-import type { PersistentVolume } from "../../../shared/api/objects.js";
+import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
-import { persistentVolume } from "../csi/csi-volume.js";
+import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { isAttachLimit } from "../csi/errors.js";
 import { isCsiStep } from "../csi/step-error.js";
@@ -16,8 +16,8 @@ import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { boundClaim, isBlock, isClaimError, type BoundClaim } from "./claim.js";
 import type { VolumeExpansion } from "./expand.js";
-import type { LocalVolumes } from "./local.js";
-import type { NfsVolumes } from "./nfs.js";
+import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
+import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
 
 export const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
@@ -41,12 +41,14 @@ export function persistentPlugin(
   return {
     name: CLAIM_PLUGIN,
     source,
+    indirect: true,
     async setUp(request) {
       const { pod, volume, signal } = request;
       return told(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         checkAffinity(deps, pod, volume, bound.pv);
+        await deps.expansion.arrives(bound);
         const place = await mountOf(request, bound);
         deps.onBound(pod, volume, bound, place);
         await deps.expansion.expand({ pod, bound, place, signal });
@@ -61,32 +63,39 @@ export function persistentPlugin(
         const { csi } = bound.pv.spec;
         if (csi === undefined) return;
         const volumes = await deps.csi();
-        const csiVolume = persistentVolume(bound.pv, csi, bound.readOnly);
-        if (!isBlock(bound.pv)) await volumes.republish({ pod, volume: csiVolume, signal });
+        if (!isBlock(bound.pv))
+          await volumes.republish({ pod, volume: csiOf(bound, csi), podVolume: volume.name, signal });
         const place = await mountOf(request, bound);
         await deps.expansion.expand({ pod, bound, place, signal });
       });
     },
   };
 
-  async function mountOf({ pod, volume, signal }: SetUpRequest, { pv, readOnly }: BoundClaim): Promise<VolumePlace> {
+  async function mountOf(request: SetUpRequest, bound: BoundClaim): Promise<VolumePlace> {
+    const { pod, volume, signal } = request;
+    const { pv, readOnly, migrated } = bound;
     const { csi, local, nfs } = pv.spec;
     const name = pv.metadata.name ?? "";
+    const doneBy = (plugin: string): void => request.doneBy?.({ plugin, migrated, block: isBlock(pv) });
     if (csi !== undefined) {
-      const request = { pod, volume: persistentVolume(pv, csi, readOnly), signal };
+      doneBy(csiPlugin(csi.driver));
+      const wanted = { pod, volume: csiOf(bound, csi), podVolume: volume.name, signal };
       const volumes = await deps.csi();
-      return isBlock(pv) ? volumes.map(request) : volumes.setUpMount(request);
+      return isBlock(pv) ? volumes.map(wanted) : volumes.setUpMount(wanted);
     }
     if (local !== undefined) {
-      const request = { pod, pv, readOnly, signal };
-      return isBlock(pv) ? deps.local.map(request) : deps.local.setUp(request);
+      doneBy(LOCAL_PLUGIN);
+      const wanted = { pod, pv, readOnly, signal };
+      return isBlock(pv) ? deps.local.map(wanted) : deps.local.setUp(wanted);
     }
     if (nfs !== undefined && !isBlock(pv)) {
+      doneBy(NFS_PLUGIN);
       const { uid } = pod.metadata;
       const { mountOptions = [] } = pv.spec;
       return deps.nfs.setUp({ uid, name, nfs, readOnly: readOnly || nfs.readOnly === true, mountOptions, signal });
     }
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
+      doneBy(hostPath.name);
       const { path, type } = pv.spec.hostPath;
       const source = { name: volume.name, hostPath: { path, ...(type === undefined ? {} : { type }) } };
       const place = await hostPath.setUp({ pod, volume: source as Volume, signal });
@@ -99,6 +108,10 @@ export function persistentPlugin(
         "use csi, local, nfs or hostPath",
     );
   }
+}
+
+function csiOf({ pv, readOnly, migrated }: BoundClaim, csi: CSIPersistentVolumeSource): CsiVolume {
+  return persistentVolume(pv, csi, readOnly, migrated);
 }
 
 function checkAffinity(
@@ -145,7 +158,12 @@ function stepError(
   problem: string,
   cause?: unknown,
 ): VolumeStepError {
-  const reason: StepEvent["reason"] = step.startsWith("MapVolume") ? "FailedMapVolume" : "FailedMount";
+  const reason = reasonOf(step);
   const message = `${step} failed for volume "${name}" : ${problem}`;
   return new VolumeStepError(pod, volume.name, problem, { reason, message }, { cause });
+}
+
+function reasonOf(step: string): StepEvent["reason"] {
+  if (step.startsWith("AttachVolume")) return "FailedAttachVolume";
+  return step.startsWith("MapVolume") ? "FailedMapVolume" : "FailedMount";
 }

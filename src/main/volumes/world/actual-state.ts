@@ -17,6 +17,12 @@ export class ActualState {
     this.volumes.set(volumeKey(volume.uid, volume.volume), volume);
   }
 
+  /** What was found on disk by that name is known by the pod's own name for it from now on. */
+  adopted(uid: string, onDisk: string): void {
+    const key = volumeKey(uid, onDisk);
+    if (this.volumes.get(key)?.place === undefined) this.volumes.delete(key);
+  }
+
   tornDown(uid: string, volume: string): void {
     this.volumes.delete(volumeKey(uid, volume));
   }

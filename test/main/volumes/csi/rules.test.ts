@@ -54,16 +54,38 @@ test("whose files are given to the group", () => {
 
 test("a volume is mounted with a label only where the node, the driver, the mode and the pod allow it", () => {
   const pod = podOf("u", { seLinuxOptions: { level: "s0:c1,c2" } });
-  const able = { seLinuxMount: true };
-  const mode = ["ReadWriteOncePod"];
-  assert.equal(mountContext(true, able, mode, pod), "system_u:object_r:container_file_t:s0:c1,c2");
-  assert.equal(mountContext(false, able, mode, pod), undefined);
-  assert.equal(mountContext(true, {}, mode, pod), undefined);
-  assert.equal(mountContext(true, undefined, mode, pod), undefined);
-  assert.equal(mountContext(true, able, ["ReadWriteOnce"], pod), undefined);
-  assert.equal(mountContext(true, able, mode, podOf("u")), undefined);
+  const asked = {
+    ...{ everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"], pod },
+    volume: "data",
+  };
+  const label = "system_u:object_r:container_file_t:s0:c1,c2";
+  assert.equal(mountContext(asked), label);
+  assert.equal(mountContext({ ...asked, driver: {} }), undefined);
+  assert.equal(mountContext({ ...asked, driver: undefined }), undefined);
+  const once = { ...asked, accessModes: ["ReadWriteOnce"] };
+  assert.equal(mountContext(once), undefined);
+  assert.equal(mountContext({ ...once, everyMode: true }), label);
+  assert.equal(mountContext({ ...asked, pod: podOf("u") }), undefined);
   const recursive = podOf("u", { seLinuxOptions: { level: "s0" }, seLinuxChangePolicy: "Recursive" });
-  assert.equal(mountContext(true, able, mode, recursive), undefined);
+  assert.equal(mountContext({ ...asked, pod: recursive }), undefined);
+});
+
+test("a container's own label counts, of those that have the volume; two labels cannot share it", () => {
+  const container = (name: string, level: string, volume: string) => ({
+    ...{ name, volumeMounts: [{ name: volume, mountPath: "/v" }] },
+    securityContext: { seLinuxOptions: { level } },
+  });
+  const withContainers = (...containers: ReturnType<typeof container>[]) => {
+    const pod = podOf("u", { seLinuxOptions: { level: "s0:c1" } });
+    return { ...pod, spec: { ...pod.spec, containers } };
+  };
+  const asked = { everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"], volume: "data" };
+  const apart = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "other"));
+  assert.equal(mountContext({ ...asked, pod: apart }), "system_u:object_r:container_file_t:s0:c2");
+  const both = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "data"));
+  assert.throws(() => mountContext({ ...asked, pod: both }), isCsiSpec);
+  const shared = { ...asked, accessModes: ["ReadWriteMany"], everyMode: true, pod: both };
+  assert.equal(mountContext(shared), undefined, "other pods may have it: the runtime relabels");
 });
 
 test("looks for an attachment: soon at first, then ever slower, at least every seven seconds", () => {
