@@ -13,7 +13,8 @@ export type VolumeOperationName =
   | "unmap_device"
   | "volume_attach"
   | "verify_controller_attached_volume"
-  | "volume_fs_resize";
+  | "volume_fs_resize"
+  | "volume_apply_access_control";
 /** `plugin` of CSI with its driver: "kubernetes.io/csi:ebs.csi.aws.com"; `migrated`: the API names no CSI volume. */
 export interface MeasuredVolume {
   plugin: string;
@@ -24,7 +25,7 @@ export type WorldState = (typeof STATES)[number];
 
 export interface VolumeMetrics {
   operation(volume: MeasuredVolume, operation: VolumeOperationName, durationMs: number, ok: boolean): void;
-  /** A volume is there, so long after its pod first asked for it. */
+  /** A volume is there, as files, so long after its pod first asked for it. */
   mounted(plugin: string, durationMs: number): void;
   /** A volume that an earlier agent left was found again, or could not be read. */
   reconstructed(ok: boolean): void;

@@ -76,7 +76,10 @@ export async function csiKit(
       log,
       events,
       metrics: noVolumeMetrics,
-      ownership: { changeOwnership: (job) => Promise.resolve(changeOwnership(job)), events, clock: systemClock },
+      ownership: {
+        changeOwnership: (job) => Promise.resolve(changeOwnership(job)),
+        ...{ events, clock: systemClock, metrics: noVolumeMetrics },
+      },
       drivers,
       cluster: () => cluster,
       controllerAttaches: true,

@@ -11,9 +11,11 @@ import { accessMode, blockCapability } from "./capability.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
+import { learnAttachable } from "./learn-attachable.js";
 import type { UndoRequest } from "./mount-volume.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
+import { releaseLoops } from "./release-loops.js";
 import type { Staging } from "./staging.js";
 import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
@@ -44,6 +46,7 @@ export class CsiMaps {
     const user = userKey(uid, volume.spec);
     const places = this.places(uid, volume.spec);
     const place: DevicePlace = { devicePath: places.podLink, ...(volume.readOnly ? { readOnly: true } : {}) };
+    learnAttachable(this.context, volume);
     if (this.mapped.has(user)) return place;
     if ((await linkTo(places.podLink)) && (await linkTo(places.globalLink)) && (await isThere(places.publish))) {
       // An earlier agent's work: the global link is made last.
@@ -87,6 +90,7 @@ export class CsiMaps {
     const { node } = await this.context.drivers.get(data.driverName, signal);
     const undo = async (): Promise<void> => {
       await rm(places.globalLink, { force: true });
+      await releaseLoops(places.publish, signal);
       await node.unpublish({ volumeId: data.volumeHandle, targetPath: places.publish }, signal);
       if (await isThere(places.publish)) {
         throw new CsiStateError(`driver ${data.driverName} unpublished ${key}, but ${places.publish} is still there`);

@@ -14,6 +14,7 @@ import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 import { CsiStateError } from "./errors.js";
+import { learnAttachable } from "./learn-attachable.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
@@ -62,6 +63,7 @@ export class CsiMounts {
       volumeName: volume.spec,
       ...(volume.readOnly ? { readOnly: true } : {}),
     };
+    learnAttachable(this.context, volume);
     if (this.published.has(user)) return place;
     if ((await exists(places.ready)) && (await isMountPoint(places.target))) {
       // An earlier agent's work. Not even its driver need be there.
@@ -158,7 +160,7 @@ export class CsiMounts {
     await inStep(SET_UP, signal, async () => {
       await publish(context, hand, { pod, volume, capability, staged, target, signal, first });
       if (!first || driverSetsGroup || !takesFsGroup(spec, volume)) return;
-      await setOwnership(context.ownership, { pod, directory: target, signal });
+      await setOwnership(context.ownership, { pod, directory: target, plugin: csiPlugin(volume.driver), signal });
     });
   }
 

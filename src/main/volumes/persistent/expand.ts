@@ -1,6 +1,7 @@
 // A claim whose volume has grown: the driver grows the file system on the node, and the claim's status is told.
 // What must hold: the claim shows the new size only after the driver has said so; a size that cannot be had is not asked
 // for again until another one is.
+import { readlink } from "node:fs/promises";
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ObjectReference } from "../../../shared/api/event.js";
@@ -16,6 +17,7 @@ import type { ClusterAccess } from "../../cluster/port.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../events/recorder.js";
 import { csiPlugin, deviceKey, persistentVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { problemText } from "../csi/step-error.js";
 import { VolumeStepError } from "../errors.js";
 import { measured } from "../measured.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
@@ -23,6 +25,7 @@ import { isBlock, type BoundClaim } from "./claim.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
+const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";
 /** The size asked for can't be had: another try would be as vain. */
 const INFEASIBLE: ReadonlySet<number> = new Set([STATUS.INVALID_ARGUMENT, STATUS.OUT_OF_RANGE, STATUS.NOT_FOUND]);
 const TRIES = 3;
@@ -31,6 +34,8 @@ export interface ExpandClaim {
   pod: Pod;
   bound: BoundClaim;
   place: VolumePlace;
+  /** The pod has the volume already. */
+  online: boolean;
   signal: AbortSignal;
 }
 
@@ -66,7 +71,7 @@ export class VolumeExpansion {
   }
 
   /** Nothing to do for a claim that shows its volume's size. @throws VolumeStepError, or the signal's reason */
-  async expand({ pod, bound, place, signal }: ExpandClaim): Promise<void> {
+  async expand({ pod, bound, place, online, signal }: ExpandClaim): Promise<void> {
     const { pv, claim, readOnly, migrated } = bound;
     const { csi } = pv.spec;
     if (csi === undefined || isImagePlace(place)) return;
@@ -81,7 +86,8 @@ export class VolumeExpansion {
       this.vain.set(key, growth.size);
       return;
     }
-    const path = isDevicePlace(place) ? place.devicePath : place.hostPath;
+    // Of a device the driver knows only what it has made itself.
+    const path = isDevicePlace(place) ? await readlink(place.devicePath) : place.hostPath;
     const volume = persistentVolume(pv, csi, readOnly, migrated);
     try {
       const volumes = await this.deps.csi();
@@ -95,7 +101,7 @@ export class VolumeExpansion {
       this.sizes.set(key, growth.size);
     } catch (error) {
       signal.throwIfAborted();
-      await this.failed({ pod, bound, key, growth, signal }, error);
+      await this.failed({ pod, bound, key, growth, online, signal }, error);
       return;
     }
     const message = `${STEP} succeeded for volume "${name}" ${nodeName}`;
@@ -103,11 +109,11 @@ export class VolumeExpansion {
   }
 
   /** The volume serves as it is, where another try is vain. @throws VolumeStepError where it is not */
-  private async failed({ pod, bound, key, growth, signal }: FailedGrowth, error: unknown): Promise<void> {
+  private async failed({ pod, bound, key, growth, online, signal }: FailedGrowth, error: unknown): Promise<void> {
     const { claim, pv } = bound;
     const name = pv.metadata.name ?? "";
-    const problem = error instanceof Error ? error.message : String(error);
-    const message = `${STEP} failed for volume "${name}" : ${problem}`;
+    const problem = problemText(error);
+    const message = `${online ? ONLINE_STEP : STEP} failed for volume "${name}" : ${problem}`;
     const event = { reason: "VolumeResizeFailed" as const, message };
     const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
     if (growth.tracked && !growth.shown && isPluginCallError(error) && !error.uncertain) {
@@ -151,7 +157,7 @@ export class VolumeExpansion {
   }
 }
 
-interface FailedGrowth extends Pick<ExpandClaim, "pod" | "bound" | "signal"> {
+interface FailedGrowth extends Pick<ExpandClaim, "pod" | "bound" | "online" | "signal"> {
   key: string;
   growth: NonNullable<ReturnType<typeof growthOf>>;
 }

@@ -1,4 +1,4 @@
-// Volumes that a pod names itself: a CSI driver's that lives as long as the pod, a cloud's that a CSI driver serves, and nfs.
+// Volumes that a pod names itself: a CSI driver's that lives as long as the pod, and a cloud's that a CSI driver serves.
 // Loaded with the first of them.
 import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
@@ -9,8 +9,7 @@ import type { MigratedField } from "../csi/migrated-plugins.js";
 import { migratedInline } from "../csi/migration/translate.js";
 import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
-import { told } from "./persistent-plugin.js";
+import { told } from "./told.js";
 
 export const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 
@@ -68,20 +67,5 @@ export function migratedPlugin(
         const { pod, volume, signal } = request;
         await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),
-  };
-}
-
-export function nfsPlugin(nfs: NfsVolumes): VolumePlugin {
-  return {
-    name: NFS_PLUGIN,
-    source: "nfs",
-    setUp: (request) =>
-      told(request, async () => {
-        const { pod, volume, signal } = request;
-        const source = volume.nfs ?? { server: "", path: "" };
-        const readOnly = source.readOnly === true;
-        return nfs.setUp({ uid: pod.metadata.uid, name: volume.name, nfs: source, readOnly, mountOptions: [], signal });
-      }),
-    tearDown: (uid, name) => nfs.tearDown(uid, name),
   };
 }

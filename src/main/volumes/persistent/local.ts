@@ -51,7 +51,7 @@ export class LocalVolumes {
     const hostPath = await this.mounted.setUp({ uid, name, source: path, options, signal });
     if (!readOnly) {
       await this.warnOfOtherGroup(pod, pv, stats.gid);
-      await setOwnership(this.ownership, { pod, directory: hostPath, signal });
+      await setOwnership(this.ownership, { pod, directory: hostPath, plugin: LOCAL_PLUGIN, signal });
     }
     return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
   }

@@ -10,9 +10,10 @@ import { isDevicePlace, isImagePlace } from "../place.js";
 import type { VolumePlugin } from "../plugin.js";
 import { ClaimStats } from "./claim-stats.js";
 import { VolumeExpansion } from "./expand.js";
-import { inlineCsiPlugin, migratedPlugin, nfsPlugin } from "./inline-plugins.js";
+import { inlineCsiPlugin, migratedPlugin } from "./inline-plugins.js";
 import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
 import { NfsVolumes } from "./nfs.js";
+import { nfsPlugin } from "./nfs-plugin.js";
 import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
 import type { PersistentVolumesOptions } from "./persistent-volumes.js";
 
@@ -29,8 +30,8 @@ export interface PartsOptions extends PersistentVolumesOptions {
 
 export async function makeParts(options: PartsOptions): Promise<Parts> {
   const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
-  const ownership = { changeOwnership: options.changeOwnership, events, clock };
   const metrics = volumeMetrics(options.registry);
+  const ownership = { changeOwnership: options.changeOwnership, events, clock, metrics };
   const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux: await seLinuxEnabled() });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
   const stats = new ClaimStats({
@@ -71,7 +72,7 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
       ephemeral: persistentPlugin(deps, "ephemeral"),
       csi: forgetting(inlineCsiPlugin(csi, cluster)),
       ...(Object.fromEntries(migrated) as Record<MigratedField, VolumePlugin>),
-      nfs: forgetting(nfsPlugin(nfs)),
+      nfs: forgetting(nfsPlugin(rootDir, nfs)),
       local: forgetting({
         name: LOCAL_PLUGIN,
         source: "",

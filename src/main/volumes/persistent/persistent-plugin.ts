@@ -7,18 +7,16 @@ import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
 import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
-import { isAttachLimit } from "../csi/errors.js";
-import { isCsiStep } from "../csi/step-error.js";
-import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
+import { VolumeSetUpError } from "../errors.js";
 import { hostPathPlugin } from "../host-path/plugin.js";
 import type { VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { notReady } from "../world/wait-for-volumes.js";
-import { boundClaim, isBlock, isClaimError, type BoundClaim } from "./claim.js";
+import { boundClaim, isBlock, type BoundClaim } from "./claim.js";
 import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
+import { stepError, told } from "./told.js";
 
 export const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
@@ -51,7 +49,7 @@ export function persistentPlugin(
         await deps.expansion.arrives(bound);
         const place = await mountOf(request, bound);
         deps.onBound(pod, volume, bound, place);
-        await deps.expansion.expand({ pod, bound, place, signal });
+        await deps.expansion.expand({ pod, bound, place, online: false, signal });
         return place;
       });
     },
@@ -66,7 +64,7 @@ export function persistentPlugin(
         if (!isBlock(bound.pv))
           await volumes.republish({ pod, volume: csiOf(bound, csi), podVolume: volume.name, signal });
         const place = await mountOf(request, bound);
-        await deps.expansion.expand({ pod, bound, place, signal });
+        await deps.expansion.expand({ pod, bound, place, online: true, signal });
       });
     },
   };
@@ -124,46 +122,4 @@ function checkAffinity(
   const problem = affinityProblem(pv, { name: nodeName, labels });
   if (problem === undefined) return;
   throw stepError(pod, volume, "MountVolume.NodeAffinity check", pv.metadata.name ?? "", problem);
-}
-
-/** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
-export async function told<T>(
-  { pod, volume, signal }: SetUpRequest,
-  work: (named: (name: string) => void) => Promise<T>,
-): Promise<T> {
-  let { name } = volume;
-  try {
-    return await work((known) => (name = known));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof VolumeSetUpError) throw error;
-    if (isClaimError(error)) {
-      const { message } = notReady([volume.name], [volume.name], error.message, error);
-      throw new VolumeStepError(pod, volume.name, error.message, { reason: "FailedMount", message }, { cause: error });
-    }
-    if (isCsiStep(error) && isAttachLimit(error.cause)) {
-      const reason = "VolumeAttachmentLimitExceeded";
-      throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
-    }
-    const problem = error instanceof Error ? error.message : String(error);
-    throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
-  }
-}
-
-function stepError(
-  pod: Pod,
-  volume: Volume,
-  step: string,
-  name: string,
-  problem: string,
-  cause?: unknown,
-): VolumeStepError {
-  const reason = reasonOf(step);
-  const message = `${step} failed for volume "${name}" : ${problem}`;
-  return new VolumeStepError(pod, volume.name, problem, { reason, message }, { cause });
-}
-
-function reasonOf(step: string): StepEvent["reason"] {
-  if (step.startsWith("AttachVolume")) return "FailedAttachVolume";
-  return step.startsWith("MapVolume") ? "FailedMapVolume" : "FailedMount";
 }

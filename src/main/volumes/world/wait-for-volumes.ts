@@ -6,7 +6,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import { isVolumeRefusedError, isVolumeSetUpError, isVolumeStepError, VolumesNotReadyError } from "../errors.js";
-import { isImagePlace, type VolumePlace } from "../place.js";
+import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
 import type { DoneBy, VolumeDoer } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
@@ -23,7 +23,7 @@ export interface VolumeWaitDeps {
   clock: Clock;
   /** One attempt, measured. */
   attempt<T>(doer: VolumeDoer | undefined, work: (doneBy: DoneBy) => Promise<T>): Promise<T>;
-  /** A volume is there that was not before. */
+  /** A volume is there, as files, that was not before. */
   mounted(plugin: string, durationMs: number): void;
 }
 
@@ -114,7 +114,8 @@ async function untilSetUp(
       return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: tell });
     });
     const name = wanted.doer?.plugin ?? plugin.name;
-    if (actual.place(uid, volume.name) === undefined) deps.mounted(name, clock.monotonic() - startedAt);
+    const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);
+    if (isNew) deps.mounted(name, clock.monotonic() - startedAt);
     if (!isImagePlace(place) && place.volumeName !== undefined) actual.adopted(uid, place.volumeName);
     actual.setUp({ uid, volume: volume.name, plugin: name, place });
     return place;

@@ -1,5 +1,6 @@
 // The tables of CSI: names, modes, groups, labels, waits; and a device that another agent takes over.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { nextDelay } from "../../../../src/main/volumes/csi/attach.js";
@@ -12,6 +13,7 @@ import { mountContext } from "../../../../src/main/volumes/csi/se-linux.js";
 import { KeyedLock } from "../../../../src/main/volumes/keyed-lock.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
+import { until } from "../../../support/sources-kit.js";
 import { isRoot } from "../temporary-root.js";
 
 test("names are upstream's", () => {
@@ -147,6 +149,10 @@ test(
     assert.deepEqual(next.inUse(), [`kubernetes.io/csi/${DRIVER}^vol-1`]);
     assert.deepEqual(await next.map(request), place);
     assert.deepEqual(driver.did(), ["NodeStageVolume", "NodePublishVolume"]);
+    await until("nobody attaches it", () => next.inUse().length === 0);
+    // As the other kind of agent holds it.
+    const file = `${root}/plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/u1`;
+    execFileSync("losetup", ["--find", file]);
     await next.unmap("u1", "pv-1");
     await next.idle();
     assert.deepEqual(driver.did().slice(2), ["NodeUnpublishVolume", "NodeUnstageVolume"]);

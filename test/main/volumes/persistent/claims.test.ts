@@ -420,6 +420,19 @@ test("a driver's figures of a claim, and the event of a sick volume", { skip }, 
   assert.equal(persistent.stats("uid-1").size, 0);
 });
 
+test("a device grows where its driver has published it", { skip }, async (t) => {
+  const { root, manager, bind, attachRequired, driver } = await world(t);
+  attachRequired(false);
+  const status = { phase: "Bound" as const, capacity: { storage: "1Gi" } };
+  bind({ ...csiSpec, volumeMode: "Block", capacity: { storage: "2Gi" } }, { status });
+  const pod = podWith([claimed]);
+  pod.spec.containers = [{ name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] }];
+  await manager.setUpPod(pod, never);
+  const { volumePath } = driver.last("NodeExpandVolume") ?? {};
+  assert.equal(volumePath, `${root}/plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/uid-1`);
+  await manager.removePodDirectory("uid-1");
+});
+
 test("a block volume is a link to a device, and nothing of it stays", { skip }, async (t) => {
   const { root, manager, persistent, bind, attachRequired, driver, events } = await world(t);
   attachRequired(false);
