@@ -28,6 +28,7 @@ import { DesiredState, type WantedVolume } from "./world/desired-state.js";
 import { VolumeOperations } from "./world/operations.js";
 import { refreshVolumes } from "./world/refresh-volumes.js";
 import { Refresher } from "./world/refresher.js";
+import { takingOver } from "./world/take-over.js";
 import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
 
 export interface VolumeManager {
@@ -196,9 +197,12 @@ export class PluginVolumeManager implements VolumeManager {
     }
     const pod = this.refreshed.get(uid);
     if (pod === undefined) return true;
+    const isLeft = !this.desired.has(uid) && this.actual.hasLeft(uid);
     const volumes = usedVolumes(pod).flatMap((volume) => {
       const plugin = this.pluginOf(volume);
-      return plugin === undefined || !this.actual.has(uid, volume.name) ? [] : [{ volume, plugin }];
+      if (plugin === undefined) return [];
+      if (this.actual.has(uid, volume.name)) return [{ volume, plugin }];
+      return isLeft && plugin.indirect === true ? [{ volume, plugin: takingOver(plugin, this.actual) }] : [];
     });
     return refreshVolumes({ operations: this.operations, events }, { pod, volumes }, signal);
   }

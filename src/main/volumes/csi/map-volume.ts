@@ -45,7 +45,11 @@ export class CsiMaps {
     const { uid } = pod.metadata;
     const user = userKey(uid, volume.spec);
     const places = this.places(uid, volume.spec);
-    const place: DevicePlace = { devicePath: places.podLink, ...(volume.readOnly ? { readOnly: true } : {}) };
+    const place: DevicePlace = {
+      devicePath: places.podLink,
+      volumeName: volume.spec,
+      ...(volume.readOnly ? { readOnly: true } : {}),
+    };
     learnAttachable(this.context, volume);
     if (this.mapped.has(user)) return place;
     if ((await linkTo(places.podLink)) && (await linkTo(places.globalLink)) && (await isThere(places.publish))) {

@@ -23,6 +23,10 @@ export class DesiredState {
     this.pods.set(pod.metadata.uid, { pod, volumes });
   }
 
+  has(uid: string): boolean {
+    return this.pods.has(uid);
+  }
+
   forget(uid: string): void {
     this.pods.delete(uid);
   }

@@ -6,7 +6,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import { isVolumeRefusedError, isVolumeSetUpError, isVolumeStepError, VolumesNotReadyError } from "../errors.js";
-import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
+import { isDevicePlace, type VolumePlace } from "../place.js";
 import type { DoneBy, VolumeDoer } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
@@ -116,8 +116,7 @@ async function untilSetUp(
     const name = wanted.doer?.plugin ?? plugin.name;
     const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);
     if (isNew) deps.mounted(name, clock.monotonic() - startedAt);
-    if (!isImagePlace(place) && place.volumeName !== undefined) actual.adopted(uid, place.volumeName);
-    actual.setUp({ uid, volume: volume.name, plugin: name, place });
+    actual.isAt({ uid, volume: volume.name, plugin: name, place });
     return place;
   };
   for (;;) {

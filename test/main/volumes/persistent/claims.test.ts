@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
-import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
+import { createVolumeManager, type VolumeManager } from "../../../../src/main/volumes/volume-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import {
   CSI_DRIVERS,
@@ -52,8 +52,15 @@ async function world(
   });
   const refuse = (uid: string, failure: { reason: string; message: string }): void => void refused.push([uid, failure]);
   const manager = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
+  const managers = [manager];
+  /** A manager that knows nothing but the disk. */
+  const next = (): VolumeManager => {
+    const made = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
+    managers.push(made);
+    return made;
+  };
   t.after(async () => {
-    await manager.stop();
+    for (const one of managers) await one.stop();
     await persistent.stop();
   });
   const driver = await TestCsiDriver.start({ name: DRIVER, rootDir: root, home: `${root}/driver` });
@@ -79,7 +86,7 @@ async function world(
   const attachRequired = (needed: boolean): void =>
     void api.put(CSI_DRIVERS, { metadata: { name: DRIVER }, spec: { attachRequired: needed } });
   const { seen, ofObjects } = events;
-  return { root, api, events: seen, ofObjects, refused, persistent, manager, driver, bind, attachRequired };
+  return { root, api, events: seen, ofObjects, refused, next, persistent, manager, driver, bind, attachRequired };
 }
 
 const claimed: Volume = { name: "data", persistentVolumeClaim: { claimName: "data" } };
@@ -368,6 +375,37 @@ test("a cloud's volume, behind a claim or the pod's own, is its CSI driver's", {
   assert.deepEqual(mountsBelow(root), []);
 });
 
+for (const volumeMode of ["Filesystem", "Block"] as const) {
+  test(`a claim of a pod that ran before this agent is looked after: ${volumeMode}`, { skip }, async (t) => {
+    const { api, manager, driver, bind, attachRequired, persistent, next } = await world(t);
+    attachRequired(false);
+    const grown = (pv: string): void =>
+      bind(
+        { ...csiSpec, volumeMode, capacity: { storage: pv } },
+        { status: { phase: "Bound", capacity: { storage: "1Gi" } } },
+      );
+    grown("1Gi");
+    const pod = podWith([claimed]);
+    const volumeDevices = [{ name: "data", devicePath: "/dev/xvda" }];
+    if (volumeMode === "Block") pod.spec.containers = [{ name: "main", volumeDevices }];
+    await manager.setUpPod(pod, never);
+    await manager.stop();
+    const calls = driver.did().length;
+    const manager2 = next();
+    manager2.podChanged(pod);
+    grown("2Gi");
+    manager2.refreshPod("uid-1");
+    await until(
+      "it is grown",
+      () => api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status?.capacity?.["storage"] === "2Gi",
+    );
+    assert.deepEqual(driver.did().slice(calls), ["NodeExpandVolume"], "what is there is left as it is");
+    await manager2.removePodDirectory("uid-1");
+    await (await persistent.csi()).idle();
+    assert.equal(driver.did().at(-1), "NodeUnstageVolume");
+  });
+}
+
 test("operations are counted under the name of whoever does them", { skip }, async (t) => {
   const registry = new ThreadRegistry("test");
   const { manager, persistent, bind, attachRequired, events } = await world(t, { registry });
@@ -440,7 +478,7 @@ test("a block volume is a link to a device, and nothing of it stays", { skip }, 
   const pod = podWith([claimed]);
   pod.spec.containers = [{ name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] }];
   const devicePath = `${root}/pods/uid-1/volumeDevices/kubernetes.io~csi/pv-1`;
-  assert.deepEqual([...(await manager.setUpPod(pod, never))], [["data", { devicePath }]]);
+  assert.deepEqual([...(await manager.setUpPod(pod, never))], [["data", { devicePath, volumeName: "pv-1" }]]);
   assert.ok(statSync(devicePath).isBlockDevice());
   const devices = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
   assert.equal(driver.last("NodeStageVolume")?.["stagingTargetPath"], `${devices}/staging/pv-1`);
