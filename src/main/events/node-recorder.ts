@@ -1,12 +1,12 @@
 // The recorder of a running node: correlates events, keeps them in memory, writes each to the log, and hands them on.
-import type { Event } from "../../shared/api/event.js";
+import type { Event, ObjectReference } from "../../shared/api/event.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
 import { EventCorrelator } from "./correlator.js";
 import { EventStore } from "./event-store.js";
 import { nodeReference, podReference } from "./reference.js";
-import type { EventInput, EventRecorder } from "./recorder.js";
+import type { EventInput, EventRecorder, ObjectEvents } from "./recorder.js";
 
 /** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
@@ -23,7 +23,7 @@ export interface NodeRecorderDeps {
   counters?: { recorded(type: string): void; suppressed(): void };
 }
 
-export class NodeRecorder implements EventRecorder {
+export class NodeRecorder implements EventRecorder, ObjectEvents {
   readonly store = new EventStore(KEPT_EVENTS);
   private readonly correlator = new EventCorrelator();
   private serial = 0;
@@ -39,6 +39,11 @@ export class NodeRecorder implements EventRecorder {
   node(input: Omit<EventInput, "container">): void {
     const { nodeName } = this.deps;
     this.record(nodeReference(nodeName), "default", input, `node ${nodeName}`);
+  }
+
+  object(about: ObjectReference, input: Omit<EventInput, "container">): void {
+    const { kind, namespace = "default", name } = about;
+    this.record(about, namespace, input, `${kind} ${namespace}/${name}`);
   }
 
   private record(involvedObject: Event["involvedObject"], namespace: string, input: EventInput, about: string): void {

@@ -1,6 +1,6 @@
 // Events as `kubectl get events` shows them: what happened to a pod or to the node, in words that tools match on.
 // Whoever does something records it here; where events go (memory, log, API server) is the recorder's affair.
-import type { EventType } from "../../shared/api/event.js";
+import type { EventType, ObjectReference } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 
 export interface EventInput {
@@ -17,6 +17,11 @@ export interface EventRecorder {
   /** Never throws and never waits: an event that can't be kept is counted. */
   pod(pod: Pod, event: EventInput): void;
   node(event: Omit<EventInput, "container">): void;
+}
+
+/** Of what is neither a pod nor the node: claims. */
+export interface ObjectEvents {
+  object(about: ObjectReference, event: Omit<EventInput, "container">): void;
 }
 
 /** For parts that run without a node around them: tests, and verbs used alone. */

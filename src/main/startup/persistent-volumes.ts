@@ -4,7 +4,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { Settings } from "../command/settings.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder, ObjectEvents } from "../events/recorder.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { changeOwnershipIn } from "./change-ownership.js";
@@ -13,7 +13,7 @@ export interface PersistentParts {
   nodeName: string;
   cluster: ClusterAccess;
   tasks: TasksPool;
-  events: EventRecorder;
+  events: EventRecorder & ObjectEvents;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -29,5 +29,6 @@ export async function persistentVolumes(settings: Settings, parts: PersistentPar
     controllerAttaches: config.get("enableControllerAttachDetach") ?? true,
     statsPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
     volumeHealth: config.gate("CSIVolumeHealth"),
+    seLinuxEveryMode: config.gate("SELinuxMount"),
   });
 }

@@ -20,6 +20,8 @@ export interface DevicePlace {
   /** A link to the device's node. */
   devicePath: string;
   readOnly?: true;
+  /** As of a HostPlace. */
+  volumeName?: string;
 }
 
 export function isDevicePlace(place: VolumePlace): place is DevicePlace {

@@ -4,10 +4,23 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { VolumePlace } from "./place.js";
 
+/** Who does the work for a volume, in the words of metrics. */
+export interface VolumeDoer {
+  /** "kubernetes.io/empty-dir"; of CSI with the driver: "kubernetes.io/csi:ebs.csi.aws.com". */
+  plugin: string;
+  /** The API names a volume of a cloud, whose CSI driver serves it. */
+  migrated?: boolean;
+  /** The pod has it as a device. */
+  block?: boolean;
+}
+export type DoneBy = (doer: VolumeDoer) => void;
+
 export interface SetUpRequest {
   pod: Pod;
   volume: Volume;
   signal: AbortSignal;
+  /** Told as soon as that is known, by plugins that only find out who does the work. */
+  doneBy?: DoneBy;
 }
 
 export interface VolumePlugin {
@@ -15,6 +28,8 @@ export interface VolumePlugin {
   readonly name: string;
   /** Field of the volume that selects the plugin: "emptyDir". */
   readonly source: string;
+  /** It finds out who does the work, and says so (`doneBy`): its own name is none of a volume's. */
+  readonly indirect?: true;
   /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
   setUp(request: SetUpRequest): Promise<VolumePlace>;
   /**
@@ -25,7 +40,7 @@ export interface VolumePlugin {
   /** What of such a volume this node cannot do, in words for an UnsupportedVolumeError; absent: nothing. */
   unsupported?: (volume: Volume) => string | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
-  tearDown?(uid: string, volume: string): Promise<void>;
+  tearDown?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
-  unmapDevice?(uid: string, volume: string): Promise<void>;
+  unmapDevice?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
 }

@@ -29,7 +29,13 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
       load: async () => (await import("./projected/plugin.js")).projectedPlugin({ ...objects, cluster }),
     }),
     ...(cluster === undefined ? [] : clusterPlugins({ ...objects, cluster })),
-    ...(options.persistent?.plugins ?? []),
+    ...(options.persistent?.plugins ?? [
+      lazyPlugin({
+        name: "kubernetes.io/nfs",
+        source: "nfs",
+        load: async () => (await import("./persistent/nfs-plugin.js")).nfsPlugin(options.rootDir),
+      }),
+    ]),
   ];
 }
 

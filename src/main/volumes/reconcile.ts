@@ -69,6 +69,9 @@ async function reconcilePod(
       found.push({ uid, volume, plugin: paths.pluginName(plugin), place: undefined });
     }
   }
+  for (const [plugin, volume] of await volumesIn(paths.devicesDirectory(rootDir, uid))) {
+    found.push({ uid, volume, plugin: paths.pluginName(plugin), place: undefined });
+  }
   for (const [plugin, volume] of meta) {
     if (volumes.some((one) => one[0] === plugin && one[1] === volume)) continue;
     log.info({ uid, volume }, `the note of volume ${volume} of pod ${uid} outlived its directory and is removed`);

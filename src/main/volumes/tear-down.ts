@@ -5,7 +5,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { VolumeOperationPendingError } from "./errors.js";
 import { unmount } from "./mounts.js";
 import * as paths from "./paths.js";
-import type { VolumePlugin } from "./plugin.js";
+import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { removeEmpty, removeTree } from "./remove-tree.js";
 import { volumeKey, type ActualState } from "./world/actual-state.js";
 import type { VolumeOperations } from "./world/operations.js";
@@ -21,7 +21,7 @@ export interface TearDownDeps {
   operations: VolumeOperations;
   actual: ActualState;
   /** One attempt, measured. */
-  attempt<T>(plugin: string, work: () => Promise<T>): Promise<T>;
+  attempt<T>(doer: VolumeDoer, work: (doneBy: DoneBy) => Promise<T>): Promise<T>;
 }
 
 /** All volumes are tried before the first failure is thrown. */
@@ -98,15 +98,16 @@ async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, f
     deps.plugins.find(({ name }) => paths.pluginDirectoryName(name) === directory);
   for (const directory of found.mounts) {
     const plugin = pluginOf(directory);
-    await deps.attempt(paths.pluginName(directory), async () => {
-      if (plugin?.tearDown !== undefined) return plugin.tearDown(uid, volume);
+    await deps.attempt({ plugin: paths.pluginName(directory) }, async (doneBy) => {
+      if (plugin?.tearDown !== undefined) return plugin.tearDown(uid, volume, doneBy);
       deps.log.warn({ uid, volume, plugin: directory }, "removing a volume directory of an unknown plugin");
       return removeTree(`${paths.volumesDirectory(deps.rootDir, uid)}/${directory}/${volume}`);
     });
   }
   for (const directory of found.devices) {
     const plugin = pluginOf(directory);
-    await deps.attempt(paths.pluginName(directory), async () => plugin?.unmapDevice?.(uid, volume));
+    const doer = { plugin: paths.pluginName(directory), block: true };
+    await deps.attempt(doer, async (doneBy) => plugin?.unmapDevice?.(uid, volume, doneBy));
   }
 }
 

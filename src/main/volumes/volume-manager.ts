@@ -8,7 +8,7 @@ import type { ResourceList } from "../../shared/api/meta.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
-import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
+import type { VolumeMetrics } from "../../shared/metrics/volumes.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
 import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";
@@ -16,7 +16,8 @@ import type { OwnershipDeps } from "./fs-group/set-ownership.js";
 import type { PersistentVolumes } from "./persistent/persistent-volumes.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
-import type { VolumePlugin } from "./plugin.js";
+import { measured } from "./measured.js";
+import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { volumePlugins } from "./plugins.js";
 import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
@@ -27,6 +28,7 @@ import { DesiredState, type WantedVolume } from "./world/desired-state.js";
 import { VolumeOperations } from "./world/operations.js";
 import { refreshVolumes } from "./world/refresh-volumes.js";
 import { Refresher } from "./world/refresher.js";
+import { takingOver } from "./world/take-over.js";
 import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
 
 export interface VolumeManager {
@@ -112,10 +114,11 @@ export class PluginVolumeManager implements VolumeManager {
     this.desired.want(pod, volumes);
     this.follow(pod);
     const { actual, operations } = this;
-    const attempt = <T>(plugin: string, work: () => Promise<T>): Promise<T> =>
-      this.measured(plugin, "volume_mount", work);
+    const attempt = <T>(doer: VolumeDoer | undefined, work: (doneBy: DoneBy) => Promise<T>): Promise<T> =>
+      measured(this.options, "volume_mount", doer, work);
+    const mounted = (plugin: string, durationMs: number): void => this.options.metrics.mounted(plugin, durationMs);
     try {
-      return await waitForVolumes({ operations, actual, events, clock, attempt }, { pod, volumes }, signal);
+      return await waitForVolumes({ operations, actual, events, clock, attempt, mounted }, { pod, volumes }, signal);
     } catch (error) {
       if (isVolumeRefusedError(error)) this.refuse(pod, volumes, error);
       throw error;
@@ -159,8 +162,8 @@ export class PluginVolumeManager implements VolumeManager {
     await this.reconcileOnce();
     this.desired.forget(uid);
     const { actual, operations, plugins } = this;
-    const attempt = <T>(plugin: string, work: () => Promise<T>): Promise<T> =>
-      this.measured(plugin, "volume_unmount", work);
+    const attempt = <T>(doer: VolumeDoer, work: (doneBy: DoneBy) => Promise<T>): Promise<T> =>
+      measured(this.options, "volume_unmount", doer, work);
     await tearDownVolumes({ rootDir, clock, log, plugins, operations, actual, attempt }, uid);
   }
 
@@ -194,9 +197,12 @@ export class PluginVolumeManager implements VolumeManager {
     }
     const pod = this.refreshed.get(uid);
     if (pod === undefined) return true;
+    const isLeft = !this.desired.has(uid) && this.actual.hasLeft(uid);
     const volumes = usedVolumes(pod).flatMap((volume) => {
       const plugin = this.pluginOf(volume);
-      return plugin === undefined || !this.actual.has(uid, volume.name) ? [] : [{ volume, plugin }];
+      if (plugin === undefined) return [];
+      if (this.actual.has(uid, volume.name)) return [{ volume, plugin }];
+      return isLeft && plugin.indirect === true ? [{ volume, plugin: takingOver(plugin, this.actual) }] : [];
     });
     return refreshVolumes({ operations: this.operations, events }, { pod, volumes }, signal);
   }
@@ -241,19 +247,6 @@ export class PluginVolumeManager implements VolumeManager {
     }
     const source = Object.keys(volume).find((key) => key !== "name" && volume[key] != null);
     throw new UnsupportedVolumeError(pod, volume.name, source ?? "(none)");
-  }
-
-  private async measured<T>(plugin: string, operation: VolumeOperationName, work: () => Promise<T>): Promise<T> {
-    const { clock, metrics } = this.options;
-    const startedAt = clock.monotonic();
-    let ok = false;
-    try {
-      const result = await work();
-      ok = true;
-      return result;
-    } finally {
-      metrics.operation(plugin, operation, clock.monotonic() - startedAt, ok);
-    }
   }
 }
 

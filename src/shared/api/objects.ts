@@ -122,7 +122,12 @@ export interface CSINode extends ApiObject {
 }
 
 export interface VolumeAttachment extends ApiObject {
-  spec: { attacher: string; nodeName: string; source: { persistentVolumeName?: string } };
+  spec: {
+    attacher: string;
+    nodeName: string;
+    /** inlineVolumeSpec: of a volume that a pod names itself, where a CSI driver took a cloud's own over. */
+    source: { persistentVolumeName?: string; inlineVolumeSpec?: PersistentVolume["spec"] };
+  };
   status?: {
     attached: boolean;
     attachmentMetadata?: Record<string, string>;

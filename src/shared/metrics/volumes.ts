@@ -4,12 +4,29 @@ import type { ThreadRegistry } from "./thread-registry.js";
 
 const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-export type VolumeOperationName = "volume_mount" | "volume_unmount";
+export type VolumeOperationName =
+  | "volume_mount"
+  | "volume_unmount"
+  | "map_volume"
+  | "unmap_volume"
+  | "unmount_device"
+  | "unmap_device"
+  | "volume_attach"
+  | "verify_controller_attached_volume"
+  | "volume_fs_resize"
+  | "volume_apply_access_control";
+/** `plugin` of CSI with its driver: "kubernetes.io/csi:ebs.csi.aws.com"; `migrated`: the API names no CSI volume. */
+export interface MeasuredVolume {
+  plugin: string;
+  migrated?: boolean;
+}
 const STATES = ["desired_state_of_world", "actual_state_of_world"] as const;
 export type WorldState = (typeof STATES)[number];
 
 export interface VolumeMetrics {
-  operation(plugin: string, operation: VolumeOperationName, durationMs: number, ok: boolean): void;
+  operation(volume: MeasuredVolume, operation: VolumeOperationName, durationMs: number, ok: boolean): void;
+  /** A volume is there, as files, so long after its pod first asked for it. */
+  mounted(plugin: string, durationMs: number): void;
   /** A volume that an earlier agent left was found again, or could not be read. */
   reconstructed(ok: boolean): void;
   /** Volumes by plugin, read when metrics are asked for. */
@@ -18,6 +35,7 @@ export interface VolumeMetrics {
 
 export const noVolumeMetrics: VolumeMetrics = {
   operation: () => undefined,
+  mounted: () => undefined,
   reconstructed: () => undefined,
   watchTotals: () => undefined,
 };
@@ -29,9 +47,9 @@ export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
     ["volume_plugin", "operation_name", "status", "migrated"],
     OPERATION_BUCKETS,
   );
-  const mounted = registry.histogram(
+  const overall = registry.histogram(
     "volume_operation_total_seconds",
-    "Duration of volume operations that succeeded, as a whole",
+    "Duration of volume operations from end to end",
     ["plugin_name", "operation_name"],
     OPERATION_BUCKETS,
   );
@@ -42,11 +60,12 @@ export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
   const found = registry.counter("reconstruct_volume_operations_total", "Volumes of an earlier agent looked at");
   const notFound = registry.counter("reconstruct_volume_operations_errors_total", "Of these, those not readable");
   return {
-    operation(volume_plugin, operation_name, durationMs, ok) {
-      const status = ok ? "success" : "fail-unknown";
-      durations.observe({ volume_plugin, operation_name, status, migrated: "false" }, durationMs / 1000);
-      if (!ok || operation_name !== "volume_mount") return;
-      mounted.observe({ plugin_name: volume_plugin, operation_name: "overall_volume_mount" }, durationMs / 1000);
+    operation({ plugin, migrated = false }, operation_name, durationMs, ok) {
+      const labels = { volume_plugin: plugin, operation_name, migrated: String(migrated) };
+      durations.observe({ ...labels, status: ok ? "success" : "fail-unknown" }, durationMs / 1000);
+    },
+    mounted(plugin_name, durationMs) {
+      overall.observe({ plugin_name, operation_name: "overall_volume_mount" }, durationMs / 1000);
     },
     reconstructed(ok) {
       found.inc();

@@ -23,12 +23,14 @@ import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../src/shared/contracts/tasks.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
+import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { isRoot, keptEvents, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";
 const GROUP = 4321;
+const plugin = "kubernetes.io/empty-dir";
 
 function deps(jobs: ChangeOwnershipJob[] = []): OwnershipDeps {
   return {
@@ -38,11 +40,12 @@ function deps(jobs: ChangeOwnershipJob[] = []): OwnershipDeps {
     },
     events: keptEvents(),
     clock: new SteppedClock(),
+    metrics: noVolumeMetrics,
   };
 }
 const podOf = (securityContext: PodSecurityContext) => podWith([], { securityContext });
 const change = (directory: string, with_: OwnershipDeps, more: PodSecurityContext = {}, readOnly = false) =>
-  setOwnership(with_, { pod: podOf({ fsGroup: GROUP, ...more }), directory, readOnly, signal: never });
+  setOwnership(with_, { pod: podOf({ fsGroup: GROUP, ...more }), directory, plugin, readOnly, signal: never });
 const modeOf = (path: string): string => (lstatSync(path).mode & 0o7777).toString(8);
 
 /** A volume with one of each. */
@@ -105,7 +108,7 @@ test("no fsGroup, nothing changed; an empty volume needs no pool thread", { skip
   const volume = await temporaryRoot(t);
   const jobs: ChangeOwnershipJob[] = [];
   const before = modeOf(volume);
-  await setOwnership(deps(jobs), { pod: podOf({}), directory: volume, signal: never });
+  await setOwnership(deps(jobs), { pod: podOf({}), directory: volume, plugin, signal: never });
   assert.equal(modeOf(volume), before);
   await change(volume, deps(jobs));
   assert.equal(modeOf(volume), "2770");
@@ -141,7 +144,10 @@ test("a change that takes long is told after 30 s and then every 60 s", { skip }
   const clock = new SteppedClock();
   const events = keptEvents();
   const answers: ((result: ChangeOwnershipResult) => void)[] = [];
-  const slow: OwnershipDeps = { clock, events, changeOwnership: () => new Promise((resolve) => answers.push(resolve)) };
+  const slow: OwnershipDeps = {
+    ...{ clock, events, metrics: noVolumeMetrics },
+    changeOwnership: () => new Promise((resolve) => answers.push(resolve)),
+  };
   const changing = change(volume, slow);
   await until("the first job", () => answers.length === 1);
   clock.step(29_999);
@@ -185,7 +191,7 @@ test("a refusal names the file; an abort ends the change between two parts", { s
     },
   };
   const pod = podOf({ fsGroup: GROUP });
-  await assert.rejects(setOwnership(aborting, { pod, directory: volume, signal: controller.signal }), reason);
+  await assert.rejects(setOwnership(aborting, { pod, directory: volume, plugin, signal: controller.signal }), reason);
 });
 
 test("what was listed and is a link by now is left alone", { skip }, async (t) => {

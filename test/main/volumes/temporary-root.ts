@@ -3,13 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
-import { noEvents, type EventInput, type EventRecorder } from "../../../src/main/events/recorder.js";
+import { noEvents, type EventInput, type EventRecorder, type ObjectEvents } from "../../../src/main/events/recorder.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import {
   createVolumeManager,
   type VolumeManager,
   type VolumeManagerOptions,
 } from "../../../src/main/volumes/volume-manager.js";
+import type { ObjectReference } from "../../../src/shared/api/event.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -51,10 +52,17 @@ export function manager(rootDir: string, more: Partial<VolumeManagerOptions> = {
   return createVolumeManager({ ...options(rootDir), ...more });
 }
 
-/** Keeps what is recorded of pods. */
-export function keptEvents(): EventRecorder & { readonly seen: EventInput[] } {
+/** Keeps what is recorded of pods, and of claims. */
+export function keptEvents(): EventRecorder &
+  ObjectEvents & { readonly seen: EventInput[]; readonly ofObjects: [ObjectReference, EventInput][] } {
   const seen: EventInput[] = [];
-  return { seen, pod: (_pod, event) => void seen.push(event), node: () => undefined };
+  const ofObjects: [ObjectReference, EventInput][] = [];
+  return {
+    ...{ seen, ofObjects },
+    pod: (_pod, event) => void seen.push(event),
+    object: (about, event) => void ofObjects.push([about, event]),
+    node: () => undefined,
+  };
 }
 
 /** A pod whose one container mounts all the volumes. */

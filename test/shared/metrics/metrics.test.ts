@@ -11,7 +11,6 @@ import { standingMetrics } from "../../../src/shared/metrics/standing.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
 import { exponentialBuckets, ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics, watchQueue } from "../../../src/shared/metrics/threads.js";
-import { volumeMetrics } from "../../../src/shared/metrics/volumes.js";
 
 const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
   // As between threads: nothing but data comes out.
@@ -167,19 +166,6 @@ test("what stands at zero is added to what another thread counts", async () => {
     ok(text.split("\n").includes(line), line);
   }
   ok(!text.includes("nodelet_metrics_conflicts"));
-});
-
-test("a volume that is set up has one duration as a whole; a try that failed has none", async () => {
-  const registry = new ThreadRegistry("main");
-  const metrics = volumeMetrics(registry);
-  metrics.operation("kubernetes.io/secret", "volume_mount", 3000, false);
-  metrics.operation("kubernetes.io/secret", "volume_mount", 200, true);
-  metrics.operation("kubernetes.io/secret", "volume_unmount", 200, true);
-  const labels = 'operation_name="overall_volume_mount",plugin_name="kubernetes.io/secret"';
-  deepEqual(
-    (await expose(registry)).filter((line) => /^volume_operation_total_seconds_(sum|count)/.test(line)),
-    [`volume_operation_total_seconds_sum{${labels}} 0.2`, `volume_operation_total_seconds_count{${labels}} 1`],
-  );
 });
 
 describe("process", () => {

@@ -11,6 +11,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { noCsiMetrics } from "../../../src/shared/metrics/csi.js";
+import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
 import type { DriverSpec } from "../../../src/main/volumes/csi/driver-objects.js";
@@ -74,11 +75,16 @@ export async function csiKit(
       clock: systemClock,
       log,
       events,
-      ownership: { changeOwnership: (job) => Promise.resolve(changeOwnership(job)), events, clock: systemClock },
+      metrics: noVolumeMetrics,
+      ownership: {
+        changeOwnership: (job) => Promise.resolve(changeOwnership(job)),
+        ...{ events, clock: systemClock, metrics: noVolumeMetrics },
+      },
       drivers,
       cluster: () => cluster,
       controllerAttaches: true,
       seLinux: false,
+      seLinuxEveryMode: false,
       onInUse: () => undefined,
       ...options,
       ...more,

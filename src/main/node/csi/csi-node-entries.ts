@@ -1,7 +1,24 @@
 // A driver's entry in the CSINode object, and its traces in the Node object. Pure. What is right already comes back as it is.
 import type { CSINode } from "../../../shared/api/objects.js";
 import type { Node } from "../../../shared/api/node.js";
+import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
+
+/** Clouds' own volumes that this node uses by their CSI drivers. */
+export const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
+const MIGRATED = Object.values(MIGRATED_PLUGINS).sort();
+
+/** What the control plane reads before it attaches such a volume by its driver. */
+export function withMigrated(object: CSINode): CSINode {
+  const { annotations = {} } = object.metadata;
+  const announced = (annotations[MIGRATED_ANNOTATION] ?? "").split(",").sort();
+  const wanted = MIGRATED.join(",");
+  if (announced.join(",") === wanted) return object;
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...annotations, [MIGRATED_ANNOTATION]: wanted } },
+  };
+}
 
 const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 

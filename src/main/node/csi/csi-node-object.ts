@@ -8,7 +8,7 @@ import type { CSINode } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
-import { withDriver, withoutDriver } from "./csi-node-entries.js";
+import { withDriver, withMigrated, withoutDriver } from "./csi-node-entries.js";
 
 /** Changes that met another's (constants.tsv: CSI node update retries). */
 const TRIES = 4;
@@ -111,10 +111,10 @@ export class CsiNodeObject {
       throw error;
     });
     if (found === undefined) {
-      await client.create(CSI_NODES, edit(await this.blank(signal)), { signal });
+      await client.create(CSI_NODES, withMigrated(edit(await this.blank(signal))), { signal });
       return;
     }
-    const wanted = edit(found);
+    const wanted = withMigrated(edit(found));
     if (wanted !== found) await client.update(CSI_NODES, wanted, { signal });
   }
 

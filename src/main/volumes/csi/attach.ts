@@ -28,7 +28,6 @@ export async function waitForAttachment(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const { clock, nodeName, controllerAttaches } = context;
-  if (!controllerAttaches) await askForAttachment(context, volume, signal);
   const name = attachmentName(volume.handle, volume.driver, nodeName);
   const deadline = clock.monotonic() + WAIT_MS;
   for (let delayMs = FIRST_LOOK_MS; ; delayMs = nextDelay(delayMs)) {
@@ -59,18 +58,23 @@ export function nextDelay(delayMs: number): number {
   return delayMs < SLOW_FROM_MS ? Math.min(delayMs * 2, SLOW_FROM_MS) : Math.min(delayMs * 1.05, LONGEST_MS);
 }
 
-async function askForAttachment(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<void> {
+/** Where nobody else does. False: it was asked for before. @throws ApiError, ApiConnectionError */
+export async function askForAttachment(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
   const { nodeName } = context;
+  const { attachAs } = volume;
+  const source = attachAs === undefined ? { persistentVolumeName: volume.name } : { inlineVolumeSpec: attachAs };
   const attachment: VolumeAttachment = {
     apiVersion: "storage.k8s.io/v1",
     kind: "VolumeAttachment",
     metadata: { name: attachmentName(volume.handle, volume.driver, nodeName) },
-    spec: { attacher: volume.driver, nodeName, source: { persistentVolumeName: volume.name } },
+    spec: { attacher: volume.driver, nodeName, source },
   };
   try {
     await context.joined().client.create(VOLUME_ATTACHMENTS, attachment, { signal });
+    return true;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 // What the parts of the CSI code share.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
 import type { ClusterObjects } from "../../cluster/port.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
@@ -17,6 +18,7 @@ export interface CsiOptions {
   log: Logger;
   events: EventRecorder;
   ownership: OwnershipDeps;
+  metrics: VolumeMetrics;
   drivers: CsiDrivers;
   /** undefined until the agent has joined the cluster. */
   cluster: () => ClusterObjects | undefined;
@@ -24,6 +26,8 @@ export interface CsiOptions {
   controllerAttaches: boolean;
   /** SELinux is enabled on this node. */
   seLinux: boolean;
+  /** Gate SELinuxMount. */
+  seLinuxEveryMode: boolean;
   /** volumesInUse has changed: the node's status wants to be sent, and volumes wait for that. */
   onInUse(): void;
 }

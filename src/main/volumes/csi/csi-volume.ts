@@ -3,8 +3,11 @@ import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../
 import type { Pod } from "../../../shared/api/pod.js";
 import type { CSIVolumeSource, Volume } from "../../../shared/api/volume.js";
 import { CsiSpecError } from "./errors.js";
-import { ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
+import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
 import type { VolumeLifecycle } from "./vol-data.js";
+
+/** Of a file, in bytes. */
+const NAME_MAX = 255;
 
 export interface CsiVolume {
   driver: string;
@@ -19,6 +22,10 @@ export interface CsiVolume {
   mountOptions: readonly string[];
   accessModes: readonly string[];
   readOnly: boolean;
+  /** The API names it as its cloud's. */
+  migrated?: true;
+  /** Of one that a pod names itself: how whoever attaches it knows it, since no persistent volume says. */
+  attachAs?: PersistentVolume["spec"];
   stageSecret?: SecretRef;
   publishSecret?: SecretRef;
   expandSecret?: SecretRef;
@@ -33,8 +40,18 @@ export function deviceOf(csi: CSIPersistentVolumeSource): { driver: string; hand
   return { driver: csi.driver, handle: csi.volumeHandle };
 }
 
+/** As metrics call whoever mounts its volumes. */
+export function csiPlugin(driver: string): string {
+  return `${CSI_PLUGIN}:${driver}`;
+}
+
 /** @throws CsiSpecError */
-export function persistentVolume(pv: PersistentVolume, csi: CSIPersistentVolumeSource, readOnly: boolean): CsiVolume {
+export function persistentVolume(
+  pv: PersistentVolume,
+  csi: CSIPersistentVolumeSource,
+  readOnly: boolean,
+  migrated = false,
+): CsiVolume {
   const name = checkedName(pv.metadata.name ?? "", csi.driver);
   return {
     driver: csi.driver,
@@ -47,6 +64,7 @@ export function persistentVolume(pv: PersistentVolume, csi: CSIPersistentVolumeS
     mountOptions: pv.spec.mountOptions ?? [],
     accessModes: pv.spec.accessModes ?? [],
     readOnly,
+    ...(migrated ? { migrated: true } : {}),
     ...(csi.nodeStageSecretRef === undefined ? {} : { stageSecret: csi.nodeStageSecretRef }),
     ...(csi.nodePublishSecretRef === undefined ? {} : { publishSecret: csi.nodePublishSecretRef }),
     ...(csi.nodeExpandSecretRef === undefined ? {} : { expandSecret: csi.nodeExpandSecretRef }),
@@ -72,13 +90,12 @@ export function inlineVolume(pod: Pod, volume: Volume, csi: CSIVolumeSource): Cs
   };
 }
 
-/** Both become directories that are later removed. */
+/** Both become directories that are later removed. Names of clouds' volumes have signs that no object's name has. */
 function checkedName(name: string, driver: string): string {
-  for (const word of [specName(name), driver]) {
-    if (/^[A-Za-z0-9]([-A-Za-z0-9._~]*[A-Za-z0-9])?$/.test(word) && !word.includes("..")) continue;
-    throw new CsiSpecError(
-      `${JSON.stringify(word)} can be no name of a volume or driver: letters, digits, '-' and '.'`,
-    );
+  if (!/^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/.test(driver) || driver.includes("..")) {
+    throw new CsiSpecError(`${JSON.stringify(driver)} can be no name of a driver: letters, digits, '-' and '.'`);
   }
-  return name;
+  const word = specName(name);
+  if (/^[^.\p{Cc}][^\p{Cc}]*$/u.test(word) && !word.includes("..") && Buffer.byteLength(word) <= NAME_MAX) return name;
+  throw new CsiSpecError(`${JSON.stringify(word)} can be no name of a volume: it becomes a directory`);
 }

@@ -10,6 +10,7 @@ import { canExpand, expandVolume, type ExpandRequest } from "./expand-volume.js"
 import { csiUsage } from "./volume-stats.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { DevicePlace, HostPlace } from "../place.js";
+import type { DoneBy } from "../plugin.js";
 
 export class CsiVolumes {
   readonly context: CsiContext;
@@ -58,9 +59,9 @@ export class CsiVolumes {
     return this.mounts.republish(request);
   }
 
-  async tearDownMount(uid: string, spec: string): Promise<void> {
+  async tearDownMount(uid: string, spec: string, doneBy?: DoneBy): Promise<void> {
     await this.load();
-    return this.mounts.tearDown(uid, spec, this.ended.signal);
+    return this.mounts.tearDown({ uid, spec, signal: this.ended.signal, doneBy });
   }
 
   async map(request: MapRequest): Promise<DevicePlace> {
@@ -68,9 +69,9 @@ export class CsiVolumes {
     return this.maps.map(request);
   }
 
-  async unmap(uid: string, spec: string): Promise<void> {
+  async unmap(uid: string, spec: string, doneBy?: DoneBy): Promise<void> {
     await this.load();
-    return this.maps.unmap(uid, spec, this.ended.signal);
+    return this.maps.unmap({ uid, spec, signal: this.ended.signal, doneBy });
   }
 
   /** False: the driver has nothing to do on nodes when a volume grows. */

@@ -9,10 +9,13 @@ import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
 import { accessMode, blockCapability } from "./capability.js";
 import type { CsiContext } from "./context.js";
-import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
+import { learnAttachable } from "./learn-attachable.js";
+import type { UndoRequest } from "./mount-volume.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
+import { releaseLoops } from "./release-loops.js";
 import type { Staging } from "./staging.js";
 import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
@@ -42,14 +45,19 @@ export class CsiMaps {
     const { uid } = pod.metadata;
     const user = userKey(uid, volume.spec);
     const places = this.places(uid, volume.spec);
-    const place: DevicePlace = { devicePath: places.podLink, ...(volume.readOnly ? { readOnly: true } : {}) };
+    const place: DevicePlace = {
+      devicePath: places.podLink,
+      volumeName: volume.spec,
+      ...(volume.readOnly ? { readOnly: true } : {}),
+    };
+    learnAttachable(this.context, volume);
     if (this.mapped.has(user)) return place;
     if ((await linkTo(places.podLink)) && (await linkTo(places.globalLink)) && (await isThere(places.publish))) {
       // An earlier agent's work: the global link is made last.
       this.mapped.add(user);
       return place;
     }
-    const wanted = { volume, user, block: volume.spec, steps: STEPS, signal };
+    const wanted = { pod, volume, user, block: volume.spec, steps: STEPS, signal };
     await withDevice(this.context, this.staging, wanted, async (hand, onDisk) => {
       for (const directory of [places.data, places.publishParent, places.globalMap, places.podMap]) {
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
@@ -69,7 +77,7 @@ export class CsiMaps {
   }
 
   /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
-  async unmap(uid: string, spec: string, signal: AbortSignal): Promise<void> {
+  async unmap({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.data);
     const user = userKey(uid, spec);
@@ -81,9 +89,12 @@ export class CsiMaps {
       return;
     }
     const key = deviceKey({ driver: data.driverName, handle: data.volumeHandle });
+    const migrated = this.context.users.get(key)?.migrated === true;
+    doneBy?.({ plugin: csiPlugin(data.driverName), migrated, block: true });
     const { node } = await this.context.drivers.get(data.driverName, signal);
     const undo = async (): Promise<void> => {
       await rm(places.globalLink, { force: true });
+      await releaseLoops(places.publish, signal);
       await node.unpublish({ volumeId: data.volumeHandle, targetPath: places.publish }, signal);
       if (await isThere(places.publish)) {
         throw new CsiStateError(`driver ${data.driverName} unpublished ${key}, but ${places.publish} is still there`);

@@ -7,12 +7,14 @@ import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { HostPlace } from "../place.js";
+import type { DoneBy } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
 import { accessMode, mountCapability } from "./capability.js";
 import type { CsiContext } from "./context.js";
-import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 import { CsiStateError } from "./errors.js";
+import { learnAttachable } from "./learn-attachable.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
@@ -29,7 +31,17 @@ const SET_UP = "MountVolume.SetUp";
 export interface MountRequest {
   pod: Pod;
   volume: CsiVolume;
+  /** As the pod names it. */
+  podVolume?: string;
   signal: AbortSignal;
+}
+
+/** Of a mount or a device: what there is to undo is read from disk. */
+export interface UndoRequest {
+  uid: string;
+  spec: string;
+  signal: AbortSignal;
+  doneBy: DoneBy | undefined;
 }
 
 export class CsiMounts {
@@ -51,13 +63,14 @@ export class CsiMounts {
       volumeName: volume.spec,
       ...(volume.readOnly ? { readOnly: true } : {}),
     };
+    learnAttachable(this.context, volume);
     if (this.published.has(user)) return place;
     if ((await exists(places.ready)) && (await isMountPoint(places.target))) {
       // An earlier agent's work. Not even its driver need be there.
       this.published.add(user);
       return place;
     }
-    await withDevice(this.context, this.staging, { volume, user, steps: STEPS, signal }, async (hand, onDisk) => {
+    await withDevice(this.context, this.staging, { pod, volume, user, steps: STEPS, signal }, async (hand, onDisk) => {
       const asked = (await readVolData(places.directory)) !== undefined;
       await mkdir(places.directory, { recursive: true, mode: POD_DIRECTORY_MODE });
       await this.note(places.directory, volume);
@@ -86,14 +99,14 @@ export class CsiMounts {
     const user = userKey(pod.metadata.uid, volume.spec);
     const spec = await this.context.objects.get(volume.driver);
     if (spec?.requiresRepublish !== true || !this.published.has(user)) return;
-    await withDevice(this.context, this.staging, { volume, user, steps: STEPS, signal }, async (hand) => {
+    await withDevice(this.context, this.staging, { pod, volume, user, steps: STEPS, signal }, async (hand) => {
       // Torn down while this waited for its turn.
       if (this.published.has(user)) await this.publish(request, hand, false);
     });
   }
 
-  /** Idempotent; what there is to undo is read from disk. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
-  async tearDown(uid: string, spec: string, signal: AbortSignal): Promise<void> {
+  /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
+  async tearDown({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.directory);
     const user = userKey(uid, spec);
@@ -105,6 +118,7 @@ export class CsiMounts {
     }
     const { driverName: driver, volumeHandle: handle } = data;
     const key = deviceKey({ driver, handle });
+    doneBy?.({ plugin: csiPlugin(driver), migrated: this.context.users.get(key)?.migrated === true });
     const { node } = await this.context.drivers.get(driver, signal);
     const undo = async (): Promise<void> => {
       await node.unpublish({ volumeId: handle, targetPath: places.target }, signal);
@@ -129,7 +143,9 @@ export class CsiMounts {
     const capabilities = await inStep(STEPS.device, signal, () => node.capabilities(signal));
     const { fsGroup } = pod.spec.securityContext ?? {};
     const driverSetsGroup = capabilities.has(CAPABILITY.VOLUME_MOUNT_GROUP);
-    const seLinux = mountContext(context.seLinux, spec, volume.accessModes, pod);
+    const { accessModes } = volume;
+    const label = { everyMode: context.seLinuxEveryMode, driver: spec, accessModes, pod, volume: request.podVolume };
+    const seLinux = context.seLinux ? mountContext(label) : undefined;
     const capability = mountCapability(accessMode(volume.accessModes, capabilities), {
       fsType: volume.fsType,
       mountFlags: [...volume.mountOptions, ...contextOption(seLinux)],
@@ -144,7 +160,7 @@ export class CsiMounts {
     await inStep(SET_UP, signal, async () => {
       await publish(context, hand, { pod, volume, capability, staged, target, signal, first });
       if (!first || driverSetsGroup || !takesFsGroup(spec, volume)) return;
-      await setOwnership(context.ownership, { pod, directory: target, signal });
+      await setOwnership(context.ownership, { pod, directory: target, plugin: csiPlugin(volume.driver), signal });
     });
   }
 

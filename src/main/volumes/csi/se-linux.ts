@@ -1,8 +1,9 @@
 // The SELinux label that a volume is mounted with as a whole (mount option "context"), instead of relabelling its files.
-// Only where the node has SELinux, the driver says it can, and nobody else has the volume.
+// Only where the node has SELinux, the driver says it can, and no two pods could want different ones.
 import { stat } from "node:fs/promises";
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { DriverSpec } from "./driver-objects.js";
+import { CsiSpecError } from "./errors.js";
 
 /** True when the kernel enforces or watches SELinux. */
 export async function seLinuxEnabled(): Promise<boolean> {
@@ -12,18 +13,46 @@ export async function seLinuxEnabled(): Promise<boolean> {
   );
 }
 
-/** undefined: the volume's files are the runtime's to relabel. */
-export function mountContext(
-  enabled: boolean,
-  driver: DriverSpec | undefined,
-  accessModes: readonly string[],
-  pod: Pod,
-): string | undefined {
-  if (!enabled || driver?.seLinuxMount !== true) return undefined;
-  if (accessModes.length !== 1 || accessModes[0] !== "ReadWriteOncePod") return undefined;
-  const { seLinuxOptions, seLinuxChangePolicy } = pod.spec.securityContext ?? {};
-  if (seLinuxChangePolicy === "Recursive" || seLinuxOptions?.level === undefined) return undefined;
-  const { user = "system_u", level } = seLinuxOptions;
+export interface LabelledMount {
+  /** Gate SELinuxMount: whatever the access mode, not only ReadWriteOncePod. */
+  everyMode: boolean;
+  driver: DriverSpec | undefined;
+  accessModes: readonly string[];
+  pod: Pod;
+  /** As the pod names it; undefined: any of its containers may have it. */
+  volume: string | undefined;
+}
+
+/** undefined: the volume's files are the runtime's to relabel. @throws CsiSpecError for containers that can't share it */
+export function mountContext({ everyMode, driver, accessModes, pod, volume }: LabelledMount): string | undefined {
+  if (driver?.seLinuxMount !== true) return undefined;
+  const onePod = accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod";
+  if (!onePod && !everyMode) return undefined;
+  if (pod.spec.securityContext?.seLinuxChangePolicy === "Recursive") return undefined;
+  const labels = new Set(containersWith(pod, volume).map((container) => labelOf(pod, container)));
+  const [label] = labels;
+  if (labels.size <= 1) return label;
+  if (!onePod) return undefined;
+  const list = [...labels].map((one) => one ?? '""').join(",");
+  throw new CsiSpecError(
+    `multiple SELinux labels found: ${list}; the containers of a pod that share a volume need the same`,
+  );
+}
+
+function containersWith({ spec }: Pod, volume: string | undefined): (Container | undefined)[] {
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  const all: Container[] = [...containers, ...initContainers, ...ephemeralContainers];
+  const found = all.filter(
+    ({ volumeMounts = [] }) => volume === undefined || volumeMounts.some((one) => one.name === volume),
+  );
+  // Before there are containers the pod's own word counts.
+  return found.length === 0 ? [undefined] : found;
+}
+
+function labelOf(pod: Pod, container: Container | undefined): string | undefined {
+  const options = container?.securityContext?.seLinuxOptions ?? pod.spec.securityContext?.seLinuxOptions;
+  if (options?.level === undefined || options.level === "") return undefined;
+  const { user = "system_u", level } = options;
   // Role and type of files are the policy's, whatever the process has.
   return `${user}:object_r:container_file_t:${level}`;
 }

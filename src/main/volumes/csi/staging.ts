@@ -4,11 +4,12 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { isPluginCallError } from "../../../shared/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/plugins/gen/csi.v1.js";
+import { measured } from "../measured.js";
 import { isMountPoint } from "../mounts.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
 import { removeEmpty, removeTree } from "../remove-tree.js";
 import type { CsiContext } from "./context.js";
-import type { CsiVolume } from "./csi-volume.js";
+import { csiPlugin, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
 import { CAPABILITY, type CsiNode } from "./node-port.js";
 import * as paths from "./paths.js";
@@ -144,13 +145,17 @@ export class Staging {
       const { notes, target } = this.places(device);
       device.surelyStaged = false;
       const { node } = await drivers.get(device.driver, signal);
-      if ((await node.capabilities(signal)).has(CAPABILITY.STAGE_UNSTAGE_VOLUME)) {
-        await node.unstage({ volumeId: device.handle, stagingTargetPath: target }, signal);
-      }
-      if (await isMountPoint(target)) {
-        throw new CsiStateError(`driver ${device.driver} unstaged ${key}, but ${target} is still mounted`);
-      }
-      await this.removePlaces(device, notes, target);
+      const { driver, handle, migrated = false, block } = device;
+      const doer = { plugin: csiPlugin(driver), migrated, block: block !== undefined };
+      await measured(this.context, "unmount_device", doer, async () => {
+        if ((await node.capabilities(signal)).has(CAPABILITY.STAGE_UNSTAGE_VOLUME)) {
+          await node.unstage({ volumeId: handle, stagingTargetPath: target }, signal);
+        }
+        if (await isMountPoint(target)) {
+          throw new CsiStateError(`driver ${driver} unstaged ${key}, but ${target} is still mounted`);
+        }
+        await this.removePlaces(device, notes, target);
+      });
       device.staged = false;
     }
     // A pod may have come meanwhile; it waits for its turn, and stages anew.

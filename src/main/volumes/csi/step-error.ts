@@ -23,7 +23,8 @@ export async function inStep<T>(step: string, signal: AbortSignal, work: () => P
   }
 }
 
-function problemText(error: unknown): string {
+/** What a driver said, as Go's gRPC prints it. */
+export function problemText(error: unknown): string {
   if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
   return error instanceof Error ? error.message : String(error);
 }

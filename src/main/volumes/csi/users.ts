@@ -18,6 +18,8 @@ export interface Device {
   staged: boolean;
   /** It has said so, to this agent. */
   surelyStaged: boolean;
+  /** The API has it as its cloud's: as far as this agent's life knows. */
+  migrated?: boolean;
   /** Somebody attaches it to the node; undefined: found on disk, not known. */
   attachable: boolean | undefined;
 }

@@ -1,7 +1,9 @@
 // What comes before a driver is asked to give a volume to a pod: who may use it, that it is attached, and its driver.
-import { waitForAttachment } from "./attach.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import { measured } from "../measured.js";
+import { askForAttachment, waitForAttachment } from "./attach.js";
 import type { CsiContext } from "./context.js";
-import { deviceKey, type CsiVolume } from "./csi-volume.js";
+import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 import { CsiSpecError } from "./errors.js";
 import type { CsiNode } from "./node-port.js";
@@ -17,6 +19,9 @@ export interface DeviceInHand {
   publishContext: Readonly<Record<string, string>>;
 }
 
+/** Where nobody else attaches. */
+const ATTACH = "AttachVolume.Attach";
+
 export interface DeviceSteps {
   attach: string;
   device: string;
@@ -30,10 +35,10 @@ export interface DeviceSteps {
 export async function withDevice<T>(
   context: CsiContext,
   staging: Staging,
-  request: { volume: CsiVolume; user: string; block?: string; steps: DeviceSteps; signal: AbortSignal },
+  request: { pod: Pod; volume: CsiVolume; user: string; block?: string; steps: DeviceSteps; signal: AbortSignal },
   work: (hand: DeviceInHand, onDisk: (noted: boolean) => void) => Promise<T>,
 ): Promise<T> {
-  const { volume, user, steps, signal } = request;
+  const { pod, volume, user, steps, signal } = request;
   const { objects, users, drivers, locks } = context;
   const spec = await objects.get(volume.driver);
   checkLifecycle(volume, spec);
@@ -48,10 +53,11 @@ export async function withDevice<T>(
   try {
     let publishContext: Readonly<Record<string, string>> = {};
     if (device !== undefined) {
+      if (volume.migrated === true) device.migrated = true;
       device.attachable = spec?.attachRequired !== false;
       if (device.attachable) {
         context.onInUse();
-        publishContext = await inStep(steps.attach, signal, () => waitForAttachment(context, volume, signal));
+        publishContext = await attached(context, { pod, volume, step: steps.attach, signal });
       }
     }
     const { node } = await inStep(steps.device, signal, () => drivers.get(volume.driver, signal));
@@ -61,6 +67,29 @@ export async function withDevice<T>(
     if (!noted) staging.release(key, user);
     throw error;
   }
+}
+
+/** Resolves to what the attacher has for the driver. */
+async function attached(
+  context: CsiContext,
+  { pod, volume, step, signal }: { pod: Pod; volume: CsiVolume; step: string; signal: AbortSignal },
+): Promise<Readonly<Record<string, string>>> {
+  const doer = { plugin: csiPlugin(volume.driver), migrated: volume.migrated === true };
+  if (context.controllerAttaches) {
+    return measured(context, "verify_controller_attached_volume", doer, () =>
+      inStep(step, signal, () => waitForAttachment(context, volume, signal)),
+    );
+  }
+  if (!(await inStep(ATTACH, signal, () => askForAttachment(context, volume, signal)))) {
+    return inStep(step, signal, () => waitForAttachment(context, volume, signal));
+  }
+  const found = await measured(context, "volume_attach", doer, () =>
+    inStep(ATTACH, signal, () => waitForAttachment(context, volume, signal)),
+  );
+  // Upstream's message ends in a blank.
+  const message = `${ATTACH} succeeded for volume "${volume.name}" `;
+  context.events.pod(pod, { type: "Normal", reason: "SuccessfulAttachVolume", message });
+  return found;
 }
 
 /** @throws CsiSpecError */

@@ -52,7 +52,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
         if (!complete) await ownMounts.make(meta, backing.intent, backing.data);
         // mkdir's mode is cut by the umask.
         await chmod(directory, backing?.mode ?? MODE);
-        await setOwnership(ownership, { pod, directory, signal });
+        await setOwnership(ownership, { pod, directory, plugin: NAME, signal });
         await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
         await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
       } catch (error) {

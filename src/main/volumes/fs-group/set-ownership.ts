@@ -6,7 +6,9 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/fs/group-mode.js";
 import type { EventRecorder } from "../../events/recorder.js";
+import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
 import { VolumeOwnershipError } from "../errors.js";
+import { measured } from "../measured.js";
 
 /** Reports of a change that takes long (constants.tsv). */
 const FIRST_REPORT_MS = 30_000;
@@ -22,11 +24,14 @@ export interface OwnershipDeps {
   changeOwnership(job: ChangeOwnershipJob, signal: AbortSignal): Promise<ChangeOwnershipResult>;
   events: EventRecorder;
   clock: Clock;
+  metrics: VolumeMetrics;
 }
 
 export interface OwnershipRequest {
   pod: Pod;
   directory: string;
+  /** As metrics have it. */
+  plugin: string;
   /** The group may read only. */
   readOnly?: boolean;
   /** Whatever fsGroupChangePolicy says: it does not count for what the agent writes itself. */
@@ -36,9 +41,15 @@ export interface OwnershipRequest {
 
 /** Nothing to do for a pod without fsGroup. @throws VolumeOwnershipError, or the signal's reason */
 export async function setOwnership(deps: OwnershipDeps, request: OwnershipRequest): Promise<void> {
-  const { pod, directory, readOnly = false, always = false } = request;
-  const { fsGroup, fsGroupChangePolicy = "Always" } = pod.spec.securityContext ?? {};
+  const { fsGroup } = request.pod.spec.securityContext ?? {};
   if (fsGroup === undefined) return;
+  const doer = { plugin: request.plugin };
+  await measured(deps, "volume_apply_access_control", doer, () => giveTo(deps, request, fsGroup));
+}
+
+async function giveTo(deps: OwnershipDeps, request: OwnershipRequest, fsGroup: number): Promise<void> {
+  const { pod, directory, readOnly = false, always = false } = request;
+  const { fsGroupChangePolicy = "Always" } = pod.spec.securityContext ?? {};
   const stats = await stat(directory);
   if (!always && fsGroupChangePolicy === "OnRootMismatch" && belongsToGroup(stats, fsGroup, readOnly)) return;
   if (!(await isEmpty(directory))) await changeContent(deps, request, fsGroup);

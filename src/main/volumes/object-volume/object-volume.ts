@@ -73,7 +73,8 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       clock,
       fresh,
       ...(grouped && {
-        beforeVisible: () => setOwnership(ownership, { pod, directory, readOnly: true, always: true, signal }),
+        beforeVisible: () =>
+          setOwnership(ownership, { pod, directory, plugin: kind.name, readOnly: true, always: true, signal }),
       }),
     });
     written.set(directory, payload);

@@ -5,12 +5,15 @@ import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/api/objects.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
+import { migratedVolume } from "../csi/migration/translate.js";
 
 export interface BoundClaim {
   claim: PersistentVolumeClaim;
   pv: PersistentVolume;
   /** The pod asks for the volume to be read-only. */
   readOnly: boolean;
+  /** The API has it as its cloud's; here it is its CSI driver's. */
+  migrated: boolean;
 }
 
 /** The claim cannot be used, yet or at all; the words are upstream's. */
@@ -40,10 +43,12 @@ export async function boundClaim(
     if (claim.metadata.deletionTimestamp !== undefined) throw new ClaimError("PVC is being deleted");
     const pvName = claim.spec?.volumeName ?? "";
     if (claim.status?.phase !== "Bound" || pvName === "") throw new ClaimError("PVC is not bound");
-    const pv = await read(`PV ${pvName}`, () => client.get(PERSISTENT_VOLUMES, { name: pvName }, { signal }));
+    const found = await read(`PV ${pvName}`, () => client.get(PERSISTENT_VOLUMES, { name: pvName }, { signal }));
+    const migrated = migratedVolume(found);
+    const pv = migrated ?? found;
     checkBinding(pv, claim);
     checkMode(pod, volume, pv);
-    return { claim, pv, readOnly: source?.readOnly === true };
+    return { claim, pv, readOnly: source?.readOnly === true, migrated: migrated !== undefined };
   } catch (error) {
     signal.throwIfAborted();
     const text = error instanceof Error ? error.message : String(error);

@@ -1,93 +1,142 @@
 // A claim whose volume has grown: the driver grows the file system on the node, and the claim's status is told.
 // What must hold: the claim shows the new size only after the driver has said so; a size that cannot be had is not asked
 // for again until another one is.
+import { readlink } from "node:fs/promises";
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";
+import type { ObjectReference } from "../../../shared/api/event.js";
+import type { Quantity } from "../../../shared/api/meta.js";
 import type { PersistentVolumeClaim } from "../../../shared/api/objects.js";
-import { compareQuantities, value } from "../../../shared/api/quantity.js";
+import { value } from "../../../shared/api/quantity.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
 import { isPluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
 import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
-import type { EventRecorder } from "../../events/recorder.js";
-import { persistentVolume } from "../csi/csi-volume.js";
+import type { EventInput, EventRecorder, ObjectEvents } from "../../events/recorder.js";
+import { csiPlugin, deviceKey, persistentVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { problemText } from "../csi/step-error.js";
 import { VolumeStepError } from "../errors.js";
+import { measured } from "../measured.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
 import { isBlock, type BoundClaim } from "./claim.js";
+import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
+const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";
 /** The size asked for can't be had: another try would be as vain. */
 const INFEASIBLE: ReadonlySet<number> = new Set([STATUS.INVALID_ARGUMENT, STATUS.OUT_OF_RANGE, STATUS.NOT_FOUND]);
 const TRIES = 3;
-
-type Status = NonNullable<PersistentVolumeClaim["status"]>;
 
 export interface ExpandClaim {
   pod: Pod;
   bound: BoundClaim;
   place: VolumePlace;
+  /** The pod has the volume already. */
+  online: boolean;
   signal: AbortSignal;
 }
 
+export interface VolumeExpansionDeps {
+  nodeName: string;
+  cluster: ClusterAccess;
+  csi: () => Promise<CsiVolumes>;
+  events: EventRecorder & ObjectEvents;
+  clock: Clock;
+  metrics: VolumeMetrics;
+}
+
 export class VolumeExpansion {
-  constructor(
-    private readonly deps: {
-      nodeName: string;
-      cluster: ClusterAccess;
-      csi: () => Promise<CsiVolumes>;
-      events: EventRecorder;
-    },
-  ) {}
+  /** By volume: the size that it has on this node. */
+  private readonly sizes = new Map<string, Quantity>();
+  /** By volume: the size that it can't have while it is here. */
+  private readonly vain = new Map<string, Quantity>();
+
+  constructor(private readonly deps: VolumeExpansionDeps) {}
+
+  /** To be called before a pod gets the volume: one that was not on this node has the size that its claim shows. */
+  async arrives({ pv, claim }: BoundClaim): Promise<void> {
+    const { csi } = pv.spec;
+    if (csi === undefined) return;
+    const { users } = (await this.deps.csi()).context;
+    for (const key of this.sizes.keys()) {
+      if ((users.get(key)?.users.size ?? 0) > 0) continue;
+      this.sizes.delete(key);
+      this.vain.delete(key);
+    }
+    const key = deviceKey({ driver: csi.driver, handle: csi.volumeHandle });
+    if (!this.sizes.has(key)) this.sizes.set(key, claim.status?.capacity?.["storage"] ?? "0");
+  }
 
   /** Nothing to do for a claim that shows its volume's size. @throws VolumeStepError, or the signal's reason */
-  async expand({ pod, bound, place, signal }: ExpandClaim): Promise<void> {
-    const { pv, claim, readOnly } = bound;
+  async expand({ pod, bound, place, online, signal }: ExpandClaim): Promise<void> {
+    const { pv, claim, readOnly, migrated } = bound;
     const { csi } = pv.spec;
-    const wanted = pv.spec.capacity?.["storage"];
-    const shown = claim.status?.capacity?.["storage"];
-    if (csi === undefined || wanted === undefined || shown === undefined || isImagePlace(place)) return;
-    if (compareQuantities(shown, wanted) >= 0) return;
-    if (claim.status?.allocatedResourceStatuses?.["storage"] === "NodeResizeInfeasible") return;
+    if (csi === undefined || isImagePlace(place)) return;
+    const key = deviceKey({ driver: csi.driver, handle: csi.volumeHandle });
+    const growth = growthOf(claim, pv, this.sizes.get(key));
+    if (growth === undefined || this.vain.get(key) === growth.size) return;
     const name = pv.metadata.name ?? "";
-    const { events, nodeName } = this.deps;
+    const { nodeName } = this.deps;
     if (readOnly) {
       const message = `${STEP} failed for volume "${name}" requested read-only file system`;
-      events.pod(pod, { type: "Warning", reason: "FileSystemResizeFailed", message });
+      this.tell(pod, claim, { type: "Warning", reason: "FileSystemResizeFailed", message });
+      this.vain.set(key, growth.size);
       return;
     }
-    const path = isDevicePlace(place) ? place.devicePath : place.hostPath;
-    const volume = persistentVolume(pv, csi, readOnly);
+    // Of a device the driver knows only what it has made itself.
+    const path = isDevicePlace(place) ? await readlink(place.devicePath) : place.hostPath;
+    const volume = persistentVolume(pv, csi, readOnly, migrated);
     try {
       const volumes = await this.deps.csi();
       if (!(await volumes.canExpand(volume, signal))) return;
-      await this.mark(claim, () => resizing("NodeResizeInProgress"), signal);
-      await volumes.expand({ volume, path, block: isBlock(pv), bytes: value(wanted), signal });
-      await this.mark(claim, (status) => grown(status, wanted), signal);
+      let current = claim;
+      if (growth.tracked && !growth.shown) current = await this.mark(current, () => inProgress(), signal);
+      const request = { volume, path, block: isBlock(pv), bytes: value(growth.size), signal };
+      const doer = { plugin: csiPlugin(csi.driver), migrated };
+      await measured(this.deps, "volume_fs_resize", doer, () => volumes.expand(request));
+      if (!growth.shown) await this.mark(current, (status) => grown(status, growth.size), signal);
+      this.sizes.set(key, growth.size);
     } catch (error) {
       signal.throwIfAborted();
-      const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
-      const problem = error instanceof Error ? error.message : String(error);
-      const event = {
-        reason: "VolumeResizeFailed" as const,
-        message: `${STEP} failed for volume "${name}" : ${problem}`,
-      };
-      if (!infeasible) throw new VolumeStepError(pod, name, problem, event, { cause: error });
-      // The volume serves as it is.
-      events.pod(pod, { type: "Warning", ...event });
-      await this.mark(claim, () => resizing("NodeResizeInfeasible"), signal);
+      await this.failed({ pod, bound, key, growth, online, signal }, error);
       return;
     }
     const message = `${STEP} succeeded for volume "${name}" ${nodeName}`;
-    events.pod(pod, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
+    this.tell(pod, claim, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
+  }
+
+  /** The volume serves as it is, where another try is vain. @throws VolumeStepError where it is not */
+  private async failed({ pod, bound, key, growth, online, signal }: FailedGrowth, error: unknown): Promise<void> {
+    const { claim, pv } = bound;
+    const name = pv.metadata.name ?? "";
+    const problem = problemText(error);
+    const message = `${online ? ONLINE_STEP : STEP} failed for volume "${name}" : ${problem}`;
+    const event = { reason: "VolumeResizeFailed" as const, message };
+    const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
+    if (growth.tracked && !growth.shown && isPluginCallError(error) && !error.uncertain) {
+      const now = new Date(this.deps.clock.now()).toISOString().replace(/\.\d{3}Z$/, "Z");
+      await this.mark(claim, (status) => failed(status, { problem, infeasible, now }), signal);
+    }
+    const busy = isPluginCallError(error) && error.code === STATUS.FAILED_PRECONDITION;
+    if (!busy && !infeasible) throw new VolumeStepError(pod, name, problem, event, { cause: error });
+    this.vain.set(key, growth.size);
+    this.deps.events.pod(pod, { type: "Warning", ...event });
+  }
+
+  private tell(pod: Pod, claim: PersistentVolumeClaim, event: Omit<EventInput, "container">): void {
+    this.deps.events.pod(pod, event);
+    this.deps.events.object(referenceTo(claim), event);
   }
 
   /** On the claim as it is by then: others write to it too. */
   private async mark(
     claim: PersistentVolumeClaim,
-    edit: (status: Status) => Record<string, unknown>,
+    edit: (status: ClaimStatus) => Record<string, unknown>,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<PersistentVolumeClaim> {
     const { client } = joined(this.deps.cluster);
     const { name = "", namespace = "" } = claim.metadata;
     let current = claim;
@@ -99,8 +148,7 @@ export class VolumeExpansion {
       };
       try {
         const options = { subresource: "status", type: "merge" as const, signal };
-        await client.patch(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, body, options);
-        return;
+        return await client.patch(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, body, options);
       } catch (error) {
         if (!isConflict(error) || tried >= TRIES) throw error;
         current = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { signal });
@@ -109,16 +157,12 @@ export class VolumeExpansion {
   }
 }
 
-function resizing(state: string): Record<string, unknown> {
-  return { allocatedResourceStatuses: { storage: state } };
+interface FailedGrowth extends Pick<ExpandClaim, "pod" | "bound" | "online" | "signal"> {
+  key: string;
+  growth: NonNullable<ReturnType<typeof growthOf>>;
 }
 
-/** Merge patch of the status once the file system has grown. */
-export function grown(status: Status, size: string | number): Record<string, unknown> {
-  const conditions = status.conditions?.filter(({ type }) => type !== "FileSystemResizePending" && type !== "Resizing");
-  return {
-    capacity: { storage: size },
-    ...(conditions === undefined ? {} : { conditions }),
-    allocatedResourceStatuses: { storage: null },
-  };
+function referenceTo({ metadata }: PersistentVolumeClaim): ObjectReference {
+  const { name = "", namespace = "", uid = "" } = metadata;
+  return { kind: "PersistentVolumeClaim", apiVersion: "v1", namespace, name, uid };
 }

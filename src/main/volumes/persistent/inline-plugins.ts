@@ -1,48 +1,71 @@
-// Volumes that a pod names itself: a CSI driver's that lives as long as the pod, and nfs. Loaded with the first of them.
+// Volumes that a pod names itself: a CSI driver's that lives as long as the pod, and a cloud's that a CSI driver serves.
+// Loaded with the first of them.
 import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
-import { inlineVolume, type CsiVolume } from "../csi/csi-volume.js";
+import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { CsiSpecError } from "../csi/errors.js";
+import type { MigratedField } from "../csi/migrated-plugins.js";
+import { migratedInline } from "../csi/migration/translate.js";
 import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
-import { told } from "./persistent-plugin.js";
+import { told } from "./told.js";
+
+export const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 
 export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: ClusterAccess): VolumePlugin {
-  const inline = ({ pod, volume }: SetUpRequest): CsiVolume => {
+  const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {
     joined(cluster);
-    return inlineVolume(pod, volume, volume.csi ?? { driver: "" });
+    const source = volume.csi ?? { driver: "" };
+    doneBy?.({ plugin: csiPlugin(source.driver) });
+    return inlineVolume(pod, volume, source);
   };
   return {
     name: CSI_PLUGIN,
     source: "csi",
-    setUp: (request) =>
-      told(request, async () => {
-        const { pod, signal } = request;
-        return (await csi()).setUpMount({ pod, volume: inline(request), signal });
-      }),
-    refresh: (request) =>
-      told(request, async () => {
-        const { pod, signal } = request;
-        await (await csi()).republish({ pod, volume: inline(request), signal });
-      }),
-    // Of claims too: what is on disk does not tell.
-    tearDown: async (uid, spec) => (await csi()).tearDownMount(uid, spec),
-    unmapDevice: async (uid, spec) => (await csi()).unmap(uid, spec),
-  };
-}
-
-export function nfsPlugin(nfs: NfsVolumes): VolumePlugin {
-  return {
-    name: NFS_PLUGIN,
-    source: "nfs",
+    indirect: true,
     setUp: (request) =>
       told(request, async () => {
         const { pod, volume, signal } = request;
-        const source = volume.nfs ?? { server: "", path: "" };
-        const readOnly = source.readOnly === true;
-        return nfs.setUp({ uid: pod.metadata.uid, name: volume.name, nfs: source, readOnly, mountOptions: [], signal });
+        return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),
-    tearDown: (uid, name) => nfs.tearDown(uid, name),
+    refresh: (request) =>
+      told(request, async () => {
+        const { pod, volume, signal } = request;
+        await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
+      }),
+    // Of claims too: what is on disk does not tell.
+    tearDown: async (uid, spec, doneBy) => (await csi()).tearDownMount(uid, spec, doneBy),
+    unmapDevice: async (uid, spec, doneBy) => (await csi()).unmap(uid, spec, doneBy),
+  };
+}
+
+/** What is on disk of it is a CSI volume like any other. */
+export function migratedPlugin(
+  source: MigratedField,
+  csi: () => Promise<CsiVolumes>,
+  cluster: ClusterAccess,
+): VolumePlugin {
+  const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {
+    joined(cluster);
+    const pv = migratedInline(pod, volume);
+    if (pv?.spec.csi === undefined) throw new CsiSpecError(`the volume has no ${source}`);
+    doneBy?.({ plugin: csiPlugin(pv.spec.csi.driver), migrated: true });
+    return { ...persistentVolume(pv, pv.spec.csi, pv.spec.csi.readOnly === true, true), attachAs: pv.spec };
+  };
+  return {
+    name: MIGRATED_PLUGIN,
+    source,
+    indirect: true,
+    setUp: (request) =>
+      told(request, async () => {
+        const { pod, volume, signal } = request;
+        return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
+      }),
+    refresh: (request) =>
+      told(request, async () => {
+        const { pod, volume, signal } = request;
+        await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
+      }),
   };
 }

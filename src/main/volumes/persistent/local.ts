@@ -51,7 +51,7 @@ export class LocalVolumes {
     const hostPath = await this.mounted.setUp({ uid, name, source: path, options, signal });
     if (!readOnly) {
       await this.warnOfOtherGroup(pod, pv, stats.gid);
-      await setOwnership(this.ownership, { pod, directory: hostPath, signal });
+      await setOwnership(this.ownership, { pod, directory: hostPath, plugin: LOCAL_PLUGIN, signal });
     }
     return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
   }
@@ -65,7 +65,8 @@ export class LocalVolumes {
     const path = checkedPath(pv);
     if (!(await stat(path)).isBlockDevice()) throw new LocalVolumeError(`local volume ${path} is no block device`);
     const directory = this.linksOf(pod.metadata.uid);
-    const devicePath = `${directory}/${pv.metadata.name ?? ""}`;
+    const volumeName = pv.metadata.name ?? "";
+    const devicePath = `${directory}/${volumeName}`;
     await mkdir(directory, { recursive: true, mode: paths.POD_DIRECTORY_MODE });
     const known = await readlink(devicePath).catch((error: unknown) => {
       if (errorCode(error) === "ENOENT") return undefined;
@@ -75,7 +76,7 @@ export class LocalVolumes {
       await rm(devicePath, { force: true });
       await symlink(path, devicePath);
     }
-    return { devicePath, ...(readOnly ? { readOnly: true } : {}) };
+    return { devicePath, volumeName, ...(readOnly ? { readOnly: true } : {}) };
   }
 
   async unmap(uid: string, name: string): Promise<void> {

@@ -1,23 +1,26 @@
 // What does the work behind claims and CSI volumes, put together. Loaded with the first of them.
 import { volumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
+import { volumeMetrics } from "../../../shared/metrics/volumes.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
 import type { CsiDrivers } from "../csi/drivers.js";
+import { MIGRATED_FIELDS, type MigratedField } from "../csi/migrated-plugins.js";
 import { seLinuxEnabled } from "../csi/se-linux.js";
 import { deviceOf } from "../csi/csi-volume.js";
 import { isDevicePlace, isImagePlace } from "../place.js";
 import type { VolumePlugin } from "../plugin.js";
 import { ClaimStats } from "./claim-stats.js";
 import { VolumeExpansion } from "./expand.js";
-import { inlineCsiPlugin, nfsPlugin } from "./inline-plugins.js";
+import { inlineCsiPlugin, migratedPlugin } from "./inline-plugins.js";
 import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
 import { NfsVolumes } from "./nfs.js";
+import { nfsPlugin } from "./nfs-plugin.js";
 import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
 import type { PersistentVolumesOptions } from "./persistent-volumes.js";
 
 export interface Parts {
   csi: CsiVolumes;
   stats: ClaimStats;
-  plugins: Record<"claim" | "ephemeral" | "csi" | "nfs" | "local", VolumePlugin>;
+  plugins: Record<"claim" | "ephemeral" | "csi" | "nfs" | "local" | MigratedField, VolumePlugin>;
 }
 
 export interface PartsOptions extends PersistentVolumesOptions {
@@ -27,8 +30,9 @@ export interface PartsOptions extends PersistentVolumesOptions {
 
 export async function makeParts(options: PartsOptions): Promise<Parts> {
   const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
-  const ownership = { changeOwnership: options.changeOwnership, events, clock };
-  const volumes = new CsiVolumes({ ...options, ownership, seLinux: await seLinuxEnabled() });
+  const metrics = volumeMetrics(options.registry);
+  const ownership = { changeOwnership: options.changeOwnership, events, clock, metrics };
+  const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux: await seLinuxEnabled() });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
   const stats = new ClaimStats({
     ...options,
@@ -38,7 +42,7 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
   });
   const local = new LocalVolumes(rootDir, ownership, events);
   const nfs = new NfsVolumes(rootDir);
-  const expansion = new VolumeExpansion({ nodeName, cluster, csi, events });
+  const expansion = new VolumeExpansion({ nodeName, cluster, csi, events, clock, metrics });
   const onBound: PersistentPluginDeps["onBound"] = (pod, volume, { claim, pv }, place) => {
     // Of a device nothing is known but its size, and a path of the node is the node's.
     if (isImagePlace(place) || isDevicePlace(place) || pv.spec.hostPath !== undefined) return;
@@ -54,11 +58,12 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
   const deps = { nodeName, cluster, csi, local, nfs, expansion, onBound };
   const forgetting = (plugin: VolumePlugin): VolumePlugin => ({
     ...plugin,
-    tearDown: async (uid, name) => {
+    tearDown: async (uid, name, doneBy) => {
       stats.forget(uid, name);
-      await plugin.tearDown?.(uid, name);
+      await plugin.tearDown?.(uid, name, doneBy);
     },
   });
+  const migrated = MIGRATED_FIELDS.map((field) => [field, migratedPlugin(field, csi, cluster)] as const);
   return {
     csi: volumes,
     stats,
@@ -66,7 +71,8 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
       claim: persistentPlugin(deps, "persistentVolumeClaim"),
       ephemeral: persistentPlugin(deps, "ephemeral"),
       csi: forgetting(inlineCsiPlugin(csi, cluster)),
-      nfs: forgetting(nfsPlugin(nfs)),
+      ...(Object.fromEntries(migrated) as Record<MigratedField, VolumePlugin>),
+      nfs: forgetting(nfsPlugin(rootDir, nfs)),
       local: forgetting({
         name: LOCAL_PLUGIN,
         source: "",

@@ -1,24 +1,22 @@
 // Volumes behind claims: finds the persistent volume, checks that it can be used here and as the pod wants it, and hands it
 // to whoever mounts its kind. Loaded with the first pod that has a claim.
-import type { PersistentVolume } from "../../../shared/api/objects.js";
+import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
-import { persistentVolume } from "../csi/csi-volume.js";
+import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
-import { isAttachLimit } from "../csi/errors.js";
-import { isCsiStep } from "../csi/step-error.js";
-import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
+import { VolumeSetUpError } from "../errors.js";
 import { hostPathPlugin } from "../host-path/plugin.js";
 import type { VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { notReady } from "../world/wait-for-volumes.js";
-import { boundClaim, isBlock, isClaimError, type BoundClaim } from "./claim.js";
+import { boundClaim, isBlock, type BoundClaim } from "./claim.js";
 import type { VolumeExpansion } from "./expand.js";
-import type { LocalVolumes } from "./local.js";
-import type { NfsVolumes } from "./nfs.js";
+import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
+import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
+import { stepError, told } from "./told.js";
 
 export const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
@@ -41,15 +39,17 @@ export function persistentPlugin(
   return {
     name: CLAIM_PLUGIN,
     source,
+    indirect: true,
     async setUp(request) {
       const { pod, volume, signal } = request;
       return told(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         checkAffinity(deps, pod, volume, bound.pv);
+        await deps.expansion.arrives(bound);
         const place = await mountOf(request, bound);
         deps.onBound(pod, volume, bound, place);
-        await deps.expansion.expand({ pod, bound, place, signal });
+        await deps.expansion.expand({ pod, bound, place, online: false, signal });
         return place;
       });
     },
@@ -61,32 +61,39 @@ export function persistentPlugin(
         const { csi } = bound.pv.spec;
         if (csi === undefined) return;
         const volumes = await deps.csi();
-        const csiVolume = persistentVolume(bound.pv, csi, bound.readOnly);
-        if (!isBlock(bound.pv)) await volumes.republish({ pod, volume: csiVolume, signal });
+        if (!isBlock(bound.pv))
+          await volumes.republish({ pod, volume: csiOf(bound, csi), podVolume: volume.name, signal });
         const place = await mountOf(request, bound);
-        await deps.expansion.expand({ pod, bound, place, signal });
+        await deps.expansion.expand({ pod, bound, place, online: true, signal });
       });
     },
   };
 
-  async function mountOf({ pod, volume, signal }: SetUpRequest, { pv, readOnly }: BoundClaim): Promise<VolumePlace> {
+  async function mountOf(request: SetUpRequest, bound: BoundClaim): Promise<VolumePlace> {
+    const { pod, volume, signal } = request;
+    const { pv, readOnly, migrated } = bound;
     const { csi, local, nfs } = pv.spec;
     const name = pv.metadata.name ?? "";
+    const doneBy = (plugin: string): void => request.doneBy?.({ plugin, migrated, block: isBlock(pv) });
     if (csi !== undefined) {
-      const request = { pod, volume: persistentVolume(pv, csi, readOnly), signal };
+      doneBy(csiPlugin(csi.driver));
+      const wanted = { pod, volume: csiOf(bound, csi), podVolume: volume.name, signal };
       const volumes = await deps.csi();
-      return isBlock(pv) ? volumes.map(request) : volumes.setUpMount(request);
+      return isBlock(pv) ? volumes.map(wanted) : volumes.setUpMount(wanted);
     }
     if (local !== undefined) {
-      const request = { pod, pv, readOnly, signal };
-      return isBlock(pv) ? deps.local.map(request) : deps.local.setUp(request);
+      doneBy(LOCAL_PLUGIN);
+      const wanted = { pod, pv, readOnly, signal };
+      return isBlock(pv) ? deps.local.map(wanted) : deps.local.setUp(wanted);
     }
     if (nfs !== undefined && !isBlock(pv)) {
+      doneBy(NFS_PLUGIN);
       const { uid } = pod.metadata;
       const { mountOptions = [] } = pv.spec;
       return deps.nfs.setUp({ uid, name, nfs, readOnly: readOnly || nfs.readOnly === true, mountOptions, signal });
     }
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
+      doneBy(hostPath.name);
       const { path, type } = pv.spec.hostPath;
       const source = { name: volume.name, hostPath: { path, ...(type === undefined ? {} : { type }) } };
       const place = await hostPath.setUp({ pod, volume: source as Volume, signal });
@@ -101,6 +108,10 @@ export function persistentPlugin(
   }
 }
 
+function csiOf({ pv, readOnly, migrated }: BoundClaim, csi: CSIPersistentVolumeSource): CsiVolume {
+  return persistentVolume(pv, csi, readOnly, migrated);
+}
+
 function checkAffinity(
   { cluster, nodeName }: PersistentPluginDeps,
   pod: Pod,
@@ -111,41 +122,4 @@ function checkAffinity(
   const problem = affinityProblem(pv, { name: nodeName, labels });
   if (problem === undefined) return;
   throw stepError(pod, volume, "MountVolume.NodeAffinity check", pv.metadata.name ?? "", problem);
-}
-
-/** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
-export async function told<T>(
-  { pod, volume, signal }: SetUpRequest,
-  work: (named: (name: string) => void) => Promise<T>,
-): Promise<T> {
-  let { name } = volume;
-  try {
-    return await work((known) => (name = known));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof VolumeSetUpError) throw error;
-    if (isClaimError(error)) {
-      const { message } = notReady([volume.name], [volume.name], error.message, error);
-      throw new VolumeStepError(pod, volume.name, error.message, { reason: "FailedMount", message }, { cause: error });
-    }
-    if (isCsiStep(error) && isAttachLimit(error.cause)) {
-      const reason = "VolumeAttachmentLimitExceeded";
-      throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
-    }
-    const problem = error instanceof Error ? error.message : String(error);
-    throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
-  }
-}
-
-function stepError(
-  pod: Pod,
-  volume: Volume,
-  step: string,
-  name: string,
-  problem: string,
-  cause?: unknown,
-): VolumeStepError {
-  const reason: StepEvent["reason"] = step.startsWith("MapVolume") ? "FailedMapVolume" : "FailedMount";
-  const message = `${step} failed for volume "${name}" : ${problem}`;
-  return new VolumeStepError(pod, volume.name, problem, { reason, message }, { cause });
 }

@@ -5,9 +5,10 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ClusterAccess } from "../../cluster/port.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder, ObjectEvents } from "../../events/recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
+import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";
 import { csiRoot } from "../csi/paths.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { lazyPlugin } from "../lazy-plugin.js";
@@ -20,7 +21,7 @@ export interface PersistentVolumesOptions {
   nodeName: string;
   clock: Clock;
   log: Logger;
-  events: EventRecorder;
+  events: EventRecorder & ObjectEvents;
   changeOwnership: OwnershipDeps["changeOwnership"];
   cluster: ClusterAccess;
   /** enableControllerAttachDetach. */
@@ -29,6 +30,8 @@ export interface PersistentVolumesOptions {
   statsPeriodMs: number;
   /** Gate CSIVolumeHealth. */
   volumeHealth: boolean;
+  /** Gate SELinuxMount. */
+  seLinuxEveryMode: boolean;
   registry: ThreadRegistry;
 }
 
@@ -41,12 +44,16 @@ export class PersistentVolumes {
 
   constructor(private readonly options: PersistentVolumesOptions) {
     this.drivers = new CsiDrivers(options.clock);
-    const plugin = (name: string, source: string, key: keyof Parts["plugins"]): VolumePlugin =>
-      lazyPlugin({ name, source, load: async () => (await this.load()).plugins[key] });
+    const plugin = (name: string, source: string, key: keyof Parts["plugins"], indirect = false): VolumePlugin =>
+      lazyPlugin({
+        ...{ name, source, ...(indirect && { indirect }) },
+        load: async () => (await this.load()).plugins[key],
+      });
     this.plugins = [
-      plugin("kubernetes.io/persistent-claim", "persistentVolumeClaim", "claim"),
-      plugin("kubernetes.io/persistent-claim", "ephemeral", "ephemeral"),
-      plugin("kubernetes.io/csi", "csi", "csi"),
+      plugin("kubernetes.io/persistent-claim", "persistentVolumeClaim", "claim", true),
+      plugin("kubernetes.io/persistent-claim", "ephemeral", "ephemeral", true),
+      plugin("kubernetes.io/csi", "csi", "csi", true),
+      ...MIGRATED_FIELDS.map((field) => plugin("kubernetes.io/csi-migration", field, field, true)),
       plugin("kubernetes.io/nfs", "nfs", "nfs"),
       // No source of a pod: local volumes are behind claims, and found on disk.
       plugin("kubernetes.io/local-volume", "", "local"),

@@ -1,6 +1,6 @@
 // The actual state of the world: which volumes are set up, as far as this agent knows. It starts from what an earlier
 // agent left on disk. INVARIANT: nothing is deleted because it is missing here; disk and mount table decide that.
-import type { VolumePlace } from "../place.js";
+import { isImagePlace, type VolumePlace } from "../place.js";
 
 export interface SetUpVolume {
   uid: string;
@@ -15,6 +15,21 @@ export class ActualState {
 
   setUp(volume: SetUpVolume): void {
     this.volumes.set(volumeKey(volume.uid, volume.volume), volume);
+  }
+
+  /** What was found of it on disk, maybe by another name, is known by the pod's own name for it from now on. */
+  isAt(volume: SetUpVolume & { place: VolumePlace }): void {
+    const { uid, place } = volume;
+    if (!isImagePlace(place) && place.volumeName !== undefined) {
+      const key = volumeKey(uid, place.volumeName);
+      if (this.volumes.get(key)?.place === undefined) this.volumes.delete(key);
+    }
+    this.setUp(volume);
+  }
+
+  /** Some volume of the pod is an earlier agent's, and nobody has asked for it yet. */
+  hasLeft(uid: string): boolean {
+    return this.ofPod(uid).some(({ place }) => place === undefined);
   }
 
   tornDown(uid: string, volume: string): void {

@@ -2,11 +2,13 @@
 // forgotten when they are torn down. INVARIANT: a pod that is being torn down wants nothing.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
-import type { VolumePlugin } from "../plugin.js";
+import type { VolumeDoer, VolumePlugin } from "../plugin.js";
 
 export interface WantedVolume {
   volume: Volume;
   plugin: VolumePlugin;
+  /** Known from the first attempt on, where the plugin has to find out. */
+  doer?: VolumeDoer;
 }
 
 export interface WantedPod {
@@ -21,15 +23,23 @@ export class DesiredState {
     this.pods.set(pod.metadata.uid, { pod, volumes });
   }
 
+  has(uid: string): boolean {
+    return this.pods.has(uid);
+  }
+
   forget(uid: string): void {
     this.pods.delete(uid);
   }
 
-  /** Plugin name to number of volumes. */
+  /** Plugin name to number of volumes; without those whose claims are not bound yet. */
   counts(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { volumes } of this.pods.values()) {
-      for (const { plugin } of volumes) counts.set(plugin.name, (counts.get(plugin.name) ?? 0) + 1);
+      for (const { plugin, doer } of volumes) {
+        if (plugin.indirect === true && doer === undefined) continue;
+        const name = doer?.plugin ?? plugin.name;
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
     }
     return counts;
   }

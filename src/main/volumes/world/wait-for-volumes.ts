@@ -6,7 +6,8 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import { isVolumeRefusedError, isVolumeSetUpError, isVolumeStepError, VolumesNotReadyError } from "../errors.js";
-import type { VolumePlace } from "../place.js";
+import { isDevicePlace, type VolumePlace } from "../place.js";
+import type { DoneBy, VolumeDoer } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
@@ -21,7 +22,9 @@ export interface VolumeWaitDeps {
   events: EventRecorder;
   clock: Clock;
   /** One attempt, measured. */
-  attempt<T>(plugin: string, work: () => Promise<T>): Promise<T>;
+  attempt<T>(doer: VolumeDoer | undefined, work: (doneBy: DoneBy) => Promise<T>): Promise<T>;
+  /** A volume is there, as files, that was not before. */
+  mounted(plugin: string, durationMs: number): void;
 }
 
 /** The pod's places by volume name. @throws VolumesNotReadyError, VolumeRefusedError, or the signal's reason */
@@ -96,15 +99,24 @@ export function tellSetUpFailed(events: EventRecorder, pod: Pod, volume: string,
 async function untilSetUp(
   deps: VolumeWaitDeps,
   pod: Pod,
-  { volume, plugin }: WantedVolume,
+  wanted: WantedVolume,
   signals: { pod: AbortSignal; wait: AbortSignal },
   failures: Map<string, unknown>,
 ): Promise<VolumePlace> {
-  const { operations, actual, events } = deps;
+  const { operations, actual, events, clock } = deps;
+  const { volume, plugin } = wanted;
   const { uid } = pod.metadata;
+  const startedAt = clock.monotonic();
   const work = async (): Promise<VolumePlace> => {
-    const place = await deps.attempt(plugin.name, () => plugin.setUp({ pod, volume, signal: signals.pod }));
-    actual.setUp({ uid, volume: volume.name, plugin: plugin.name, place });
+    const known = plugin.indirect === true ? undefined : { plugin: plugin.name };
+    const place = await deps.attempt(known, (doneBy) => {
+      const tell: DoneBy = (doer) => doneBy((wanted.doer = doer));
+      return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: tell });
+    });
+    const name = wanted.doer?.plugin ?? plugin.name;
+    const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);
+    if (isNew) deps.mounted(name, clock.monotonic() - startedAt);
+    actual.isAt({ uid, volume: volume.name, plugin: name, place });
     return place;
   };
   for (;;) {

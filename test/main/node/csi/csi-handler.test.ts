@@ -52,6 +52,9 @@ test("a driver is in CSINode, in the node's annotation and labels; its leaving t
   assert.deepEqual(object()?.metadata.ownerReferences, [
     { apiVersion: "v1", kind: "Node", name: NODE, uid: "node-uid" },
   ]);
+  const announced = object()?.metadata.annotations?.["storage.alpha.kubernetes.io/migrated-plugins"]?.split(",");
+  assert.equal(announced?.length, 7);
+  assert.ok(announced.includes("kubernetes.io/aws-ebs"));
   assert.deepEqual(object()?.spec.drivers, [
     { name: "one.csi", nodeID: "id-1", topologyKeys: ["a/rack", "z/zone"], allocatable: { count: 7 } },
   ]);

@@ -1,5 +1,6 @@
 // The tables of CSI: names, modes, groups, labels, waits; and a device that another agent takes over.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { nextDelay } from "../../../../src/main/volumes/csi/attach.js";
@@ -12,6 +13,7 @@ import { mountContext } from "../../../../src/main/volumes/csi/se-linux.js";
 import { KeyedLock } from "../../../../src/main/volumes/keyed-lock.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
+import { until } from "../../../support/sources-kit.js";
 import { isRoot } from "../temporary-root.js";
 
 test("names are upstream's", () => {
@@ -54,16 +56,38 @@ test("whose files are given to the group", () => {
 
 test("a volume is mounted with a label only where the node, the driver, the mode and the pod allow it", () => {
   const pod = podOf("u", { seLinuxOptions: { level: "s0:c1,c2" } });
-  const able = { seLinuxMount: true };
-  const mode = ["ReadWriteOncePod"];
-  assert.equal(mountContext(true, able, mode, pod), "system_u:object_r:container_file_t:s0:c1,c2");
-  assert.equal(mountContext(false, able, mode, pod), undefined);
-  assert.equal(mountContext(true, {}, mode, pod), undefined);
-  assert.equal(mountContext(true, undefined, mode, pod), undefined);
-  assert.equal(mountContext(true, able, ["ReadWriteOnce"], pod), undefined);
-  assert.equal(mountContext(true, able, mode, podOf("u")), undefined);
+  const asked = {
+    ...{ everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"], pod },
+    volume: "data",
+  };
+  const label = "system_u:object_r:container_file_t:s0:c1,c2";
+  assert.equal(mountContext(asked), label);
+  assert.equal(mountContext({ ...asked, driver: {} }), undefined);
+  assert.equal(mountContext({ ...asked, driver: undefined }), undefined);
+  const once = { ...asked, accessModes: ["ReadWriteOnce"] };
+  assert.equal(mountContext(once), undefined);
+  assert.equal(mountContext({ ...once, everyMode: true }), label);
+  assert.equal(mountContext({ ...asked, pod: podOf("u") }), undefined);
   const recursive = podOf("u", { seLinuxOptions: { level: "s0" }, seLinuxChangePolicy: "Recursive" });
-  assert.equal(mountContext(true, able, mode, recursive), undefined);
+  assert.equal(mountContext({ ...asked, pod: recursive }), undefined);
+});
+
+test("a container's own label counts, of those that have the volume; two labels cannot share it", () => {
+  const container = (name: string, level: string, volume: string) => ({
+    ...{ name, volumeMounts: [{ name: volume, mountPath: "/v" }] },
+    securityContext: { seLinuxOptions: { level } },
+  });
+  const withContainers = (...containers: ReturnType<typeof container>[]) => {
+    const pod = podOf("u", { seLinuxOptions: { level: "s0:c1" } });
+    return { ...pod, spec: { ...pod.spec, containers } };
+  };
+  const asked = { everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"], volume: "data" };
+  const apart = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "other"));
+  assert.equal(mountContext({ ...asked, pod: apart }), "system_u:object_r:container_file_t:s0:c2");
+  const both = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "data"));
+  assert.throws(() => mountContext({ ...asked, pod: both }), isCsiSpec);
+  const shared = { ...asked, accessModes: ["ReadWriteMany"], everyMode: true, pod: both };
+  assert.equal(mountContext(shared), undefined, "other pods may have it: the runtime relabels");
 });
 
 test("looks for an attachment: soon at first, then ever slower, at least every seven seconds", () => {
@@ -125,6 +149,10 @@ test(
     assert.deepEqual(next.inUse(), [`kubernetes.io/csi/${DRIVER}^vol-1`]);
     assert.deepEqual(await next.map(request), place);
     assert.deepEqual(driver.did(), ["NodeStageVolume", "NodePublishVolume"]);
+    await until("nobody attaches it", () => next.inUse().length === 0);
+    // As the other kind of agent holds it.
+    const file = `${root}/plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/u1`;
+    execFileSync("losetup", ["--find", file]);
     await next.unmap("u1", "pv-1");
     await next.idle();
     assert.deepEqual(driver.did().slice(2), ["NodeUnpublishVolume", "NodeUnstageVolume"]);

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
-import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
+import { createVolumeManager, type VolumeManager } from "../../../../src/main/volumes/volume-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import {
   CSI_DRIVERS,
@@ -19,6 +19,7 @@ import type { Volume } from "../../../../src/shared/api/volume.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { noCsiMetrics } from "../../../../src/shared/metrics/csi.js";
+import { volumeMetrics } from "../../../../src/shared/metrics/volumes.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";
@@ -29,26 +30,37 @@ import { hostPathOf, isRoot, keptEvents, never, options, podWith, temporaryRoot 
 const skip = isRoot ? false : "needs root";
 const CLAIM = { namespace: "default", name: "data" };
 
-async function world(t: TestContext, { controllerAttaches = true, withDriver = true } = {}) {
+async function world(
+  t: TestContext,
+  { controllerAttaches = true, withDriver = true, registry = new ThreadRegistry("test") } = {},
+) {
   const root = await temporaryRoot(t);
   const api = new MemoryApi();
   api.put(NODES, { metadata: { name: NODE, labels: { zone: "a" } } });
   const events = keptEvents();
   const cluster = clusterOf(api);
   const refused: [string, { reason: string; message: string }][] = [];
-  const base = { ...options(root), events, nodeName: NODE };
+  const base = { ...options(root), events, nodeName: NODE, metrics: volumeMetrics(registry) };
   const persistent = new PersistentVolumes({
     ...base,
     cluster: () => cluster,
     controllerAttaches,
     statsPeriodMs: 60_000,
     volumeHealth: true,
-    registry: new ThreadRegistry("test"),
+    seLinuxEveryMode: false,
+    registry,
   });
   const refuse = (uid: string, failure: { reason: string; message: string }): void => void refused.push([uid, failure]);
   const manager = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
+  const managers = [manager];
+  /** A manager that knows nothing but the disk. */
+  const next = (): VolumeManager => {
+    const made = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
+    managers.push(made);
+    return made;
+  };
   t.after(async () => {
-    await manager.stop();
+    for (const one of managers) await one.stop();
     await persistent.stop();
   });
   const driver = await TestCsiDriver.start({ name: DRIVER, rootDir: root, home: `${root}/driver` });
@@ -73,7 +85,8 @@ async function world(t: TestContext, { controllerAttaches = true, withDriver = t
   };
   const attachRequired = (needed: boolean): void =>
     void api.put(CSI_DRIVERS, { metadata: { name: DRIVER }, spec: { attachRequired: needed } });
-  return { root, api, events: events.seen, refused, persistent, manager, driver, bind, attachRequired };
+  const { seen, ofObjects } = events;
+  return { root, api, events: seen, ofObjects, refused, next, persistent, manager, driver, bind, attachRequired };
 }
 
 const claimed: Volume = { name: "data", persistentVolumeClaim: { claimName: "data" } };
@@ -120,7 +133,7 @@ test("a claim's CSI volume: in use before it is used, staged once attached, gone
 });
 
 test("without a controller the agent attaches and detaches by itself", { skip }, async (t) => {
-  const { api, manager, persistent, bind, attachRequired } = await world(t, { controllerAttaches: false });
+  const { api, manager, persistent, bind, attachRequired, events } = await world(t, { controllerAttaches: false });
   attachRequired(true);
   bind(csiSpec);
   const setUp = manager.setUpPod(podWith([claimed]), never);
@@ -130,6 +143,8 @@ test("without a controller the agent attaches and detaches by itself", { skip },
   assert.deepEqual(asked?.spec, { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } });
   api.put(VOLUME_ATTACHMENTS, { ...asked, status: { attached: true } });
   await setUp;
+  const message = 'AttachVolume.Attach succeeded for volume "pv-1" ';
+  assert.deepEqual(events, [{ type: "Normal", reason: "SuccessfulAttachVolume", message }]);
   await manager.tearDownPod("uid-1");
   await (await persistent.csi()).idle();
   assert.equal(api.find(VOLUME_ATTACHMENTS, { name }), undefined);
@@ -268,7 +283,7 @@ test("a generic ephemeral volume is the pod's own claim, never another's of that
 });
 
 test("a volume that has grown is grown on the node, and the claim says so", { skip }, async (t) => {
-  const { api, manager, driver, bind, attachRequired, events } = await world(t);
+  const { api, manager, driver, bind, attachRequired, events, ofObjects } = await world(t);
   attachRequired(false);
   bind(
     { ...csiSpec, capacity: { storage: "2Gi" } },
@@ -292,27 +307,137 @@ test("a volume that has grown is grown on the node, and the claim says so", { sk
     conditions: [],
     allocatedResourceStatuses: {},
   });
-  assert.deepEqual(events, [
-    {
-      type: "Normal",
-      reason: "FileSystemResizeSuccessful",
-      message: `MountVolume.NodeExpandVolume succeeded for volume "pv-1" ${NODE}`,
-    },
-  ]);
+  const event = {
+    type: "Normal",
+    reason: "FileSystemResizeSuccessful",
+    message: `MountVolume.NodeExpandVolume succeeded for volume "pv-1" ${NODE}`,
+  };
+  assert.deepEqual(events, [event]);
+  const claim = { kind: "PersistentVolumeClaim", apiVersion: "v1", ...CLAIM, uid: "claim-uid" };
+  assert.deepEqual(ofObjects, [[claim, event]]);
   await manager.removePodDirectory("uid-1");
 });
 
 test("a size that can't be had is said so once, and the pod runs", { skip }, async (t) => {
   const { api, manager, driver, bind, attachRequired, events } = await world(t);
   attachRequired(false);
-  bind({ ...csiSpec, capacity: { storage: "2Gi" } }, { status: { phase: "Bound", capacity: { storage: "1Gi" } } });
+  const allocatedResourceStatuses = { storage: "NodeResizePending" };
+  const status = { phase: "Bound" as const, capacity: { storage: "1Gi" }, allocatedResourceStatuses };
+  bind({ ...csiSpec, capacity: { storage: "2Gi" } }, { status });
   driver.faults.set("NodeExpandVolume", { code: grpc.OUT_OF_RANGE });
   await manager.setUpPod(podWith([claimed]), never);
   assert.equal(events[0]?.reason, "VolumeResizeFailed");
-  const status = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
-  assert.deepEqual(status?.allocatedResourceStatuses, { storage: "NodeResizeInfeasible" });
-  assert.deepEqual(status.capacity, { storage: "1Gi" });
+  const shown = api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
+  assert.deepEqual(shown?.allocatedResourceStatuses, { storage: "NodeResizeInfeasible" });
+  assert.deepEqual(shown.capacity, { storage: "1Gi" });
+  assert.equal(shown.conditions?.[0]?.type, "NodeResizeError");
   await manager.removePodDirectory("uid-1");
+});
+
+test("a driver that grows no volume in use is asked again when it comes anew", { skip }, async (t) => {
+  const { manager, driver, bind, attachRequired, events, persistent } = await world(t);
+  attachRequired(false);
+  bind({ ...csiSpec, capacity: { storage: "2Gi" } }, { status: { phase: "Bound", capacity: { storage: "1Gi" } } });
+  driver.faults.set("NodeExpandVolume", { code: grpc.FAILED_PRECONDITION, times: 1 });
+  const pod = podWith([claimed]);
+  await manager.setUpPod(pod, never);
+  await manager.setUpPod(pod, never);
+  const asked = (): number => driver.did().filter((call) => call === "NodeExpandVolume").length;
+  assert.equal(asked(), 1);
+  assert.equal(events[0]?.reason, "VolumeResizeFailed");
+  await manager.removePodDirectory("uid-1");
+  await (await persistent.csi()).idle();
+  await manager.setUpPod(podWith([claimed], {}, "uid-2"), never);
+  assert.equal(asked(), 2);
+  assert.equal(events[1]?.reason, "FileSystemResizeSuccessful");
+  await manager.removePodDirectory("uid-2");
+});
+
+test("a cloud's volume, behind a claim or the pod's own, is its CSI driver's", { skip }, async (t) => {
+  const { api, root, manager, driver, persistent, bind } = await world(t, { withDriver: false });
+  api.put(CSI_DRIVERS, { metadata: { name: "ebs.csi.aws.com" }, spec: { attachRequired: false } });
+  persistent.drivers.add({
+    ...{ name: "ebs.csi.aws.com", endpoint: driver.endpoint, version: "1.0.0" },
+    node: connectCsiNode({ clock: systemClock, metrics: noCsiMetrics, driver: DRIVER, endpoint: driver.endpoint }),
+  });
+  bind({ awsElasticBlockStore: { volumeID: "aws://a/vol-7" }, accessModes: ["ReadWriteOnce"] });
+  const own: Volume = { name: "own", awsElasticBlockStore: { volumeID: "vol-8", readOnly: true } };
+  const places = await manager.setUpPod(podWith([claimed, own]), never);
+  assert.equal(hostPathOf(places, "data"), `${root}/pods/uid-1/volumes/kubernetes.io~csi/pv-1/mount`);
+  assert.ok(hostPathOf(places, "own").endsWith("/kubernetes.io~csi/ebs.csi.aws.com-vol-8/mount"));
+  const published = driver.calls.filter(({ method }) => method === "NodePublishVolume").map(({ request }) => request);
+  assert.deepEqual(published.map(({ volumeId, readonly }) => [volumeId, readonly]).sort(), [
+    ["vol-7", false],
+    ["vol-8", true],
+  ]);
+  await manager.removePodDirectory("uid-1");
+  await (await persistent.csi()).idle();
+  assert.deepEqual(mountsBelow(root), []);
+});
+
+for (const volumeMode of ["Filesystem", "Block"] as const) {
+  test(`a claim of a pod that ran before this agent is looked after: ${volumeMode}`, { skip }, async (t) => {
+    const { api, manager, driver, bind, attachRequired, persistent, next } = await world(t);
+    attachRequired(false);
+    const grown = (pv: string): void =>
+      bind(
+        { ...csiSpec, volumeMode, capacity: { storage: pv } },
+        { status: { phase: "Bound", capacity: { storage: "1Gi" } } },
+      );
+    grown("1Gi");
+    const pod = podWith([claimed]);
+    const volumeDevices = [{ name: "data", devicePath: "/dev/xvda" }];
+    if (volumeMode === "Block") pod.spec.containers = [{ name: "main", volumeDevices }];
+    await manager.setUpPod(pod, never);
+    await manager.stop();
+    const calls = driver.did().length;
+    const manager2 = next();
+    manager2.podChanged(pod);
+    grown("2Gi");
+    manager2.refreshPod("uid-1");
+    await until(
+      "it is grown",
+      () => api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status?.capacity?.["storage"] === "2Gi",
+    );
+    assert.deepEqual(driver.did().slice(calls), ["NodeExpandVolume"], "what is there is left as it is");
+    await manager2.removePodDirectory("uid-1");
+    await (await persistent.csi()).idle();
+    assert.equal(driver.did().at(-1), "NodeUnstageVolume");
+  });
+}
+
+test("operations are counted under the name of whoever does them", { skip }, async (t) => {
+  const registry = new ThreadRegistry("test");
+  const { manager, persistent, bind, attachRequired, events } = await world(t, { registry });
+  attachRequired(false);
+  const counted = async (name: string): Promise<string[]> => {
+    const { families } = await registry.exportSnapshot();
+    const samples = families.find((family) => family.name === name)?.samples ?? [];
+    const counts = samples.filter(({ metricName = name }) => metricName === name || metricName.endsWith("_count"));
+    return counts.map(({ labels, value }) => `${Object.values(labels).join(" ")} ${value}`).sort();
+  };
+  // Not bound: nobody does anything yet.
+  bind(csiSpec, { status: { phase: "Pending" } });
+  const setUp = manager.setUpPod(podWith([claimed]), never);
+  await until("it was tried", () => events.length > 0);
+  assert.deepEqual(await counted("volume_manager_total_volumes"), []);
+  bind(csiSpec);
+  manager.refreshPod("uid-1");
+  await setUp;
+  const plugin = `kubernetes.io/csi:${DRIVER}`;
+  assert.deepEqual(await counted("volume_manager_total_volumes"), [
+    `${plugin} actual_state_of_world 1`,
+    `${plugin} desired_state_of_world 1`,
+  ]);
+  await manager.removePodDirectory("uid-1");
+  await (await persistent.csi()).idle();
+  assert.deepEqual(await counted("storage_operation_duration_seconds"), [
+    `${plugin} unmount_device false success 1`,
+    `${plugin} volume_mount false success 1`,
+    `${plugin} volume_unmount false success 1`,
+  ]);
+  assert.deepEqual(await counted("volume_operation_total_seconds"), [`${plugin} overall_volume_mount 1`]);
+  assert.deepEqual(await counted("volume_manager_total_volumes"), []);
 });
 
 test("a driver's figures of a claim, and the event of a sick volume", { skip }, async (t) => {
@@ -333,6 +458,19 @@ test("a driver's figures of a claim, and the event of a sick volume", { skip }, 
   assert.equal(persistent.stats("uid-1").size, 0);
 });
 
+test("a device grows where its driver has published it", { skip }, async (t) => {
+  const { root, manager, bind, attachRequired, driver } = await world(t);
+  attachRequired(false);
+  const status = { phase: "Bound" as const, capacity: { storage: "1Gi" } };
+  bind({ ...csiSpec, volumeMode: "Block", capacity: { storage: "2Gi" } }, { status });
+  const pod = podWith([claimed]);
+  pod.spec.containers = [{ name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] }];
+  await manager.setUpPod(pod, never);
+  const { volumePath } = driver.last("NodeExpandVolume") ?? {};
+  assert.equal(volumePath, `${root}/plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/uid-1`);
+  await manager.removePodDirectory("uid-1");
+});
+
 test("a block volume is a link to a device, and nothing of it stays", { skip }, async (t) => {
   const { root, manager, persistent, bind, attachRequired, driver, events } = await world(t);
   attachRequired(false);
@@ -340,7 +478,7 @@ test("a block volume is a link to a device, and nothing of it stays", { skip }, 
   const pod = podWith([claimed]);
   pod.spec.containers = [{ name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] }];
   const devicePath = `${root}/pods/uid-1/volumeDevices/kubernetes.io~csi/pv-1`;
-  assert.deepEqual([...(await manager.setUpPod(pod, never))], [["data", { devicePath }]]);
+  assert.deepEqual([...(await manager.setUpPod(pod, never))], [["data", { devicePath, volumeName: "pv-1" }]]);
   assert.ok(statSync(devicePath).isBlockDevice());
   const devices = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
   assert.equal(driver.last("NodeStageVolume")?.["stagingTargetPath"], `${devices}/staging/pv-1`);

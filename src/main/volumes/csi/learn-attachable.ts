@@ -1,0 +1,16 @@
+// What an earlier agent left set up needs no API server; whether anybody attaches it is found out behind the pod's back.
+import type { CsiContext } from "./context.js";
+import { deviceKey, type CsiVolume } from "./csi-volume.js";
+
+/** Until it is known, and as long as nobody answers, the volume counts as attached: it is in volumesInUse. */
+export function learnAttachable(context: CsiContext, volume: CsiVolume): void {
+  const device = context.users.get(deviceKey(volume));
+  if (device === undefined || device.attachable !== undefined) return;
+  context.objects.get(volume.driver).then(
+    (spec) => {
+      device.attachable ??= spec?.attachRequired !== false;
+      if (!device.attachable) context.onInUse();
+    },
+    () => undefined, // asked again at the pod's next sync
+  );
+}

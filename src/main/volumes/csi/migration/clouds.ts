@@ -1,0 +1,207 @@
+// What each cloud's own way to name a volume is for its CSI driver. Pure. What drivers get is a contract: handles,
+// attributes and secrets are upstream's.
+import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../../shared/api/objects.js";
+import { CsiSpecError } from "../errors.js";
+import type { MigratedField } from "../migrated-plugins.js";
+
+/** A source as the API has it, of whatever shape. */
+export type Source = Readonly<Record<string, unknown>>;
+
+export interface Cloud {
+  driver: string;
+  /** Labels by which the driver's nodes say where they are; absent: anywhere. */
+  zoneKey?: string;
+  regionKey?: string;
+  /** A zone label names several ("a__b"). */
+  manyZones?: true;
+  /** `pv` is absent for a volume of the pod's own. @throws CsiSpecError */
+  csi(source: Source, whose: Whose): CloudVolume;
+}
+
+export interface Whose {
+  pv?: PersistentVolume;
+  /** Of the pod's own volume: its name, and its pod's namespace. */
+  volume: string;
+  namespace: string;
+}
+
+export interface CloudVolume {
+  csi: Omit<CSIPersistentVolumeSource, "driver">;
+  /** Absent: the persistent volume's own, ReadWriteOnce for a volume of the pod's. */
+  accessModes?: string[];
+}
+
+const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
+const ZONE = "topology.kubernetes.io/zone";
+export const ZONES_DELIMITER = "__";
+
+export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
+  awsElasticBlockStore: {
+    driver: "ebs.csi.aws.com",
+    zoneKey: "topology.ebs.csi.aws.com/zone",
+    manyZones: true,
+    csi: (source) => ({
+      csi: {
+        ...common(source, ebsHandle(text(source, "volumeID"))),
+        volumeAttributes: { partition: partition(source) },
+      },
+    }),
+  },
+  gcePersistentDisk: {
+    driver: "pd.csi.storage.gke.io",
+    zoneKey: "topology.gke.io/zone",
+    manyZones: true,
+    csi: (source, { pv }) => {
+      const number = partition(source);
+      const volumeAttributes = { partition: number === "0" ? "" : number };
+      const onlyRead = source["readOnly"] === true ? "ReadOnlyMany" : "ReadWriteOnce";
+      return {
+        csi: { ...common(source, gceHandle(text(source, "pdName"), pv)), volumeAttributes },
+        accessModes: pv === undefined ? [onlyRead] : gceModes(pv.spec.accessModes),
+      };
+    },
+  },
+  cinder: {
+    driver: "cinder.csi.openstack.org",
+    zoneKey: "topology.cinder.csi.openstack.org/zone",
+    manyZones: true,
+    csi: (source) => ({ csi: common(source, text(source, "volumeID")) }),
+  },
+  azureDisk: {
+    driver: "disk.csi.azure.com",
+    csi: (source) => {
+      const { kind, cachingMode, fsType } = source;
+      if (typeof kind === "string" && kind.toLowerCase() !== "managed") {
+        throw new CsiSpecError(`an azureDisk of kind ${kind} has no CSI driver: only managed disks have`);
+      }
+      const volumeAttributes = {
+        kind: "Managed",
+        ...(typeof cachingMode === "string" && cachingMode !== "" ? { cachingmode: cachingMode } : {}),
+        ...(typeof fsType === "string" ? { fstype: fsType } : {}),
+      };
+      return { csi: { ...common(source, text(source, "diskURI")), volumeAttributes } };
+    },
+  },
+  azureFile: {
+    driver: "file.csi.azure.com",
+    csi: (source, whose) => {
+      const { pv } = whose;
+      const [name, share] = [text(source, "secretName"), text(source, "shareName")];
+      const namespace = azureNamespace(source, whose);
+      const account = /azure-storage-account-(.+)-secret/.exec(name)?.[1] ?? name;
+      const group = pv?.metadata.annotations?.["kubernetes.io/azure-file-resource-group"] ?? "";
+      const handle = [group, account, share, pv?.metadata.name ?? whose.volume, namespace].join("#");
+      return {
+        csi: {
+          volumeHandle: handle,
+          readOnly: source["readOnly"] === true,
+          volumeAttributes: { sharename: share },
+          nodeStageSecretRef: { name, namespace },
+        },
+        ...(pv === undefined ? { accessModes: ["ReadWriteMany"] } : {}),
+      };
+    },
+  },
+  vsphereVolume: {
+    driver: "csi.vsphere.vmware.com",
+    zoneKey: "topology.csi.vmware.com/zone",
+    regionKey: "topology.csi.vmware.com/region",
+    csi: (source) => {
+      const policy = source["storagePolicyName"];
+      const volumeAttributes =
+        typeof policy === "string" && policy !== "" ? { storagepolicyname: policy } : emptyAttributes();
+      return { csi: { ...common(source, text(source, "volumePath")), volumeAttributes } };
+    },
+  },
+  portworxVolume: {
+    driver: "pxd.portworx.com",
+    csi: (source, { pv }) => {
+      const secret = portworxSecret(pv);
+      const secrets =
+        secret === undefined
+          ? {}
+          : { nodeStageSecretRef: secret, nodePublishSecretRef: secret, nodeExpandSecretRef: secret };
+      const onlyRead = source["readOnly"] === true ? "ReadOnlyMany" : "ReadWriteOnce";
+      return {
+        csi: { ...common(source, text(source, "volumeID")), ...secrets },
+        ...(pv === undefined ? { accessModes: [onlyRead] } : {}),
+      };
+    },
+  },
+};
+
+function common(source: Source, volumeHandle: string): CloudVolume["csi"] {
+  const { fsType } = source;
+  return {
+    volumeHandle,
+    readOnly: source["readOnly"] === true,
+    ...(typeof fsType === "string" ? { fsType } : {}),
+    volumeAttributes: emptyAttributes(),
+  };
+}
+
+function emptyAttributes(): Record<string, string> {
+  return {};
+}
+
+function text(source: Source, field: string): string {
+  const value = source[field];
+  if (typeof value === "string" && value !== "") return value;
+  throw new CsiSpecError(`the volume's source lacks ${field}`);
+}
+
+function partition(source: Source): string {
+  const { partition: value } = source;
+  return typeof value === "number" ? String(value) : "0";
+}
+
+/** "vol-1", "aws://zone/vol-1" and "aws:///vol-1" are the same. */
+function ebsHandle(id: string): string {
+  if (!id.startsWith("aws://")) return id;
+  const handle = /^aws:\/\/[^/]*\/+(vol-[^/]*)\/*$/.exec(id)?.[1];
+  if (handle !== undefined) return handle;
+  throw new CsiSpecError(`${JSON.stringify(id)} is no EBS volume: it must end in vol-<id>`);
+}
+
+/** Project and zone are the driver's to find out, where the labels of the volume do not tell. */
+function gceHandle(disk: string, pv: PersistentVolume | undefined): string {
+  const labels = pv?.metadata.labels ?? {};
+  const zones = (labels[BETA_ZONE] || labels[ZONE] || "").split(ZONES_DELIMITER);
+  const [zone = ""] = zones;
+  const where = zones.length > 1 ? `regions/${gceRegion(zones)}` : `zones/${zone === "" ? "UNSPECIFIED" : zone}`;
+  return `projects/UNSPECIFIED/${where}/disks/${disk}`;
+}
+
+function gceRegion(zones: readonly string[]): string {
+  const regions = new Set(
+    zones.map((zone) => {
+      const parts = zone.split("-");
+      if (parts.length !== 3) throw new CsiSpecError(`${JSON.stringify(zone)} is no zone of GCE (a-region-zone)`);
+      return parts.slice(0, 2).join("-");
+    }),
+  );
+  const [region = ""] = regions;
+  if (regions.size === 1) return region;
+  throw new CsiSpecError(`zones ${zones.join()} are not of one region`);
+}
+
+/** A disk is written to from one node, whatever the volume says. */
+function gceModes(modes: readonly string[] = []): string[] {
+  const onlyRead = modes.length > 0 && modes.every((mode) => mode === "ReadOnlyMany");
+  return [onlyRead ? "ReadOnlyMany" : "ReadWriteOnce"];
+}
+
+function azureNamespace(source: Source, { pv, namespace }: Whose): string {
+  if (pv === undefined) return namespace === "" ? "default" : namespace;
+  const { secretNamespace } = source;
+  const found = typeof secretNamespace === "string" ? secretNamespace : (pv.spec.claimRef?.namespace ?? "");
+  if (found !== "") return found;
+  throw new CsiSpecError("the volume's secret has no namespace, neither in azureFile nor by a claim");
+}
+
+function portworxSecret(pv: PersistentVolume | undefined): SecretRef | undefined {
+  const annotations = pv?.metadata.annotations ?? {};
+  const name = annotations["openstorage.io/auth-secret-name"];
+  const namespace = annotations["openstorage.io/auth-secret-namespace"];
+  return name === undefined || namespace === undefined ? undefined : { name, namespace };
+}

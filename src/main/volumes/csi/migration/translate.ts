@@ -1,0 +1,63 @@
+// A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this node
+// does with them is another's.
+import type { PersistentVolume } from "../../../../shared/api/objects.js";
+import type { Pod } from "../../../../shared/api/pod.js";
+import type { Volume } from "../../../../shared/api/volume.js";
+import { migratedField, type MigratedField } from "../migrated-plugins.js";
+import { CLOUDS, type Source } from "./clouds.js";
+import { cloudAffinity } from "./topology.js";
+
+/** undefined: it is no such volume. @throws CsiSpecError */
+export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefined {
+  const field = migratedField(pv.spec);
+  if (field === undefined) return undefined;
+  const cloud = CLOUDS[field];
+  const { csi, accessModes = pv.spec.accessModes } = cloud.csi(sourceOf(pv.spec, field), {
+    ...{ pv, volume: "", namespace: "" },
+  });
+  const nodeAffinity = cloudAffinity(pv, cloud);
+  const spec = { ...pv.spec };
+  Reflect.deleteProperty(spec, field);
+  return {
+    ...pv,
+    spec: {
+      ...spec,
+      csi: { driver: cloud.driver, ...csi },
+      ...(accessModes === undefined ? {} : { accessModes }),
+      ...(nodeAffinity === undefined ? {} : { nodeAffinity }),
+    },
+  };
+}
+
+/** Of a volume that the pod names itself: the persistent volume that it might be. undefined as above. @throws CsiSpecError */
+export function migratedInline(pod: Pod, volume: Volume): PersistentVolume | undefined {
+  const field = migratedField(volume);
+  if (field === undefined) return undefined;
+  const cloud = CLOUDS[field];
+  const { driver } = cloud;
+  const { namespace } = pod.metadata;
+  const { csi, accessModes = ["ReadWriteOnce"] } = cloud.csi(sourceOf(volume, field), {
+    volume: volume.name,
+    namespace,
+  });
+  const name = nameOf(field, driver, csi.volumeHandle, volume);
+  return { metadata: { name }, spec: { accessModes, volumeMode: "Filesystem", csi: { driver, ...csi } } };
+}
+
+/** Part of paths on disk: the same as upstream's, which may take the node over. */
+function nameOf(field: MigratedField, driver: string, handle: string, volume: Volume): string {
+  switch (field) {
+    case "azureDisk":
+    case "azureFile":
+      return handle;
+    case "gcePersistentDisk":
+      return `${driver}-${String(sourceOf(volume, field)["pdName"])}`;
+    default:
+      return `${driver}-${handle}`;
+  }
+}
+
+function sourceOf(spec: Readonly<Record<string, unknown>>, field: MigratedField): Source {
+  const source = spec[field];
+  return typeof source === "object" && source !== null ? (source as Source) : {};
+}

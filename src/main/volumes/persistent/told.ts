@@ -1,0 +1,51 @@
+// What went wrong with a volume of the cluster, as errors that become the pod's events.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Volume } from "../../../shared/api/volume.js";
+import { isAttachLimit } from "../csi/errors.js";
+import { isCsiStep } from "../csi/step-error.js";
+import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
+import type { SetUpRequest } from "../plugin.js";
+import { notReady } from "../world/wait-for-volumes.js";
+import { isClaimError } from "./claim.js";
+
+/** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
+export async function told<T>(
+  { pod, volume, signal }: SetUpRequest,
+  work: (named: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  let { name } = volume;
+  try {
+    return await work((known) => (name = known));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof VolumeSetUpError) throw error;
+    if (isClaimError(error)) {
+      const { message } = notReady([volume.name], [volume.name], error.message, error);
+      throw new VolumeStepError(pod, volume.name, error.message, { reason: "FailedMount", message }, { cause: error });
+    }
+    if (isCsiStep(error) && isAttachLimit(error.cause)) {
+      const reason = "VolumeAttachmentLimitExceeded";
+      throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
+    }
+    const problem = error instanceof Error ? error.message : String(error);
+    throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
+  }
+}
+
+export function stepError(
+  pod: Pod,
+  volume: Volume,
+  step: string,
+  name: string,
+  problem: string,
+  cause?: unknown,
+): VolumeStepError {
+  const reason = reasonOf(step);
+  const message = `${step} failed for volume "${name}" : ${problem}`;
+  return new VolumeStepError(pod, volume.name, problem, { reason, message }, { cause });
+}
+
+function reasonOf(step: string): StepEvent["reason"] {
+  if (step.startsWith("AttachVolume")) return "FailedAttachVolume";
+  return step.startsWith("MapVolume") ? "FailedMapVolume" : "FailedMount";
+}
