@@ -68,7 +68,7 @@ test("exec: input, in a terminal", async () => {
 test("exec over v5: the end of the input ends the command, megabytes later", async () => {
   const socket = await open(`/exec/default/${POD}/app?command=md5sum&input=1&output=1`, V5);
   const sent = Buffer.alloc(5_000_000, "what is said to a command\n");
-  socket.send(STDIN, sent);
+  for (let at = 0; at < sent.length; at += 1_000_000) socket.send(STDIN, sent.subarray(at, at + 1_000_000));
   socket.end(STDIN);
   await socket.until(() => socket.closed);
   assert.equal(socket.text(STDOUT), `${createHash("md5").update(sent).digest("hex")}  -\n`);

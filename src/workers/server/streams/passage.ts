@@ -18,14 +18,16 @@ export interface Passage {
   /** Of the request to the runtime. */
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;
-  /** What the client reads first, now that the runtime has switched. @throws Error when it has not switched to what was asked */
-  head(reply: IncomingMessage): string;
-  /**
-   * Moves bytes from now on, each side as fast as the other takes them. What must hold: however the runtime's connection ends,
-   * the client's is ended after what was there for it, and read on so that its own end is seen.
-   */
-  join(ends: Ends, heads: Heads): void;
+  /** Looks at how the runtime has switched. @throws Error when it has not switched to what was asked */
+  switched(reply: IncomingMessage): Join;
 }
+
+/**
+ * Tells the client that it may go on, and moves bytes from now on, each side as fast as the other takes them. What must hold:
+ * however the runtime's connection ends, the client's is ended after what was there for it, and read on so that its own end is
+ * seen.
+ */
+export type Join = (ends: Ends, heads: Heads) => void;
 
 /** What is the client's and the server's alone. */
 const KEPT_BACK = new Set(["host", "authorization", "cookie", "expect", "content-length", "transfer-encoding"]);
@@ -52,19 +54,21 @@ export function bytesAsTheyAre(request: IncomingMessage, protocols: (offered: st
   return {
     method: request.method ?? "GET",
     headers: headersFor(request, protocols),
-    head: headOf,
-    join: ({ client, runtime }, heads) => {
-      if (heads.client.length > 0) runtime.write(heads.client);
-      if (heads.runtime.length > 0) client.write(heads.runtime);
-      client.pipe(runtime);
-      runtime.pipe(client);
-      runtime.once("close", () => {
-        client.end();
-        // Nobody reads it any more, and its end is to be seen.
-        client.resume();
-      });
-    },
+    switched: (reply) => (ends, heads) => joinAsTheyAre(headOf(reply), ends, heads),
   };
+}
+
+function joinAsTheyAre(head: string, { client, runtime }: Ends, heads: Heads): void {
+  client.write(head);
+  if (heads.client.length > 0) runtime.write(heads.client);
+  if (heads.runtime.length > 0) client.write(heads.runtime);
+  client.pipe(runtime);
+  runtime.pipe(client);
+  runtime.once("close", () => {
+    client.end();
+    // Nobody reads it any more, and its end is to be seen.
+    client.resume();
+  });
 }
 
 function headOf(reply: IncomingMessage): string {

@@ -2,9 +2,9 @@
 // the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Ends, Heads, Passage } from "./passage.js";
-import { CLOSE_CODE } from "./websocket/frames.js";
-import { acceptKey, switchingHead } from "./websocket/handshake.js";
+import type { Join, Passage } from "./passage.js";
+import { CLOSE_CODE } from "./websocket/close-code.js";
+import { checkHandshake } from "./websocket/handshake.js";
 import { TUNNEL_PREFIX } from "./websocket/offer.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import { WebSocketEnd } from "./websocket/web-socket.js";
@@ -14,36 +14,37 @@ import { WebSocketEnd } from "./websocket/web-socket.js";
  * @throws HandshakeError
  */
 export function tunnelledPortForward(request: IncomingMessage, protocols: readonly string[], clock: Clock): Passage {
-  const accept = acceptKey(request);
+  checkHandshake(request);
   return {
     method: "POST",
     headers: spdyHeaders(request, protocols),
-    head: (reply) => {
+    switched: (reply) => {
       const chosen = chosenProtocol(reply);
-      return switchingHead(accept, chosen === "" ? "" : `${TUNNEL_PREFIX}${chosen}`);
+      return tunnel(request, chosen === "" ? "" : `${TUNNEL_PREFIX}${chosen}`, clock);
     },
-    join: (ends, heads) => join(ends, heads, clock),
   };
 }
 
-function join({ client, runtime }: Ends, heads: Heads, clock: Clock): void {
-  const end: WebSocketEnd = new WebSocketEnd(client, {
-    text: false,
-    clock,
-    events: {
-      onData: (part) => {
-        if (part.length > 0 && runtime.writable && !runtime.write(part)) end.pause();
+function tunnel(request: IncomingMessage, protocol: string, clock: Clock): Join {
+  return ({ client, runtime }, heads) => {
+    const end: WebSocketEnd = new WebSocketEnd(client, {
+      text: false,
+      clock,
+      events: {
+        onMessage: (part) => {
+          if (part.length > 0 && runtime.writable && !runtime.write(part)) end.pause();
+        },
+        onEnd: () => runtime.end(),
+        onDrain: () => runtime.resume(),
       },
-      onEnd: () => runtime.end(),
-      onDrain: () => runtime.resume(),
-    },
-  });
-  const send = (part: Buffer): void => {
-    if (!end.send(part)) runtime.pause();
+    });
+    const send = (part: Buffer): void => {
+      if (!end.send(part)) runtime.pause();
+    };
+    const close = (): void => end.close(CLOSE_CODE.NORMAL);
+    end.open(request, heads.client, protocol);
+    runtime.on("data", send).on("drain", () => end.resume());
+    runtime.once("end", close).once("close", close);
+    if (heads.runtime.length > 0) send(heads.runtime);
   };
-  const close = (): void => end.close(CLOSE_CODE.NORMAL);
-  runtime.on("data", send).on("drain", () => end.resume());
-  runtime.once("end", close).once("close", close);
-  if (heads.runtime.length > 0) send(heads.runtime);
-  end.start(heads.client);
 }

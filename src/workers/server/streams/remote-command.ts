@@ -10,10 +10,10 @@ import { RST } from "./spdy/frames.js";
 import { SpdySession } from "./spdy/session.js";
 import { SpdyError } from "./spdy/frame-reader.js";
 import type { StreamOptions } from "./stream-options.js";
-import { CHANNEL, ChannelReader } from "./websocket/channels.js";
+import { CHANNEL, messageOf, readMessage, type ChannelEvents } from "./websocket/channels.js";
+import { CLOSE_CODE } from "./websocket/close-code.js";
 import { CommandStatus, failed } from "./websocket/command-status.js";
-import { CLOSE_CODE } from "./websocket/frames.js";
-import { acceptKey, switchingHead } from "./websocket/handshake.js";
+import { checkHandshake } from "./websocket/handshake.js";
 import { CHANNELS_V5 } from "./websocket/offer.js";
 import { chosenProtocol, NotSpdyError, spdyHeaders } from "./spdy/upgrade.js";
 import { WebSocketEnd } from "./websocket/web-socket.js";
@@ -25,16 +25,15 @@ const V4 = "v4.channel.k8s.io";
  * @throws HandshakeError
  */
 export function translatedCommand(request: IncomingMessage, streams: StreamOptions, clock: Clock): Passage {
-  const accept = acceptKey(request);
+  checkHandshake(request);
   return {
     method: "POST",
     headers: spdyHeaders(request, [V4]),
-    head: (reply) => {
+    switched: (reply) => {
       const chosen = chosenProtocol(reply);
       if (chosen !== V4) throw new NotSpdyError(`it was asked for ${V4} and chose ${JSON.stringify(chosen)}`);
-      return switchingHead(accept, CHANNELS_V5);
+      return (ends, heads) => new RemoteCommand(ends, streams, clock).start(request, heads);
     },
-    join: (ends, heads) => new RemoteCommand(ends, streams, clock).start(heads),
   };
 }
 
@@ -42,7 +41,6 @@ class RemoteCommand {
   private readonly client: WebSocketEnd;
   private readonly runtime: Socket;
   private readonly session: SpdySession;
-  private readonly channels: ChannelReader;
   private readonly status = new CommandStatus();
   /** The SPDY stream of each channel that there is. */
   private readonly streamOf = new Map<number, number>();
@@ -58,18 +56,18 @@ class RemoteCommand {
     clock: Clock,
   ) {
     this.runtime = ends.runtime;
+    const channels: ChannelEvents = {
+      onData: (channel, data) => this.toRuntime(channel, data),
+      onClose: (channel) => this.endStream(channel),
+    };
     this.client = new WebSocketEnd(ends.client, {
       text: true,
       clock,
       events: {
-        onData: (part, place) => this.channels.push(part, place),
+        onMessage: (message) => readMessage(message, channels),
         onEnd: () => this.leave(),
         onDrain: () => this.runtime.resume(),
       },
-    });
-    this.channels = new ChannelReader({
-      onData: (channel, part) => this.toRuntime(channel, part),
-      onClose: (channel) => this.endStream(channel),
     });
     this.session = new SpdySession(this.runtime, {
       onData: (stream, part) => this.toClient(stream, part),
@@ -78,7 +76,7 @@ class RemoteCommand {
     });
   }
 
-  start(heads: Heads): void {
+  start(request: IncomingMessage, heads: Heads): void {
     const { stdin, stdout, stderr, tty } = this.options;
     this.runtime.cork();
     this.open(CHANNEL.ERROR, "error");
@@ -87,13 +85,13 @@ class RemoteCommand {
     if (stderr) this.open(CHANNEL.STDERR, "stderr");
     if (tty) this.open(CHANNEL.RESIZE, "resize");
     this.runtime.uncork();
+    this.client.open(request, heads.client, CHANNELS_V5);
     // Clients wait for a first message, which says that all is ready.
-    this.client.send(Buffer.alloc(0), stdout ? CHANNEL.STDOUT : stderr ? CHANNEL.STDERR : CHANNEL.ERROR);
+    this.client.send(Buffer.of(stdout ? CHANNEL.STDOUT : stderr ? CHANNEL.STDERR : CHANNEL.ERROR));
 
     this.runtime.on("data", (chunk: Buffer) => this.read(chunk)).on("drain", () => this.client.resume());
     this.runtime.once("end", () => this.onGone()).once("close", () => this.onGone());
     if (heads.runtime.length > 0) this.read(heads.runtime);
-    this.client.start(heads.client);
   }
 
   private open(channel: number, streamtype: string): void {
@@ -119,7 +117,7 @@ class RemoteCommand {
     const channel = this.channelOf.get(stream);
     if (channel === CHANNEL.ERROR) this.status.add(part);
     else if (channel === CHANNEL.STDOUT || channel === CHANNEL.STDERR) {
-      if (!this.client.send(part, channel)) this.runtime.pause();
+      if (!this.client.send(messageOf(channel, part))) this.runtime.pause();
     }
   }
 
@@ -154,7 +152,7 @@ class RemoteCommand {
   private finish(status: Buffer): void {
     if (this.finished) return;
     this.finished = true;
-    this.client.send(status, CHANNEL.ERROR);
+    this.client.send(messageOf(CHANNEL.ERROR, status));
     this.client.close(CLOSE_CODE.NORMAL);
     this.leave();
   }

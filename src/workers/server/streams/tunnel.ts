@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Upgrade } from "../answer.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
 import { askRuntime } from "./ask-runtime.js";
-import type { Ends, Passage } from "./passage.js";
+import type { Ends, Join, Passage } from "./passage.js";
 
 /** A client that has ended, or has been told all, has this time to go. */
 export const LINGER_MS = 30_000;
@@ -53,11 +53,10 @@ export class Tunnels {
         await passAnswer(answer.reply, response);
       } else {
         const ends = { client: upgrade.socket, runtime: answer.socket };
-        const head = headOr(answer.reply, ends, passage);
+        const join = joinOr(answer.reply, ends, passage);
         upgrade.take();
-        upgrade.socket.write(head);
         this.watch(ends);
-        passage.join(ends, { client: upgrade.head, runtime: answer.head });
+        join(ends, { client: upgrade.head, runtime: answer.head });
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -114,9 +113,9 @@ export class Tunnels {
   }
 }
 
-function headOr(reply: IncomingMessage, { runtime }: Ends, passage: Passage): string {
+function joinOr(reply: IncomingMessage, { runtime }: Ends, passage: Passage): Join {
   try {
-    return passage.head(reply);
+    return passage.switched(reply);
   } catch (error) {
     runtime.destroy();
     throw error;

@@ -7,7 +7,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
 import { SIGN_OF_LIFE_MS } from "../../../../src/workers/server/streams/websocket/web-socket.js";
+import { MAX_MESSAGE } from "../../../../src/workers/server/streams/websocket/handshake.js";
 import { LINGER_MS } from "../../../../src/workers/server/streams/tunnel.js";
+import { cut } from "../../../support/cut.js";
 import { pod } from "../../../support/pods.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -155,14 +157,23 @@ describe("a command over WebSocket v5", () => {
     await until(() => switched?.destroyed === true);
   });
 
-  test("takes messages of any size in any cut, megabytes of them", async () => {
+  test("takes messages up to the largest in any cut, megabytes of them, with pings between", async () => {
     await openHouse();
     const client = await command();
-    const sent = Buffer.alloc(3_000_000, "\0\x01\xff\x00abc", "latin1");
+    const sent = Buffer.alloc(MAX_MESSAGE - 1, "\0\x01\xff\x00abc", "latin1");
     client.send(0, sent);
+    client.socket.write(clientFrame(2, Buffer.of(0), { fin: false }));
+    for (const part of cut(sent, [1, 70_000, 100])) {
+      client.socket.write(clientFrame(0, part, { fin: false, mask: 0xfefdfcfb }));
+      client.write(9, Buffer.from("ping"));
+    }
+    client.socket.write(clientFrame(0, Buffer.alloc(0)));
+    // Text is bytes, whether it is UTF-8 or not.
+    client.write(1, Buffer.of(0, 0xff));
     client.end(0);
     await until(() => peer.stream("stdin").ended);
-    ok(Buffer.concat(peer.stream("stdin").parts).equals(sent));
+    ok(Buffer.concat(peer.stream("stdin").parts).equals(Buffer.concat([sent, sent, Buffer.of(0xff)])));
+    await client.until(() => client.pongs.length === cut(sent, [1, 70_000, 100]).length);
     client.close();
   });
 
@@ -240,6 +251,8 @@ describe("a command over WebSocket v5", () => {
 });
 
 describe("the end of a command over WebSocket v5", () => {
+  /** Of a message that goes on. */
+  const part = (opcode: number, length: number): Buffer => clientFrame(opcode, Buffer.alloc(length), { fin: false });
   const finished = async (client: ChannelSocket): Promise<Record<string, unknown>> => {
     await client.until(() => client.closed);
     client.socket.end();
@@ -290,6 +303,22 @@ describe("the end of a command over WebSocket v5", () => {
       equal(client.closeCode, 1002);
       client.socket.end();
       await until(() => switched?.destroyed === true);
+    }
+    const beyond: [frames: Buffer, code: number][] = [
+      [Buffer.of(0x82, 1, 0), 1002],
+      [clientFrame(2, Buffer.alloc(MAX_MESSAGE + 1)).subarray(0, 14), 1009],
+      [Buffer.concat([part(2, MAX_MESSAGE), part(0, 1)]), 1009],
+      [Buffer.concat([part(2, 1), ...Array.from({ length: 128 }, () => part(0, 1))]), 1008],
+    ];
+    for (const [frames, code] of beyond) {
+      switched = undefined;
+      const client = await command();
+      client.socket.write(frames);
+      await client.until(() => client.closed);
+      equal(client.closeCode, code);
+      client.socket.end();
+      await until(() => switched?.destroyed === true);
+      equal(peer.text("stdin"), "");
     }
     switched = undefined;
     const leaving = await command();

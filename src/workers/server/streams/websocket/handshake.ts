@@ -1,28 +1,72 @@
-// The server's half of a WebSocket's opening handshake (RFC 6455, section 4.2); no extension is agreed to.
-import { createHash } from "node:crypto";
+// A WebSocket's opening handshake: looked at before the runtime is asked, answered when the runtime has switched.
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { HandshakeError } from "./offer.js";
 
-const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/** Of a message, which is held whole: bytes. Clients built on client-go send 32 KiB at most. More is closed with 1009. */
+export const MAX_MESSAGE = 1024 * 1024;
+
+/** What `ws` knows beyond its published types. */
+interface Options extends ServerOptions {
+  /** Milliseconds from our close frame until the connection is cut. */
+  closeTimeout: number;
+  /** Answers to pings that wait to go out; one more cuts the connection. */
+  maxPendingAutoPongs: number;
+}
+
+const OPTIONS: Options = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MAX_MESSAGE,
+  // Each may hold the whole read from the socket in which it came, 16 KiB: 2 MiB in all.
+  maxFragments: 128,
+  // While a message is incomplete: 256 bytes each where it is of the largest size.
+  maxBufferedChunks: 4096,
+  // Text is passed on as bytes.
+  skipUTF8Validation: true,
+  // kubectl's of 85 minutes.
+  maxPendingAutoPongs: 1024,
+  // The longest there is: a client that reads slowly is left its time, and its end is the tunnel's matter.
+  closeTimeout: 2 ** 31 - 1,
+};
+
 /** 16 bytes in base64. */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 
-/** The answer to the client's key. @throws HandshakeError */
-export function acceptKey({ method, headers }: Pick<IncomingMessage, "method" | "headers">): string {
+/** @throws HandshakeError */
+export function checkHandshake({ method, headers }: Pick<IncomingMessage, "method" | "headers">): void {
   if (method !== "GET") throw new HandshakeError("a WebSocket is asked for with GET");
   if (headers["sec-websocket-version"] !== "13") {
     throw new HandshakeError("the only version of WebSocket spoken here is 13 (Sec-WebSocket-Version)");
   }
-  const key = headers["sec-websocket-key"] ?? "";
-  if (!KEY.test(key)) throw new HandshakeError("Sec-WebSocket-Key must be 16 bytes in base64");
-  return createHash("sha1").update(`${key}${GUID}`).digest("base64");
+  if (!KEY.test(headers["sec-websocket-key"] ?? "")) {
+    throw new HandshakeError("Sec-WebSocket-Key must be 16 bytes in base64");
+  }
 }
 
-/** @param protocol the one chosen of those offered; empty: none */
-export function switchingHead(accept: string, protocol: string): string {
-  const chosen = protocol === "" ? "" : `Sec-WebSocket-Protocol: ${protocol}\r\n`;
-  return (
-    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-    `Sec-WebSocket-Accept: ${accept}\r\n${chosen}\r\n`
-  );
+/**
+ * Answers a handshake that was checked.
+ * @param head what came with the request's last bytes
+ * @param protocol the one chosen of those offered; empty: none
+ * @returns undefined: the client has gone
+ */
+export function openWebSocket(
+  request: IncomingMessage,
+  client: Duplex,
+  head: Buffer,
+  protocol: string,
+): WebSocket | undefined {
+  const server = new WebSocketServer(OPTIONS);
+  if (protocol !== "") server.on("headers", (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
+  let opened: WebSocket | undefined;
+  server.handleUpgrade(withoutProtocols(request), client, head, (socket) => (opened = socket));
+  return opened;
+}
+
+/** Kubernetes' "SPDY/3.1+portforward.k8s.io" is no token, for which `ws` would refuse the request. */
+function withoutProtocols(request: IncomingMessage): IncomingMessage {
+  const headers = { ...request.headers, "sec-websocket-protocol": undefined };
+  return Object.create(request, { headers: { value: headers } }) as IncomingMessage;
 }
