@@ -1,13 +1,41 @@
 // activeDeadlineSeconds: how long a pod may be active, counted from the moment this node accepted it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { EventInput } from "../events/recorder.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import { deadlineMessage, type PodFailure } from "../status/compute-pod-status.js";
+import { Alarm } from "./alarm.js";
 
 export const deadlineExceeded: PodFailure = { reason: "DeadlineExceeded", message: deadlineMessage };
 export const deadlineEvent: EventInput = { type: "Normal", ...deadlineExceeded };
 
-/** Milliseconds since the epoch; undefined for a pod without such a deadline. `startTime` is status.startTime. */
-export function activeDeadline(pod: Pod | undefined, startTime: string | undefined): number | undefined {
+/** One pod's, by wall time, which its start is told in. */
+export class ActiveDeadline {
+  private readonly alarm: Alarm;
+
+  /** `startTime`: status.startTime, once it is known. `onOver` is called when the deadline that was set has come. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly startTime: () => string | undefined,
+    onOver: () => void,
+  ) {
+    this.alarm = new Alarm(clock, onOver);
+  }
+
+  isOver(pod: Pod): boolean {
+    const at = activeDeadline(pod, this.startTime());
+    return at !== undefined && at <= this.clock.now();
+  }
+
+  /** undefined: nobody waits for it any more. */
+  set(pod: Pod | undefined): void {
+    const at = activeDeadline(pod, this.startTime());
+    if (at === undefined) this.alarm.cancel();
+    else this.alarm.set(at);
+  }
+}
+
+/** Milliseconds since the epoch; undefined for a pod without such a deadline. */
+function activeDeadline(pod: Pod | undefined, startTime: string | undefined): number | undefined {
   const seconds = pod?.spec.activeDeadlineSeconds;
   if (seconds === undefined || startTime === undefined) return undefined;
   return Date.parse(startTime) + seconds * 1000;

@@ -14,27 +14,23 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { Timer } from "../../shared/clock/clock.js";
-import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { operationOf } from "./pass-operation.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { ProbedPodState } from "../probes/port.js";
-import { activeDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
-import { Alarm } from "./alarm.js";
-import { recordPassFailure } from "./failure-events.js";
+import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
 import { requireNetwork } from "./network-not-ready.js";
 import { planPod } from "./plan/plan.js";
 import { isAlive } from "./plan/plan-context.js";
 import { effectiveGraceSeconds, isUp, planEnd, planTermination } from "./plan/plan-termination.js";
 import { CgroupWatch } from "./cgroup-watch.js";
-import { InspectionError } from "./pod-cache.js";
+import { PassRetry } from "./pass-retry.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
 import { defaultRestartGates } from "./plan/restart.js";
 import type { Plan } from "./plan/step.js";
 import { runsAgain } from "./runs-again.js";
-import { RETRY_MAX_MS, RETRY_MIN_MS, StepRunner } from "./step-runner.js";
+import { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
-import { faultField } from "./user-made.js";
 import { Waiters } from "./waiters.js";
 
 /** A pod that nothing wakes is still looked at this often (syncFrequency). */
@@ -54,15 +50,13 @@ export class PodWorker {
   private looping: Promise<void> | undefined;
   private timer: Timer | undefined;
   private passAbort = new AbortController();
-  private retries = 0;
   /** Of the last plan: its successor goes on with the same grace. */
   private endDeadline: number | undefined;
-  /** After a failed pass nothing is tried before this moment of the monotonic clock, unless it is urgent. */
-  private notBefore = 0;
   private stopped = false;
+  private readonly retry: PassRetry;
   private readonly steps: StepRunner;
   private readonly cgroupWatch: CgroupWatch;
-  private readonly activeAlarm: Alarm;
+  private readonly activeDeadline: ActiveDeadline;
   private readonly stopWatch: StopWatch;
   private readonly waiters = new Waiters();
   private readonly overWaiters = new Waiters();
@@ -74,9 +68,14 @@ export class PodWorker {
     private readonly deps: PodWorkerDeps,
   ) {
     this.endDeadline = deps.keptEnd?.endDeadline(uid);
+    this.retry = new PassRetry(deps);
     this.steps = new StepRunner(uid, deps);
     this.cgroupWatch = new CgroupWatch(deps.clock, deps.isCgroupLost);
-    this.activeAlarm = new Alarm(deps.clock, () => this.interrupt("the pod's active deadline has come"));
+    this.activeDeadline = new ActiveDeadline(
+      deps.clock,
+      () => deps.startTime(uid),
+      () => this.interrupt("the pod's active deadline has come"),
+    );
     this.stopWatch = new StopWatch(deps.clock, () => this.onStopOverdue());
     this.watchActiveDeadline();
   }
@@ -137,7 +136,7 @@ export class PodWorker {
     if (this.termination !== undefined && this.termination.deadline <= request.deadline) return;
     const deadline = Math.min(request.deadline, this.end?.deadline ?? Infinity);
     this.termination = { deadline, reason: request.reason };
-    this.activeAlarm.cancel();
+    this.activeDeadline.set(undefined);
     this.become("terminating", request.reason);
     this.deadlineKept = this.deps.events.onTerminating(this.uid, deadline, request.reason);
     // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
@@ -146,7 +145,7 @@ export class PodWorker {
 
   /** What made passes fail may be over (the definition changed, the runtime is back): plan again without back-off. */
   pokeNow(): void {
-    this.notBefore = 0;
+    this.retry.hurry();
     this.poke();
   }
 
@@ -166,7 +165,7 @@ export class PodWorker {
     this.stopped = true;
     this.dirty = false;
     this.timer?.cancel();
-    this.activeAlarm.cancel();
+    this.activeDeadline.set(undefined);
     this.passAbort.abort(new Error("the agent is stopping"));
     this.waiters.stop(this.name());
     this.overWaiters.stop(this.name());
@@ -176,9 +175,9 @@ export class PodWorker {
   private async loop(): Promise<void> {
     while (this.dirty && !this.stopped) {
       this.dirty = false;
-      const rest = this.notBefore - this.deps.clock.monotonic();
+      const { rest } = this.retry;
       if (rest > 0) {
-        this.wakeAt(this.deps.clock.steady() + rest);
+        this.wakeIn(rest);
         return;
       }
       // One signal until it is used: what a pass began may go on into the next.
@@ -187,7 +186,7 @@ export class PodWorker {
       const [startedAt, operation] = [clock.monotonic(), operationOf(this.state, this.next)];
       try {
         await this.pass();
-        this.retries = 0;
+        this.retry.succeeded();
       } catch (error) {
         this.onPassFailed(error);
       } finally {
@@ -256,8 +255,7 @@ export class PodWorker {
       ...(resize !== undefined && { resize }),
     });
     await this.keepEndDeadline(plan.endDeadline);
-    const deadline = this.activeDeadline();
-    if (!plan.finished && deadline !== undefined && deadline <= clock.now()) {
+    if (!plan.finished && this.activeDeadline.isOver(pod)) {
       recorder.pod(pod, deadlineEvent);
       this.fail({ cause: "failed", failure: deadlineExceeded, deadline: this.deadlineOf(pod) });
       return;
@@ -361,7 +359,7 @@ export class PodWorker {
 
   private beginEnd(end: PodEnd): void {
     this.end = end;
-    this.activeAlarm.cancel();
+    this.activeDeadline.set(undefined);
     this.become("ending", end.failure?.reason ?? end.cause);
     this.deadlineKept = this.deps.events.onEnding(this.uid, end);
     if (end.cause === "failed") this.interrupt(`the pod is being ended: ${end.failure?.reason ?? ""}`);
@@ -399,31 +397,12 @@ export class PodWorker {
 
   private onPassFailed(error: unknown): void {
     if (this.stopped || this.passAbort.signal.aborted) return;
-    this.retries++;
-    const waitMs = Math.min(RETRY_MIN_MS * 2 ** (this.retries - 1), RETRY_MAX_MS);
-    const message = error instanceof Error ? error.message : String(error);
-    // The runtime's absence is told once for the node, and its return wakes every worker.
-    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
-    if (!quiet) recordPassFailure(this.deps.recorder, this.pod, error);
-    if (!quiet || this.retries === 1) {
-      this.deps.log[quiet ? "debug" : "error"](
-        { pod: this.name(), uid: this.uid, ...faultField(error), retryMs: waitMs },
-        `${this.name()}: sync failed, next try in ${waitMs / 1000}s: ${message}`,
-      );
-    }
-    this.notBefore = this.deps.clock.monotonic() + waitMs;
-    this.wakeAt(this.deps.clock.steady() + waitMs);
-  }
-
-  /** By wall time, which the pod's start time is told in. */
-  private activeDeadline(): number | undefined {
-    return activeDeadline(this.pod, this.deps.startTime(this.uid));
+    this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod }, error);
+    this.wakeIn(this.retry.rest);
   }
 
   private watchActiveDeadline(): void {
-    const at = this.end === undefined && this.termination === undefined ? this.activeDeadline() : undefined;
-    if (at === undefined) this.activeAlarm.cancel();
-    else this.activeAlarm.set(at);
+    this.activeDeadline.set(this.end === undefined && this.termination === undefined ? this.pod : undefined);
   }
 
   private deadlineOf(pod: Pod): number {
@@ -432,10 +411,13 @@ export class PodWorker {
 
   /** `at`: by the steady clock. */
   private wakeAt(at: number | undefined): void {
+    this.wakeIn(at === undefined ? RESYNC_MS : at - this.deps.clock.steady());
+  }
+
+  private wakeIn(ms: number): void {
     if (this.stopped) return;
-    const ms = Math.min(at === undefined ? RESYNC_MS : at - this.deps.clock.steady(), RESYNC_MS);
     this.timer?.cancel();
-    this.timer = this.deps.clock.after(Math.max(ms, 1), () => this.poke());
+    this.timer = this.deps.clock.after(Math.max(Math.min(ms, RESYNC_MS), 1), () => this.poke());
   }
 
   private name(): string {

@@ -1,0 +1,63 @@
+// What follows a pass of a pod's worker that failed: it is told, and nothing is tried again for a while that grows with
+// every failure in a row.
+// What must hold: the runtime's absence is no pod's affair; its return, or a new definition, ends the wait.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { EventRecorder } from "../events/recorder.js";
+import { recordPassFailure } from "./failure-events.js";
+import { InspectionError } from "./pod-cache.js";
+import { RETRY_MAX_MS, RETRY_MIN_MS } from "./step-runner.js";
+import { faultField } from "./user-made.js";
+
+export interface PassRetryDeps {
+  clock: Clock;
+  log: Logger;
+  recorder: EventRecorder;
+}
+
+/** Whose pass it was, as log lines have it. */
+export interface FailedPass {
+  uid: string;
+  name: string;
+  pod: Pod | undefined;
+}
+
+export class PassRetry {
+  private failures = 0;
+  /** A moment of the monotonic clock. */
+  private notBefore = 0;
+
+  constructor(private readonly deps: PassRetryDeps) {}
+
+  /** Milliseconds to wait before the next try; none is left when it is 0 or less. */
+  get rest(): number {
+    return this.notBefore - this.deps.clock.monotonic();
+  }
+
+  /** What made passes fail may be over. */
+  hurry(): void {
+    this.notBefore = 0;
+  }
+
+  succeeded(): void {
+    this.failures = 0;
+  }
+
+  failed({ uid, name, pod }: FailedPass, error: unknown): void {
+    const { clock, log, recorder } = this.deps;
+    this.failures++;
+    const retryMs = Math.min(RETRY_MIN_MS * 2 ** (this.failures - 1), RETRY_MAX_MS);
+    this.notBefore = clock.monotonic() + retryMs;
+    // The runtime's absence is told once for the node, and its return wakes every worker.
+    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
+    if (!quiet) recordPassFailure(recorder, pod, error);
+    if (quiet && this.failures > 1) return;
+    const message = error instanceof Error ? error.message : String(error);
+    log[quiet ? "debug" : "error"](
+      { pod: name, uid, ...faultField(error), retryMs },
+      `${name}: sync failed, next try in ${retryMs / 1000}s: ${message}`,
+    );
+  }
+}
