@@ -7,6 +7,7 @@ import { errorCode } from "../../shared/fs/atomic-write.js";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
+import { unlessGone } from "../../shared/fs/unless-gone.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;
@@ -111,14 +112,5 @@ async function explained<T>(directory: string, work: () => Promise<T>): Promise<
     if (errorCode(error) !== "EBUSY") throw error;
     const mounted = await mountPointsWithin(directory);
     throw mounted.length > 0 ? new ForeignMountError(directory, mounted) : error;
-  }
-}
-
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
-    return undefined;
   }
 }

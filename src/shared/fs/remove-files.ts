@@ -3,6 +3,7 @@
 import { readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "./atomic-write.js";
+import { unlessGone } from "./unless-gone.js";
 
 /** What is made while the folder is being emptied is seen by the next try. */
 const TRIES = 3;
@@ -36,13 +37,4 @@ async function empty(folder: string): Promise<void> {
       return removeFiles(path);
     }),
   );
-}
-
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
-    return undefined;
-  }
 }

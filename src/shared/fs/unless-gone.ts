@@ -1,0 +1,12 @@
+// What is gone already needs no removing.
+import { errorCode } from "./atomic-write.js";
+
+/** undefined where there was no such file. */
+export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    return undefined;
+  }
+}
