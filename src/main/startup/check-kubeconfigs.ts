@@ -2,7 +2,7 @@
 // error and an exit status. Whether the API server agrees is found out later.
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
-import { KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
+import { isKubeconfigError, KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
 import { nodeConfigFiles } from "../node/certificates/certificate-files.js";
 
@@ -24,10 +24,28 @@ export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
       await check(kubeconfig, nodeConfigFiles(files).renewedCertificate);
       return;
     } catch (error) {
-      if (bootstrapKubeconfig === "") throw error;
+      if (bootstrapKubeconfig === "" || !isKubeconfigError(error)) throw error;
+      await checkInPlaceOf(error, bootstrapKubeconfig);
+      return;
     }
   }
   await check(bootstrapKubeconfig, "");
+}
+
+/** When neither can be used, the operator needs to know of both. */
+async function checkInPlaceOf(broken: KubeconfigError, bootstrapKubeconfig: string): Promise<void> {
+  try {
+    await check(bootstrapKubeconfig, "");
+  } catch (error) {
+    if (!isKubeconfigError(error)) throw error;
+    throw new KubeconfigError(
+      error.file,
+      error.field,
+      error.line,
+      `${error.problem}; it is needed since ${broken.message}`,
+      { cause: error },
+    );
+  }
 }
 
 /** `renewed`: a file that may stand for certificate and key; "": none. */

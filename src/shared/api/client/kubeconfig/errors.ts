@@ -10,7 +10,7 @@ export class KubeconfigError extends Error {
     readonly field: string,
     /** 1 for the first; undefined when there is no place for it. */
     readonly line: number | undefined,
-    problem: string,
+    readonly problem: string,
     options?: ErrorOptions,
   ) {
     super(
