@@ -106,10 +106,21 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     return directory;
   }
 
+  /** A container that is started again finds the files that it had, though what they came from is gone: `refresh` tells of that. */
+  async function bringOrKeep(request: SetUpRequest): Promise<string> {
+    try {
+      return await bring(request, true);
+    } catch (error) {
+      const directory = directoryOf(request.pod.metadata.uid, request.volume.name);
+      if (!isVolumeSetUpError(error) || !written.has(directory)) throw error;
+      return directory;
+    }
+  }
+
   return {
     name: kind.name,
     source: kind.source,
-    setUp: async (request) => ({ hostPath: await bring(request, true), readOnly: true }),
+    setUp: async (request) => ({ hostPath: await bringOrKeep(request), readOnly: true }),
     refresh: async (request) => {
       await bring(request, false);
     },

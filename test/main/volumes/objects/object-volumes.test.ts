@@ -181,6 +181,17 @@ test("an update that fails is told, leaves what is there, and is tried again soo
   assert.equal(clock.pending, 0, "a pod that is gone is not looked at");
 });
 
+test("a container that is started again finds its files though their config map is gone", { skip }, async (t) => {
+  const { configMaps, setUp, volumes } = await world(t);
+  configMaps.set("cm", { metadata: {}, data: { a: "A" } });
+  const volume = { name: "files", configMap: { name: "cm" } };
+  const directory = await setUp(volume);
+  configMaps.delete("cm");
+  assert.equal(await setUp(volume), directory);
+  assert.deepEqual(read(directory), { a: "A" });
+  t.after(() => volumes.stop());
+});
+
 test("an agent that starts anew brings running pods' volumes up to date without their start", { skip }, async (t) => {
   const { secrets, setUp, clock, volumes, again } = await world(t);
   secrets.set("s", { metadata: {}, data: { a: base64("1") } });
