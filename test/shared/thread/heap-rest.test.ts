@@ -28,9 +28,9 @@ function thread(): {
   };
 }
 
-test("a thread that rests for 10 s collects twice in a row, and again when its heap has grown", () => {
+test("a thread that rests for 6 s collects twice in a row, and again when its heap has grown", () => {
   const { looks, state } = thread();
-  looks(19);
+  looks(11);
   assert.equal(state.collections, 0);
   looks(1);
   assert.equal(state.collections, 1);
@@ -39,21 +39,21 @@ test("a thread that rests for 10 s collects twice in a row, and again when its h
   looks(100);
   assert.equal(state.collections, 2, "nothing came in the meantime");
   state.heap = 24 * MIB;
-  looks(20);
+  looks(12);
   assert.equal(state.collections, 2, "too little to be worth it");
   state.heap = 25 * MIB;
-  looks(21);
+  looks(13);
   assert.equal(state.collections, 4);
 });
 
 test("work between the two puts the second off until the thread rests again", () => {
   const { looks, state } = thread();
-  looks(20);
+  looks(12);
   state.busy = 0.5;
   looks(5);
   assert.equal(state.collections, 1);
   state.busy = 0;
-  looks(19);
+  looks(11);
   assert.equal(state.collections, 1);
   looks(1);
   assert.equal(state.collections, 2);
@@ -62,7 +62,7 @@ test("work between the two puts the second off until the thread rests again", ()
 test("a thread with work to do is left alone", () => {
   const { looks, state } = thread();
   for (let i = 0; i < 10; i++) {
-    looks(19);
+    looks(11);
     state.busy = 0.1;
     looks(1);
     state.busy = 0.02;
