@@ -2,17 +2,23 @@
 // from then on they are the Node's, however it came by them (--node-ip, its name, a cloud provider).
 import { isIP, isIPv6 } from "node:net";
 import type { Node } from "../../shared/api/node.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { formatIP } from "../../shared/net/format-ip.js";
 import type { EventInput, EventRecorder } from "../events/recorder.js";
 import { isFinalPhase } from "../status/phase.js";
-import type { PodStatuses } from "../status/pod-statuses.js";
 
 export interface HostIPsChange {
   before: readonly string[];
   now: readonly string[];
   /** `before` was a guess, or what an earlier life of the agent had written into the Node. */
   guessed: boolean;
+}
+
+/** Pods with the statuses that are shown of them. */
+export interface ShownPods {
+  all(): Pod[];
+  hostIPsChanged(change: HostIPsChange): void;
 }
 
 /** By then this life of the agent has written the node's addresses into the Node. */
@@ -52,11 +58,7 @@ export class HostIPs {
 }
 
 /** Every pod shows the node's new addresses. */
-export function tellPods(
-  change: HostIPsChange,
-  statuses: Pick<PodStatuses, "all" | "hostIPsChanged">,
-  events: Pick<EventRecorder, "pod">,
-): void {
+export function tellPods(change: HostIPsChange, statuses: ShownPods, events: Pick<EventRecorder, "pod">): void {
   const mismatch = familyMismatch(change);
   if (mismatch !== undefined) {
     for (const pod of statuses.all()) if (!isFinalPhase(pod.status?.phase)) events.pod(pod, mismatch);

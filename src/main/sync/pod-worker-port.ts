@@ -14,7 +14,6 @@ import type { ProbeResults } from "../status/probe-results.js";
 import type { BackoffOptions } from "./crash-backoff.js";
 import type { StartFailure } from "./plan/plan-context.js";
 import type { PodCache } from "./pod-cache.js";
-import type { PodRecords } from "./pod-records.js";
 import type { RestartGates } from "./plan/restart.js";
 import type { Plan, Step } from "./plan/step.js";
 
@@ -89,6 +88,12 @@ export interface PodWorkerEvents {
   onFinished?(uid: string): void;
 }
 
+export interface KeptEnd {
+  endDeadline(uid: string): number | undefined;
+  /** Settles when it is written, could not be, or takes too long. undefined: there is none any more. */
+  keepEndDeadline(uid: string, endDeadline: number | undefined): Promise<void>;
+}
+
 export interface PodWorkerDeps {
   cache: PodCache;
   probes: ProbeResults;
@@ -98,7 +103,7 @@ export interface PodWorkerDeps {
   /** Settles in the order in which it was asked; rejects with the signal's reason. */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
   /** Where the deadline of a completed pod's sidecars outlives the agent. Absent: nowhere. */
-  keptEnd?: Pick<PodRecords, "endDeadline" | "keepEndDeadline">;
+  keptEnd?: KeptEnd;
   /** Something runs of the pod, and its cgroup is not where it belongs. Absent: never. */
   isCgroupLost?: (pod: Pod) => Promise<boolean>;
   /** RFC 3339, when this node accepted the pod: status.startTime. */
