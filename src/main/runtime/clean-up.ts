@@ -2,7 +2,7 @@
 import { readdir, readlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
+import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { removeFiles } from "../../shared/fs/remove-files.js";
 import { podLogDirectory } from "./config/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -49,15 +49,10 @@ async function removeLinks(linksDir: string, prefix: string, target: string): Pr
     if (!name.startsWith(prefix)) continue;
     const link = join(linksDir, name);
     const to = await readlink(link).catch(() => "");
-    if (to.startsWith(`${target}/`)) await unlink(link).catch(unlessMissing);
+    if (to.startsWith(`${target}/`)) await unlessGone(unlink(link));
   }
 }
 
 async function namesIn(directory: string): Promise<string[]> {
-  return (await readdir(directory).catch(unlessMissing)) ?? [];
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (errorCode(error) !== "ENOENT") throw error;
-  return undefined;
+  return (await unlessGone(readdir(directory))) ?? [];
 }

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
+import { unlessGone } from "../../shared/fs/unless-gone.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
@@ -244,7 +244,7 @@ export class PodRecords {
       .then(async () => {
         this.waiting.delete(uid);
         const record = this.records.get(uid);
-        if (record === undefined) await this.remove(uid);
+        if (record === undefined) await unlessGone(unlink(this.path(uid)));
         else await writeState(this.path(uid), record, NOT_DURABLE);
       })
       .then(
@@ -255,14 +255,6 @@ export class PodRecords {
     void write.then(() => {
       if (this.writes.get(uid) === write) this.writes.delete(uid);
     });
-  }
-
-  private async remove(uid: string): Promise<void> {
-    try {
-      await unlink(this.path(uid));
-    } catch (error) {
-      if (errorCode(error) !== "ENOENT") throw error;
-    }
   }
 
   private onSaved(uid: string): void {
