@@ -118,6 +118,24 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await gone("foreign");
   });
 
+  test("a pod with resource claims waits and starts no container without its devices", async () => {
+    const { api, node } = cluster;
+    const resourceClaims = [{ name: "gpu", resourceClaimName: "one-gpu" }];
+    await api.create("pods", boundPod("claiming", IDLE, { resourceClaims }));
+    const { message } = await waitFor(
+      async () => {
+        const { items } = await api.list("events", "default", { fieldSelector: "involvedObject.name=claiming" });
+        return items.find((event) => event["reason"] === "FailedPrepareDynamicResources");
+      },
+      { what: "the event FailedPrepareDynamicResources" },
+    );
+    assert.match(String(message), /^Failed to prepare dynamic resources: .*gpu/);
+    assert.equal(statusOf(await pod("claiming")).phase, "Pending");
+    assert.ok((await node.pods()).every(({ metadata, status }) => metadata.name !== "claiming" || !status?.podIP));
+    await api.delete("pods", "default", "claiming");
+    await gone("claiming");
+  });
+
   test("a readiness gate holds Ready back until somebody else opens it", async () => {
     const { api } = cluster;
     const gate = "example.com/gate";

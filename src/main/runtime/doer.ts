@@ -7,6 +7,7 @@ import type { Step } from "../sync/plan/step.js";
 import { traced } from "../timeline/trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
+import { requirePreparedClaims } from "./dynamic-resources.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { ImagesAhead } from "./images-ahead.js";
@@ -116,6 +117,7 @@ export class Doer implements StepDoer {
 
   /** Prepares once per definition; a new sandbox always prepares anew, as the old one may have taken things with it. */
   private async prepare(pod: Pod, signal: AbortSignal, anew: boolean): Promise<PodEnvironment> {
+    requirePreparedClaims(pod);
     if (!anew && this.environment?.pod === pod) {
       const { prepared } = this.environment;
       const failed = await prepared.volumes.then(

@@ -2,6 +2,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { isUnavailable } from "../../shared/cri/errors.js";
 import type { EventRecorder } from "../events/recorder.js";
+import { DynamicResourcesError } from "../runtime/dynamic-resources.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../runtime/pod-environment-error.js";
 import { isNetworkNotReadyError } from "./network-not-ready.js";
 import { InspectionError } from "./pod-cache.js";
@@ -14,7 +15,9 @@ export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined,
   const text = error instanceof Error ? error.message : String(error);
   if (isPodCgroupError(error)) warn("FailedCreatePodContainer", `unable to ensure pod container exists: ${text}`);
   else if (isPodDirectoriesError(error)) warn("Failed", `error making pod data directories: ${text}`);
-  else if (step.kind === "kill-container" || step.kind === "stop-sandbox") {
+  else if (error instanceof DynamicResourcesError) {
+    warn("FailedPrepareDynamicResources", `Failed to prepare dynamic resources: ${text}`);
+  } else if (step.kind === "kill-container" || step.kind === "stop-sandbox") {
     warn("FailedKillPod", `error killing pod: ${text}`);
   }
 }

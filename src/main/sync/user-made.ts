@@ -1,5 +1,6 @@
 // Failures that whoever wrote the pod makes and mends: an image that can't be had, a config map that is not there. Their
 // message is all there is to know, and they come again with every retry: the log gets one line of each, without a stack.
+import { DynamicResourcesError } from "../runtime/dynamic-resources.js";
 import { isStartContainerError } from "../runtime/start-container-error.js";
 import { isUnsupportedVolumeError, isVolumesNotReadyError, isVolumeSetUpError } from "../volumes/errors.js";
 
@@ -13,6 +14,7 @@ const REASONS: ReadonlySet<string> = new Set([
 
 export function isUserMade(error: unknown): boolean {
   if (isStartContainerError(error)) return REASONS.has(error.reason);
+  if (error instanceof DynamicResourcesError) return true;
   return isVolumesNotReadyError(error) || isVolumeSetUpError(error) || isUnsupportedVolumeError(error);
 }
 

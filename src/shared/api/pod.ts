@@ -60,7 +60,7 @@ export interface PodSpec {
   affinity?: unknown;
   topologySpreadConstraints?: unknown[];
   schedulingGates?: { name: string }[];
-  resourceClaims?: unknown[];
+  resourceClaims?: { name?: string; resourceClaimName?: string; resourceClaimTemplateName?: string }[];
 }
 
 export interface PodDNSConfig {

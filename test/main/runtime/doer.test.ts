@@ -4,6 +4,7 @@ import { mkdir, readFile, readlink, readdir, rm, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
+import { DynamicResourcesError } from "../../../src/main/runtime/dynamic-resources.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/runtime/pod-environment-error.js";
 import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
 import type { Step } from "../../../src/main/sync/plan/step.js";
@@ -80,6 +81,19 @@ test("a cgroup that cannot be made fails the pod before the runtime is asked", a
   world.trouble.cgroup = new Error("cgroup is read-only");
   await assert.rejects(world.sandboxOf(podOf(app())), /read-only/);
   assert.equal(world.fake.calls.length, 0);
+});
+
+test("a pod with resource claims gets no sandbox and no container", async (t) => {
+  const world = await build(t);
+  const container = app();
+  const sandboxId = await world.sandboxOf(podOf(container));
+  const claiming = podOf(container);
+  claiming.spec.resourceClaims = [{ name: "gpu", resourceClaimName: "one-gpu" }];
+  const refused = (error: unknown): boolean => error instanceof DynamicResourcesError && /gpu/.test(error.message);
+  await assert.rejects(world.sandboxOf(claiming), refused);
+  await assert.rejects(world.run(claiming, startStep(container, sandboxId)), refused);
+  assert.equal(world.calls("RunPodSandbox").length, 1);
+  assert.equal(world.calls("CreateContainer").length, 0);
 });
 
 test("a container: created with the sandbox's own configuration, started, linked and hinted", async (t) => {

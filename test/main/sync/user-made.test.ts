@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DynamicResourcesError } from "../../../src/main/runtime/dynamic-resources.js";
 import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
 import { faultField } from "../../../src/main/sync/user-made.js";
 import { VolumesNotReadyError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
@@ -11,6 +12,7 @@ const table: [string, Error, boolean][] = [
   ["an image waited for", new StartContainerError("ImagePullBackOff", "Back-off"), false],
   ["an image's bad name", new StartContainerError("InvalidImageName", "no name"), false],
   ["a config map that is missing", new VolumesNotReadyError("not found", ["config"]), false],
+  ["resource claims that cannot be prepared", new DynamicResourcesError("no driver"), false],
   ["one volume", new VolumeSetUpError(makePod(), "config", "not found"), false],
   ["the runtime's refusal", new StartContainerError("CreateContainerError", "no such path"), true],
   ["anything else", new TypeError("undefined is no function"), true],
