@@ -1,6 +1,7 @@
 // The doer: executes the planner's steps, one verb per file. It keeps what was prepared for a pod while its worker lives.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { StepDoer } from "../sync/pod-worker-port.js";
 import type { Step } from "../sync/plan/step.js";
@@ -41,6 +42,11 @@ export class Doer implements StepDoer {
   /** The pod's cgroup was last given more than is allocated to the pod. */
   private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
+
+  /** Forgets what was done to containers that the runtime no longer has. */
+  saw(observed: ObservedPod): void {
+    this.stopping.saw(observed);
+  }
 
   /** The agent stops; the pod lives on. */
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@
 // share one deadline.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { KillContainerStep, PreStopStep } from "../sync/plan/step.js";
 import {
   containerFromAnnotations,
@@ -26,6 +27,12 @@ export class Stopping {
     memory: PreStopMemory = noMemory,
   ) {
     this.preStops = new PreStops(runtime, memory);
+  }
+
+  /** Forgets the containers that the runtime no longer has. */
+  saw(observed: ObservedPod): void {
+    forgetAllBut(this.announced, observed);
+    this.preStops.saw(observed);
   }
 
   announce(pod: Pod, container: string, containerId: string, message: string): void {

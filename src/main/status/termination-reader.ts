@@ -1,9 +1,10 @@
 // Reads what ended containers left as last words: their termination message file, else the end of their log.
-// Read once per container, kept while the pod lives; files are read by main asynchronously, never more than their tail.
+// Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
+// than their tail.
 import { join } from "node:path";
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { annotationKeys } from "../runtime/config/labels.js";
 import { podLogDirectory } from "../runtime/config/log-paths.js";
@@ -21,11 +22,15 @@ export class TerminationReader {
     private readonly onRead: (uid: string) => void,
   ) {}
 
-  /** Container id to last words; undefined while one of them is still being read, which this starts. */
+  /**
+   * Container id to last words; undefined while one of them is still being read, which this starts. Forgets the containers
+   * that the runtime no longer has.
+   */
   messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> | undefined {
     const { uid } = pod.metadata;
     const known = this.messages.get(uid) ?? new Map<string, string>();
     this.messages.set(uid, known);
+    forgetAllBut(known, observed);
     let missing = false;
     for (const status of observed.containers) {
       if (status.state !== ContainerState.CONTAINER_EXITED || known.has(status.id)) continue;

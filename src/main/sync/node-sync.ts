@@ -141,6 +141,7 @@ export class NodeSync {
           {
             has: (containerId) => this.records.preStopsDone(uid).includes(containerId),
             add: (containerId) => this.records.preStopDone(uid, containerId),
+            saw: (observed) => this.records.preStopsSeen(observed),
           },
           () => this.allocations.actuated(uid),
           () => this.workers.comesBack(uid),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -162,6 +163,15 @@ export class PodRecords {
     const known = this.records.get(uid);
     if (known === undefined || known.preStopsDone?.includes(containerId) === true) return;
     this.put({ ...known, preStopsDone: [...(known.preStopsDone ?? []), containerId] });
+  }
+
+  /** Forgets the hooks of containers that the runtime no longer has. The file follows with the record's next write. */
+  preStopsSeen({ uid, containers }: ObservedPod): void {
+    const known = this.records.get(uid);
+    if (known?.preStopsDone === undefined) return;
+    const ids = new Set(containers.map(({ id }) => id));
+    const preStopsDone = known.preStopsDone.filter((id) => ids.has(id));
+    if (preStopsDone.length < known.preStopsDone.length) this.records.set(uid, { ...known, preStopsDone });
   }
 
   preStopsDone(uid: string): readonly string[] {

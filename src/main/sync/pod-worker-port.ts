@@ -33,6 +33,8 @@ export interface StepDoer {
     signal: AbortSignal,
     onProgress?: (hints: InspectHint[]) => void,
   ): Promise<InspectHint[]>;
+  /** The pod as a pass found it: what is kept of containers that are gone is dropped. */
+  saw?(observed: ObservedPod): void;
   /** The agent stops: what outlives an aborted step ends too. */
   stop?(): Promise<void>;
 }

@@ -321,6 +321,7 @@ export class PodWorker {
     const { signal } = this.passAbort;
     const observed = await this.deps.cache.latest(this.uid, signal);
     signal.throwIfAborted();
+    this.deps.doer.saw?.(observed);
     return observed;
   }
 

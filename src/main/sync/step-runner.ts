@@ -22,6 +22,9 @@ const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
 export const RETRY_MIN_MS = 1000;
 export const RETRY_MAX_MS = 10_000;
 
+/** Back-off entries of one pod above which those that can't delay anything are dropped. */
+const COLLECT_ABOVE = 64;
+
 /** What a pass works on. */
 export interface Work {
   /** undefined for a pod that only the runtime still knows. */
@@ -94,11 +97,18 @@ export class StepRunner {
       });
       if (starts) this.failures.delete(step.container.name);
       this.tellActuated(step, work.pod);
-      if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.deps.clock.steady());
+      if ("backoff" in step) this.noteRestart(step.backoff);
       return hints;
     } finally {
       progress.over = true;
     }
+  }
+
+  /** Another image or other resources make another key: the keys of earlier definitions are dropped when their time is over. */
+  private noteRestart({ key, finishedAt }: { key: string; finishedAt: number }): void {
+    const now = this.deps.clock.steady();
+    this.backoff.next(key, finishedAt, now);
+    if (this.backoff.size > COLLECT_ABOVE) this.backoff.collect(now);
   }
 
   private tellActuated(step: Step, pod: Pod | undefined): void {

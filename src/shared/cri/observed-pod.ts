@@ -14,3 +14,10 @@ export interface ObservedPod {
   /** When the inspection began, milliseconds since the epoch. */
   observedAt: number;
 }
+
+/** Drops what is kept by container id of containers that the pod no longer has: it must not grow with restarts. */
+export function forgetAllBut(kept: Set<string> | Map<string, unknown>, { containers }: ObservedPod): void {
+  if (kept.size === 0) return;
+  const ids = new Set(containers.map(({ id }) => id));
+  for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
+}

@@ -6,6 +6,7 @@ import { test, type TestContext } from "node:test";
 import { TerminationReader } from "../../../src/main/status/termination-reader.js";
 import type { ContainerStatus, DeepPartial } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { entriesIn } from "../../support/entries-in.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
 
@@ -55,6 +56,22 @@ test("the message file is read, once, and the status is computed again when it s
   assert.equal(await read(status), "out of cheese", "an ended container has no more to say");
   assert.equal(reader.messagesOf(pod, observedPod([status]))?.get(status.id), "out of cheese");
   assert.equal(found.length, 1);
+});
+
+test("10,000 restarts leave the words of the containers that are still there", async (t) => {
+  const { messageFile, ended, reader, pod } = await build(t);
+  await writeFile(messageFile, "m".repeat(4096));
+  const last = { now: ended("File", { id: "c-0" }), before: ended("File", { id: "none" }) };
+  for (let restart = 1; restart <= 10_000; restart++) {
+    last.before = last.now;
+    // A path that is no file: what counts here is the number of ids.
+    last.now = ended("File", { id: `c-${restart}`, mounts: [] });
+    reader.messagesOf(pod, observedPod([last.now, last.before]));
+  }
+  const observed = observedPod([last.now, last.before]);
+  await until("the last two are read", () => reader.messagesOf(pod, observed) !== undefined);
+  assert.deepEqual([...(reader.messagesOf(pod, observed)?.keys() ?? [])].sort(), ["c-10000", "c-9999"]);
+  await until("no read is under way", () => entriesIn(reader) < 10);
 });
 
 test("a container that still runs is not read", async (t) => {

@@ -6,10 +6,13 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
 import { PodRecords } from "../../../src/main/sync/pod-records.js";
 import { pod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { emptyObservation } from "../../support/sync-kit.js";
 
 async function build(context: TestContext) {
   const folder = join(await temporaryFolder(context), "nodelet", "pods");
@@ -17,6 +20,11 @@ async function build(context: TestContext) {
   const make = (): PodRecords => new PodRecords(folder, new SteppedClock(), kept.log);
   return { folder, kept, make };
 }
+
+const observedPod = (uid: string, ids: readonly string[]): ObservedPod => ({
+  ...emptyObservation(uid, 1),
+  containers: ids.map((id) => ContainerStatus.fromPartial({ id })),
+});
 
 const at = (text: string): Date => new Date(text);
 
@@ -225,6 +233,24 @@ test("records that cannot be written are told once until a write works again, an
   records.accept(pod({}, "e"), at("2026-01-01T00:00:00Z"));
   await records.flush();
   assert.equal(kept.errors().length, 2, "the next trouble is told again");
+});
+
+test("10,000 preStop hooks leave those of containers that are still there, in memory and on disk", async (t) => {
+  const { make } = await build(t);
+  const records = make();
+  await records.load();
+  records.accept(pod(), at("2026-01-01T00:00:00Z"));
+  for (let restart = 1; restart <= 10_000; restart++) {
+    records.preStopDone("uid-web", `id-${restart}`);
+    records.preStopsSeen(observedPod("uid-web", [`id-${restart}`]));
+  }
+  assert.deepEqual(records.preStopsDone("uid-web"), ["id-10000"]);
+  await records.flush();
+  const next = make();
+  await next.load();
+  assert.deepEqual(next.preStopsDone("uid-web"), ["id-10000"]);
+  next.preStopsSeen(observedPod("uid-web", []));
+  assert.deepEqual(next.preStopsDone("uid-web"), []);
 });
 
 test("how a pod ended, its place in the order of admission and its preStop hooks are read back", async (t) => {

@@ -1,8 +1,10 @@
 // The preStop hooks of one pod. What must hold: a hook is begun once for a container, whoever asks again joins it; it ends
 // at the earliest deadline anybody gave; it outlives an aborted pass, but not the agent.
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { LifecycleHandler } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
 import type { Timer } from "../../../shared/clock/clock.js";
+import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { traced } from "../../timeline/trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { isHookError } from "./hook-error.js";
@@ -13,6 +15,8 @@ import { runHook } from "./run-hook.js";
 export interface PreStopMemory {
   has(containerId: string): boolean;
   add(containerId: string): void;
+  /** Forgets the containers that the runtime no longer has. */
+  saw(observed: ObservedPod): void;
 }
 
 interface Run {
@@ -37,6 +41,11 @@ export class PreStops {
   /** Had its hook, in this life of the agent or an earlier one. */
   isOver(containerId: string): boolean {
     return this.done.has(containerId) || this.memory.has(containerId);
+  }
+
+  saw(observed: ObservedPod): void {
+    forgetAllBut(this.done, observed);
+    this.memory.saw(observed);
   }
 
   isRunning(containerId: string): boolean {
@@ -124,20 +133,5 @@ class AgentStopsError extends Error {
   }
 }
 
-function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener("abort", onAbort, { once: true });
-    void promise.then(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    });
-  });
-}
-
 /** For a pod of which nothing is kept: what was done is known as long as the agent lives. */
-export const noMemory: PreStopMemory = { has: () => false, add: () => undefined };
+export const noMemory: PreStopMemory = { has: () => false, add: () => undefined, saw: () => undefined };

@@ -1,7 +1,7 @@
 // What the planner must remember of steps already done, since the runtime does not show it: which containers were stopped
 // in order to be started again, and which are gone because all were to be restarted. Lost with the agent: then only the
 // exit code counts.
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";
 import type { Step } from "./step.js";
 
 export class RestartMemory {
@@ -18,8 +18,7 @@ export class RestartMemory {
 
   /** Forgets what the runtime no longer has, and what is there again. */
   see(observed: ObservedPod): void {
-    const ids = new Set(observed.containers.map(({ id }) => id));
-    for (const id of this.stopped) if (!ids.has(id)) this.stopped.delete(id);
+    forgetAllBut(this.stopped, observed);
     for (const { metadata } of observed.containers) this.removed.delete(metadata?.name ?? "");
   }
 

@@ -18,7 +18,8 @@ const command = (...words: string[]): LifecycleHandler => ({ exec: { command: wo
 
 async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<FakeCriOptions> = {}) {
   const world = await runtimeOn(t, fakeOptions);
-  const memory = new Set<string>();
+  const done = new Set<string>();
+  const memory = { has: (id: string) => done.has(id), add: (id: string) => void done.add(id), saw: () => undefined };
   const doerOf = (kept: PreStopMemory = memory): Doer => new Doer(world.runtime, "uid-web", () => undefined, kept);
   const doer = doerOf();
   const container = app({ lifecycle });
