@@ -12,6 +12,10 @@ const timeProperties = [
   { object: "Date", property: "now", message: TIME },
   { object: "performance", property: "now", message: TIME },
 ];
+const abortProperties = ["any", "timeout"].map((property) => ({
+  ...{ object: "AbortSignal", property },
+  message: "Node 20 keeps its results while a source lives: take a Scope (shared/abort), and dispose of it",
+}));
 const timeModules = ["node:timers", "node:timers/promises", "timers", "timers/promises"].map((name) => ({
   name,
   message: TIME,
@@ -49,7 +53,7 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/no-extraneous-class": "off",
       "no-restricted-globals": ["error", ...timeGlobals, ...memoryGlobals],
-      "no-restricted-properties": ["error", ...timeProperties],
+      "no-restricted-properties": ["error", ...timeProperties, ...abortProperties],
       "no-console": "error",
     },
   },
@@ -73,7 +77,7 @@ export default tseslint.config(
     files: ["src/shared/clock/**"],
     rules: {
       "no-restricted-globals": ["error", ...memoryGlobals],
-      "no-restricted-properties": "off",
+      "no-restricted-properties": ["error", ...abortProperties],
       "no-restricted-imports": "off",
     },
   },

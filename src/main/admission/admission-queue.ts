@@ -1,6 +1,7 @@
 // Asks admission for one pod after the other, in the order in which they came. INVARIANTS: what an earlier life of the
 // agent had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
 // is given up while it waits is not asked for.
+import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
@@ -69,14 +70,4 @@ export class AdmissionQueue {
     this.tail = turn.catch(() => undefined);
     return turn;
   }
-}
-
-/** Leaves the wait, not the work: that has the signal too. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

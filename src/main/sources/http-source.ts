@@ -1,5 +1,6 @@
 // Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again.
 // Always holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
+import { Scope } from "../../shared/abort/scope.js";
 import { isManifestError, warningText } from "../../shared/api/manifest/violation.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -67,15 +68,9 @@ export class HttpSource {
   }
 
   private async fetch(): Promise<Uint8Array> {
-    const timeout = new AbortController();
     const late = new ManifestFetchError(this.name, `no answer within ${TIMEOUT_MS / 1000} s`);
-    const timer = this.options.clock.after(TIMEOUT_MS, () => timeout.abort(late));
-    try {
-      const signal = AbortSignal.any([this.abort.signal, timeout.signal]);
-      return await fetchManifest(this.options.url, this.options.header, signal);
-    } finally {
-      timer.cancel();
-    }
+    using scope = new Scope(this.abort.signal).limit(this.options.clock, TIMEOUT_MS, () => late);
+    return await fetchManifest(this.options.url, this.options.header, scope.signal);
   }
 
   private async decode(bytes: Uint8Array): Promise<void> {

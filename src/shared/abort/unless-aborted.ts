@@ -1,16 +1,20 @@
-// Waiting for something that nobody cancels, with a way out.
+// Waits for a promise that nobody cancels, with a way out. What must hold: the listener leaves the signal with the wait,
+// and a promise that rejects after the wait has ended is not an unhandled rejection.
+import { reasonOf } from "./scope.js";
 
-/** The promise goes on by itself when the signal ends the wait for it. Rejects with the signal's reason. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = (): void => undefined;
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
-      signal.addEventListener("abort", onAbort, { once: true });
-      promise.then(resolve, reject);
-    });
-  } finally {
-    signal.removeEventListener("abort", onAbort);
+/** The promise's outcome; rejects with the signal's reason when the signal ends first. The promise goes on by itself. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    return Promise.reject(reasonOf(signal));
   }
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(reasonOf(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise
+      .finally(() => {
+        signal.removeEventListener("abort", onAbort);
+      })
+      .then(resolve, reject);
+  });
 }

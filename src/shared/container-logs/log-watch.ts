@@ -1,5 +1,6 @@
 // Wakes whoever follows a log: by inotify where there is an instance to be had, else by the look that comes every second
 // anyway. What must hold: losing inotify costs a follower time, never lines.
+import { Scope } from "../abort/scope.js";
 import { sleepOn, type Clock } from "../clock/clock.js";
 import { isNativeBinding, isOsCallError } from "../os/errors.js";
 import { IN, Inotify, type InotifyEvent } from "../os/inotify.js";
@@ -78,12 +79,12 @@ export class LogWatch implements Disposable {
   }
 
   private async nextEvent(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.wake = () => woken.abort();
+    using rest = new Scope(signal);
+    this.wake = () => rest.abort(new Error("something happened to the log"));
     try {
-      await sleepOn(this.clock, ms, AbortSignal.any([woken.signal, signal]));
+      await sleepOn(this.clock, ms, rest.signal);
     } catch (error) {
-      if (!woken.signal.aborted || signal.aborted) throw error;
+      if (!rest.signal.aborted || signal.aborted) throw error;
     } finally {
       this.wake = undefined;
     }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LogWatch } from "../../../src/shared/container-logs/log-watch.js";
+import { heldBy } from "../../support/abort-listeners.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
@@ -37,4 +38,20 @@ test("growth wakes a reader that found nothing; one that found something rests, 
   const next = look(false);
   await file.appendFile("d");
   assert.equal(await next, "grew");
+});
+
+test("the rests of a busy follower leave nothing on its signal", async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = await open(join(folder, "0.log"), "a+");
+  t.after(() => file.close());
+  const clock = new SteppedClock();
+  using watch = new LogWatch(clock, folder);
+  watch.follow(file.fd);
+  const { signal } = new AbortController();
+  for (let rest = 0; rest < 1000; rest++) {
+    const rested = watch.wait(1000, signal, true);
+    clock.step(100);
+    await rested;
+  }
+  assert.equal(heldBy(signal), 0);
 });

@@ -1,6 +1,7 @@
 // The credential of one podCertificate source: asked for when its pod comes, replaced in good time, given out to the
 // volume. What must hold: one request under way; a failure is tried again with back-off for as long as the pod is here;
 // a refusal is never asked again; the time of refresh is wall time and looked at every minute or two, as it may jump.
+import { Scope } from "../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -56,7 +57,7 @@ export class SourceCredential {
   /** A mount has not waited in vain yet. */
   private patient = true;
   private readonly early = new Map<string, PodCertificateRequest>();
-  private wake: AbortController | undefined;
+  private wake: Scope | undefined;
   private readonly waiting = new Set<() => void>();
   private readonly end = new AbortController();
 
@@ -118,7 +119,7 @@ export class SourceCredential {
       this.failures++;
       this.deps.log.warn(this.about, `PodCertificateRequest ${name} was deleted before it was answered; asking anew`);
       this.state = withPending(this.state);
-      this.wake?.abort();
+      this.wake?.abort(new Error("the pod certificate is looked at again"));
     }
   }
 
@@ -203,9 +204,7 @@ export class SourceCredential {
   /** Until the time is up, or something has come. */
   private async rest(ms: number): Promise<void> {
     const { signal } = this.end;
-    const wake = new AbortController();
-    const onEnd = (): void => wake.abort(signal.reason);
-    signal.addEventListener("abort", onEnd, { once: true });
+    using wake = new Scope(signal);
     this.wake = wake;
     try {
       await this.deps.clock.sleep(ms, wake.signal);
@@ -213,7 +212,6 @@ export class SourceCredential {
       signal.throwIfAborted();
     } finally {
       this.wake = undefined;
-      signal.removeEventListener("abort", onEnd);
     }
   }
 

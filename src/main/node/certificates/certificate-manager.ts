@@ -2,6 +2,7 @@
 // the names it must carry have changed.
 // What must hold: a certificate that works stays in use until a better one is there; neither a refusal nor a certificate
 // that is no good as soon as it is made is asked again in a hurry; a jump of the clock is seen within a minute.
+import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { isApiConnectionError, isApiError } from "../../../shared/api/client/errors.js";
@@ -41,7 +42,7 @@ const LOOK_MS = 60_000;
 export class CertificateManager {
   private readonly abort = new AbortController();
   private running: Promise<void> | undefined;
-  private wake: AbortController | undefined;
+  private wake: Scope | undefined;
   private held: DescribedCertificate | undefined;
   /** Milliseconds since the epoch. */
   private rotateAt = 0;
@@ -68,7 +69,7 @@ export class CertificateManager {
 
   /** The names may have changed: looks at once. */
   poke(): void {
-    this.wake?.abort();
+    this.wake?.abort(new Error("the certificate is looked at again"));
   }
 
   async stop(): Promise<void> {
@@ -113,10 +114,10 @@ export class CertificateManager {
   /** Until the time is up or somebody pokes. */
   private async rest(ms: number): Promise<void> {
     const { signal } = this.abort;
-    const wake = new AbortController();
+    using wake = new Scope(signal);
     this.wake = wake;
     try {
-      await this.deps.clock.sleep(ms, AbortSignal.any([signal, wake.signal]));
+      await this.deps.clock.sleep(ms, wake.signal);
     } catch (error) {
       if (!wake.signal.aborted || signal.aborted) throw error;
     } finally {

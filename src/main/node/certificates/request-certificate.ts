@@ -1,4 +1,5 @@
 // One certificate from the cluster: a CertificateSigningRequest, and the wait until somebody has approved and signed it.
+import { Scope } from "../../../shared/abort/scope.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import { isAlreadyExists, isApiConnectionError, isApiError, isNotFound } from "../../../shared/api/client/errors.js";
 import { CERTIFICATE_SIGNING_REQUESTS } from "../../../shared/api/client/kinds.js";
@@ -106,10 +107,9 @@ async function changed(
   if (resourceVersion !== undefined) {
     const timeoutSeconds = 60;
     const fieldSelector = `metadata.name=${name}`;
-    const end = new AbortController();
-    const watched = AbortSignal.any([signal, end.signal]);
+    using watch = new Scope(signal);
     try {
-      const options = { fieldSelector, resourceVersion, timeoutSeconds, signal: watched };
+      const options = { fieldSelector, resourceVersion, timeoutSeconds, signal: watch.signal };
       for await (const event of client.watch(CERTIFICATE_SIGNING_REQUESTS, options)) {
         if (event.type !== "BOOKMARK") return;
       }
@@ -117,7 +117,7 @@ async function changed(
       signal.throwIfAborted();
       if (!isApiError(error) && !isApiConnectionError(error)) throw error;
     } finally {
-      end.abort();
+      watch.abort(new Error("the watch of the certificate request is over"));
     }
   }
   await clock.sleep(LOOK_AGAIN_MS, signal);

@@ -2,6 +2,7 @@
 // What must hold: one look at a time; a volume that hangs keeps the others' figures fresh and its own old.
 import { statfs } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
+import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
@@ -93,10 +94,9 @@ export class ClaimStats {
   private async lookAt(entry: Entry): Promise<void> {
     const { clock, log, events, volumeHealth } = this.deps;
     const startedAt = clock.monotonic();
-    const patience = new AbortController();
-    const timer = clock.after(PATIENCE_MS, () => patience.abort(new Error("no answer in time")));
+    using look = new Scope(this.ended.signal).limit(clock, PATIENCE_MS, () => new Error("no answer in time"));
+    const { signal } = look;
     try {
-      const signal = AbortSignal.any([patience.signal, this.ended.signal]);
       const usage = entry.csi === undefined ? await fsUsage(entry.path) : await this.csiUsage(entry, entry.csi, signal);
       if (usage === undefined) return;
       entry.usage = usage;
@@ -106,8 +106,6 @@ export class ClaimStats {
       events.pod(entry.pod, { type: "Warning", reason: "VolumeConditionAbnormal", message });
     } catch (error) {
       log.debug({ err: error, claim: entry.claim }, `no figures of the volume of claim ${entry.claim}`);
-    } finally {
-      timer.cancel();
     }
   }
 

@@ -12,7 +12,7 @@ import { Caller, type Call } from "./call/caller.js";
 import { collectionPath, objectPath, withQuery } from "./call/paths.js";
 import { RateLimit } from "./call/rate-limit.js";
 import { Presence, type Returns } from "./connection/presence.js";
-import { Scope } from "./connection/scope.js";
+import { Scope } from "../../abort/scope.js";
 import { watchEvents } from "./call/watch.js";
 import type {
   ApiClient,

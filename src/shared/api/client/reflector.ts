@@ -3,7 +3,7 @@
 // asked in a busy loop; after stop() nothing is told any more.
 import type { Clock } from "../../clock/clock.js";
 import type { Returns } from "./connection/presence.js";
-import { Scope } from "./connection/scope.js";
+import { Scope } from "../../abort/scope.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { ApiConnectionError, isApiConnectionError, isApiError, isGone, isRetriable } from "./errors.js";
 import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "./port.js";

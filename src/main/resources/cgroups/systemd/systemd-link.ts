@@ -1,6 +1,8 @@
 // Keeps a connection to systemd: made when first needed, shared by all operations, made again when it dies (systemd re-executes
 // itself on upgrades), closed when idle: over the private socket systemd tells every change of every unit, and an idle agent
 // has no use for that.
+import { Scope } from "../../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
@@ -43,16 +45,14 @@ export class SystemdLink {
    */
   async run<T>(subject: SystemdSubject, task: SystemdTask<T>): Promise<T> {
     const { clock, log, deadlineMs } = this.options;
-    const deadline = new AbortController();
-    const timer = clock.after(deadlineMs, () => {
-      deadline.abort(new SystemdDeadlineError(subject, deadlineMs));
-    });
-    const signal = AbortSignal.any([deadline.signal, this.closed.signal]);
+    const late = (): Error => new SystemdDeadlineError(subject, deadlineMs);
+    using operation = new Scope(this.closed.signal).limit(clock, deadlineMs, late);
+    const { signal } = operation;
     this.enter();
     try {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, PAUSE_CAP_MS)) {
         try {
-          return await task(await abortable(this.connected(), signal), signal);
+          return await task(await unlessAborted(this.connected(), signal), signal);
         } catch (error) {
           if (!isSystemdConnectionLostError(error)) throw error;
           log.warn({ unit: subject.unit, err: error }, "lost the connection to systemd: connecting again");
@@ -60,7 +60,6 @@ export class SystemdLink {
         await clock.sleep(pause, signal);
       }
     } finally {
-      timer.cancel();
       this.leave();
     }
   }
@@ -97,15 +96,9 @@ export class SystemdLink {
 
   private async attempt(): Promise<SystemdConnection> {
     const { socketPath, clock } = this.options;
-    const late = new AbortController();
-    const timer = clock.after(CONNECT_DEADLINE_MS, () => {
-      late.abort(new Error(`no answer within ${CONNECT_DEADLINE_MS / 1000} s`));
-    });
-    try {
-      return await connectSystemd(socketPath, AbortSignal.any([late.signal, this.closed.signal]));
-    } finally {
-      timer.cancel();
-    }
+    const late = (): Error => new Error(`no answer within ${CONNECT_DEADLINE_MS / 1000} s`);
+    using attempt = new Scope(this.closed.signal).limit(clock, CONNECT_DEADLINE_MS, late);
+    return await connectSystemd(socketPath, attempt.signal);
   }
 
   private enter(): void {
@@ -118,21 +111,4 @@ export class SystemdLink {
     this.connection?.setIdle(true);
     this.idle = this.options.clock.after(IDLE_MS, () => this.connection?.close()).unref();
   }
-}
-
-/** The promise's end, or the signal's, whichever is first. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
-    };
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise
-      .then(resolve, reject)
-      .finally(() => {
-        signal.removeEventListener("abort", onAbort);
-      })
-      .catch(() => undefined);
-  });
 }

@@ -7,7 +7,7 @@ import type { ApiConnectionError } from "../errors.js";
 import { isApiError, isTooLargeVersion } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 import { isCredentialError } from "../credentials/errors.js";
-import { Scope } from "../connection/scope.js";
+import { Scope } from "../../../abort/scope.js";
 import { connectionError } from "../connection/trouble.js";
 import { reasonOf, type Wire, type WireRequest, type WireResponse } from "../connection/wire.js";
 import { errorCode } from "../../../fs/atomic-write.js";

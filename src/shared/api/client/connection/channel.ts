@@ -6,7 +6,7 @@ import { ApiConnectionError } from "../errors.js";
 import { dial, type Dialed, type Target } from "./dial.js";
 import type { Http1Sockets } from "./http1-sockets.js";
 import type { Http2Session } from "./http2-session.js";
-import { unlessAborted } from "./scope.js";
+import { unlessAborted } from "../../../abort/unless-aborted.js";
 import { isNotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
 /** A server that leaves every connection at once does not get asked for ever. */

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../../clock/clock.js";
 import { bareHost, portOf } from "./proxy.js";
-import { Scope } from "./scope.js";
+import { Scope } from "../../../abort/scope.js";
 import { reasonOf } from "./wire.js";
 
 export type Protocol = "h2" | "http/1.1";

@@ -31,6 +31,4 @@ export class NotProcessedError extends Error {
 }
 export const isNotProcessedError = (error: unknown): error is NotProcessedError => error instanceof NotProcessedError;
 
-export function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
-}
+export { reasonOf } from "../../../abort/scope.js";

@@ -2,7 +2,7 @@
 // What must hold: storage that was lost or set back is noticed though the server says nothing about it: it opens a watch at a
 // version of the future (seen at 1.36), and then tells neither changes nor bookmarks until that version is passed.
 import type { Clock } from "../../../clock/clock.js";
-import type { Scope } from "../connection/scope.js";
+import type { Scope } from "../../../abort/scope.js";
 import { isUnknownVersion } from "./versions.js";
 
 /** Bookmarks come once a minute. */

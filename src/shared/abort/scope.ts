@@ -1,0 +1,48 @@
+// A signal that ends with another one, by its owner's call, or when time is up. Not AbortSignal.any: Node 20 keeps an
+// entry of every result for as long as a source lives. What must hold: a scope that is disposed has left its parent.
+import type { Clock, Timer } from "../clock/clock.js";
+
+export class Scope implements Disposable {
+  private readonly controller = new AbortController();
+  private timer: Timer | undefined;
+  private readonly onParent = (): void => {
+    if (this.parent !== undefined) this.controller.abort(reasonOf(this.parent));
+  };
+
+  constructor(private readonly parent: AbortSignal | undefined) {
+    if (parent?.aborted === true) this.onParent();
+    else parent?.addEventListener("abort", this.onParent, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Ends with `reason` after `ms`; replaces an earlier limit. */
+  limit(clock: Pick<Clock, "after">, ms: number, reason: () => Error): this {
+    this.timer?.cancel();
+    this.timer = clock.after(ms, () => this.controller.abort(reason()));
+    return this;
+  }
+  unlimited(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+  abort(reason: Error): void {
+    this.controller.abort(reason);
+  }
+
+  /** Leaves parent and timer. Call it when the work of the scope is over. */
+  dispose(): void {
+    this.unlimited();
+    this.parent?.removeEventListener("abort", this.onParent);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+export function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
+}
