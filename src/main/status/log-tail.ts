@@ -1,8 +1,8 @@
 // The end of what a container wrote, out of its log in CRI format. The log may have been rotated a moment before the
 // container ended: then the file that was rotated last, which is never compressed, has the lines before.
-import { open, readdir, readFile, type FileHandle } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../../shared/fs/atomic-write.js";
+import { FileGoneError, readTail } from "../../shared/fs/untrusted-file.js";
 import { logFallbackLimit, logFallbackLines } from "./termination-message.js";
 
 /** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
@@ -32,10 +32,10 @@ async function rotatedBefore(path: string): Promise<string | undefined> {
 /** undefined when there is no such file. */
 async function outputOf(path: string): Promise<string | undefined> {
   try {
-    const { bytes, whole } = await tailOf(path, TAIL_BYTES);
+    const { bytes, whole } = await readTail(path, TAIL_BYTES);
     return textOf(bytes.toString("utf8"), whole);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (error instanceof FileGoneError) return undefined;
     throw error;
   }
 }
@@ -51,20 +51,4 @@ function textOf(log: string, whole: boolean): string {
   }
   // A single line longer than all that was read has lost its prefix, but what there is of it is output.
   return !whole && Buffer.byteLength(output) < logFallbackLimit && !LINE.test(first) ? `${first}\n${output}` : output;
-}
-
-/** The last `limit` bytes of a file, and whether that is all of it. */
-export async function tailOf(path: string, limit: number): Promise<{ bytes: Buffer; whole: boolean }> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path, "r");
-    const { size } = await file.stat();
-    // Most containers end without a word.
-    if (size === 0) return { bytes: Buffer.alloc(0), whole: true };
-    if (size <= limit) return { bytes: await readFile(file), whole: true };
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, size - limit);
-    return { bytes: buffer.subarray(0, bytesRead), whole: false };
-  } finally {
-    await file?.close();
-  }
 }

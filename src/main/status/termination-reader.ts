@@ -5,10 +5,11 @@ import { join } from "node:path";
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
+import { readTail } from "../../shared/fs/untrusted-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { annotationKeys } from "../runtime/config/labels.js";
 import { podLogDirectory } from "../runtime/config/log-paths.js";
-import { outputTail, tailOf } from "./log-tail.js";
+import { outputTail } from "./log-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 
 export class TerminationReader {
@@ -71,6 +72,6 @@ export class TerminationReader {
     const mount = status.mounts.find((candidate) => candidate.containerPath === path);
     if (path === undefined || mount === undefined) return "";
     // One byte more than counts: it tells whether the rest begins within a character.
-    return fileMessage((await tailOf(mount.hostPath, fileMessageLimit + 1)).bytes);
+    return fileMessage((await readTail(mount.hostPath, fileMessageLimit + 1)).bytes);
   }
 }

@@ -1,6 +1,8 @@
 // Last words of ended containers, read from real files: the message file first, the end of the log when it is empty.
 import assert from "node:assert/strict";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { TerminationReader } from "../../../src/main/status/termination-reader.js";
@@ -181,6 +183,62 @@ test("nothing to read is an empty message and no noise", async (t) => {
   assert.equal(await read(ended("File", { id: "a-folder", mounts: [{ containerPath: PATH, hostPath: root }] })), "");
   assert.equal(found.length, 5);
   assert.deepEqual([kept.warnings(), kept.errors()], [[], []]);
+});
+
+/** More than libuv has threads for file calls, by default or as configured. */
+const FIFOS = 8 + Number(process.env["UV_THREADPOOL_SIZE"] ?? 4);
+
+for (const kind of ["message", "log"] as const) {
+  test(`FIFOs as ${kind} files of many containers hold no thread: other files are read`, async (t) => {
+    const { root, messageFile, logFile, reader, pod, ended } = await build(t);
+    await writeFile(messageFile, "");
+    const fifos = Array.from({ length: FIFOS }, (_, index) => join(root, `fifo-${index}`));
+    execFileSync("mkfifo", fifos);
+    const statuses = fifos.map((path) =>
+      ended("FallbackToLogsOnError", {
+        id: path,
+        ...(kind === "log"
+          ? { logPath: path }
+          : { mounts: [{ containerPath: PATH, hostPath: path }], logPath: logFile }),
+      }),
+    );
+    try {
+      const observed = observedPod(statuses);
+      await until("all have been read", () => reader.messagesOf(pod, observed)?.size === FIFOS);
+      assert.deepEqual(
+        [...(reader.messagesOf(pod, observed)?.values() ?? [])],
+        fifos.map(() => ""),
+      );
+      assert.equal(await readFile(messageFile, "utf8"), "");
+    } finally {
+      // Lets go of the threads that wait for a writer, so that a failing test ends.
+      for (const path of fifos) closeSync(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    }
+  });
+}
+
+test("a symbolic link as message or log file leads nowhere: what it names is not told", async (t) => {
+  const { root, messageFile, logFile, ended, read } = await build(t);
+  await writeFile(join(root, "secret"), logOf("secret"));
+  await symlink(join(root, "secret"), messageFile);
+  await symlink(join(root, "secret"), logFile);
+  assert.equal(await read(ended("File")), "");
+  await rm(messageFile);
+  await writeFile(messageFile, "");
+  assert.equal(await read(ended("FallbackToLogsOnError", { id: "log" })), "");
+});
+
+test("a device node as message file is an empty message", { skip: process.getuid?.() !== 0 && "root" }, async (t) => {
+  const { messageFile, ended, read } = await build(t);
+  execFileSync("mknod", [messageFile, "c", "1", "5"]);
+  assert.equal(await read(ended("File")), "");
+});
+
+test("of a sparse message file of a terabyte the last 4096 bytes count", async (t) => {
+  const { messageFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  await truncate(messageFile, 2 ** 40);
+  assert.equal(await read(ended("File")), "\0".repeat(4096));
 });
 
 test("a forgotten pod's messages are gone; a pod of the same UID is read anew", async (t) => {

@@ -1,0 +1,141 @@
+// Opens files whose path or content a pod can shape: termination messages, container logs, env files, node logs.
+// What must hold: only a regular file is ever opened for reading. A FIFO would hold a thread for ever, and opening a device
+// can have effects of its own. The inode is therefore taken by O_PATH, which opens nothing, looked at, and then opened
+// itself, so that no rename between the two steps counts. Reads end at a limit of the caller, not at the size the file had.
+import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { errorCode } from "./atomic-write.js";
+
+/** Node does not name the flag. */
+const O_PATH = 0o10000000;
+/** O_NONBLOCK also refuses to wait for another process's lease on the file. Node itself adds O_CLOEXEC. */
+const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** The path leads nowhere: a part of it is missing, no directory, too long, or a circle of links. */
+const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
+
+/** There is no such file, or no longer. */
+export class FileGoneError extends Error {
+  override readonly name = "FileGoneError";
+  readonly code = "ENOENT";
+  constructor(path: string, cause: unknown) {
+    super(`no file at ${path}`, { cause });
+  }
+}
+
+/** A symbolic link, FIFO, device, socket or directory stands where a regular file belongs; it was not opened. */
+export class NotRegularFileError extends Error {
+  override readonly name = "NotRegularFileError";
+  constructor(path: string, stats: BigIntStats) {
+    super(`${path} is a ${kindOf(stats)}, not a regular file; the kubelet does not open it`);
+  }
+}
+
+export class FileTooBigError extends Error {
+  override readonly name = "FileTooBigError";
+  constructor(path: string, maxBytes: number) {
+    super(`${path} is longer than ${maxBytes} bytes`);
+  }
+}
+
+export interface UntrustedOptions {
+  /** Links in the last component are followed, e.g. below /var/log; without it, such a link is no regular file. */
+  followLink?: boolean;
+}
+
+export interface UntrustedFile {
+  handle: FileHandle;
+  /** As it was when it was opened: a container may be writing to it. */
+  stats: BigIntStats;
+}
+
+/** The caller closes the handle. @throws FileGoneError, NotRegularFileError, or a system error */
+export async function openUntrusted(path: string, options: UntrustedOptions = {}): Promise<UntrustedFile> {
+  let place: FileHandle;
+  try {
+    place = await open(path, placeFlags(options));
+  } catch (error) {
+    throw asGone(path, error);
+  }
+  try {
+    return await openPlace(place, path);
+  } finally {
+    await place.close();
+  }
+}
+
+/** Opens what an O_PATH handle stands for; the handle stays open. @throws NotRegularFileError, or a system error */
+export async function openPlace(place: FileHandle, path: string): Promise<UntrustedFile> {
+  const stats = await place.stat({ bigint: true });
+  if (!stats.isFile()) throw new NotRegularFileError(path, stats);
+  return { handle: await open(itself(place.fd), READ), stats };
+}
+
+/** As openUntrusted, for threads of the tasks pool. */
+export function openUntrustedSync(path: string, options: UntrustedOptions = {}): { fd: number; stats: BigIntStats } {
+  let place: number;
+  try {
+    place = openSync(path, placeFlags(options));
+  } catch (error) {
+    throw asGone(path, error);
+  }
+  try {
+    const stats = fstatSync(place, { bigint: true });
+    if (!stats.isFile()) throw new NotRegularFileError(path, stats);
+    return { fd: openSync(itself(place), READ), stats };
+  } finally {
+    closeSync(place);
+  }
+}
+
+/** The last `maxBytes` of the file, and whether that is all of it. @throws as openUntrusted */
+export async function readTail(path: string, maxBytes: number): Promise<{ bytes: Buffer; whole: boolean }> {
+  const { handle, stats } = await openUntrusted(path);
+  try {
+    const size = Number(stats.size);
+    // Most containers write no termination message.
+    if (size === 0) return { bytes: Buffer.alloc(0), whole: true };
+    const start = Math.max(0, size - maxBytes);
+    return { bytes: await readAtMost(handle, Math.min(size, maxBytes), start), whole: start === 0 };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The whole file that an open handle stands for. @throws FileTooBigError, or a system error */
+export async function readWhole(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
+  const bytes = await readAtMost(handle, maxBytes + 1, 0);
+  if (bytes.length > maxBytes) throw new FileTooBigError(path, maxBytes);
+  return bytes;
+}
+
+/** Up to `length` bytes from `start`; fewer where the file ends. */
+async function readAtMost(handle: FileHandle, length: number, start: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, start + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function placeFlags({ followLink = false }: UntrustedOptions): number {
+  return followLink ? O_PATH : O_PATH | constants.O_NOFOLLOW;
+}
+
+function itself(fd: number): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+function asGone(path: string, error: unknown): unknown {
+  return GONE.has(errorCode(error) ?? "") ? new FileGoneError(path, error) : error;
+}
+
+function kindOf(stats: BigIntStats): string {
+  if (stats.isSymbolicLink()) return "symbolic link";
+  if (stats.isDirectory()) return "directory";
+  if (stats.isFIFO()) return "FIFO";
+  if (stats.isSocket()) return "socket";
+  return "device";
+}
