@@ -3,12 +3,18 @@
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { IntOrString } from "../../shared/api/meta.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
-import { expand } from "../runtime/config/expand.js";
+import { isCreateContainerConfigError } from "../runtime/config/config-error.js";
+import { expand, type ExpansionBudget } from "../runtime/config/expand.js";
 
 /** undefined while the pod has no address and the probe needs one. */
-export function resolveAction(probe: Probe, container: Container, podIP: string | undefined): ProbeAction | undefined {
+export function resolveAction(
+  probe: Probe,
+  container: Container,
+  podIP: string | undefined,
+  budget?: ExpansionBudget,
+): ProbeAction | undefined {
   const { exec, httpGet, tcpSocket, grpc } = probe;
-  if (exec !== undefined) return { type: "exec", command: expandedCommand(exec.command ?? [], container) };
+  if (exec !== undefined) return execAction(exec.command ?? [], container, budget);
   if (grpc !== undefined) {
     return podIP === undefined
       ? undefined
@@ -40,7 +46,16 @@ function portNumber(port: IntOrString, container: Container): number | string {
 }
 
 /** Only variables with a plain value are known; one with a source counts as empty. */
-function expandedCommand(command: readonly string[], container: Container): string[] {
+function execAction(
+  command: readonly string[],
+  container: Container,
+  budget: ExpansionBudget | undefined,
+): ProbeAction {
   const env = new Map((container.env ?? []).map(({ name, value = "" }) => [name, value]));
-  return command.map((word) => expand(word, (name) => env.get(name)));
+  try {
+    return { type: "exec", command: command.map((word) => expand(word, (name) => env.get(name), budget)) };
+  } catch (error) {
+    if (isCreateContainerConfigError(error)) return { type: "impossible", reason: error.message };
+    throw error;
+  }
 }

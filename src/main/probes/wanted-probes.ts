@@ -6,6 +6,7 @@ import { isSidecar, type Container, type Pod, type Probe } from "../../shared/ap
 import type { ProbeKind, ProbeSpec } from "../../shared/contracts/prober.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { ExpansionBudget } from "../runtime/config/expand.js";
 import { podIPs } from "../status/pod-ips.js";
 import type { ProbeResults } from "../status/probe-results.js";
 import { nanosToMs, newestOf } from "../sync/plan/plan-context.js";
@@ -41,11 +42,12 @@ export function wantedProbes(input: WantedInput): WantedProbe[] {
   if (containers.length === 0) return [];
   const [podIP] = podIPs(pod, observed, nodeIPs, undefined);
   const wanted: WantedProbe[] = [];
+  const budget = new ExpansionBudget();
   for (const container of containers) {
     const status = newestOf(observed, container.name);
     if (status?.state !== ContainerState.CONTAINER_RUNNING) continue;
     for (const [kind, probe] of dueKinds(input, container, status.id)) {
-      const action = resolveAction(probe, container, podIP);
+      const action = resolveAction(probe, container, podIP, budget);
       if (action === undefined) continue;
       wanted.push({
         containerId: status.id,

@@ -13,6 +13,7 @@ import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.
 import { isCreateContainerConfigError } from "./config/config-error.js";
 import { containerConfig } from "./config/container-config.js";
 import { seccompProfileRoot } from "./config/data-dirs.js";
+import { ExpansionBudget } from "./config/expand.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "./config/log-paths.js";
 import { containerDevices, containerMounts, volumeSubPath } from "./config/mounts.js";
 import { environmentOf } from "./container-env.js";
@@ -179,8 +180,9 @@ async function configure(
     const own = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
     const env = grantedEnv(grant, own);
     const subPaths = new Map<number, string>();
+    const budget = new ExpansionBudget();
     for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-      const subPath = volumeSubPath(mount, own);
+      const subPath = volumeSubPath(mount, own, budget);
       const root = volumes.get(mount.name);
       if (subPath === undefined || root === undefined) continue;
       if (isImagePlace(root)) {

@@ -15,6 +15,7 @@ import { standalonePullSecrets, type PullSecrets } from "../../../src/main/image
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { leastCpuMs } from "../../support/thread-cpu.js";
 import { never } from "./puller-kit.js";
 
 const matches: [pattern: string, image: string, expected: boolean][] = [
@@ -204,4 +205,23 @@ test("secrets that a stand-alone node can't have are told with their names", asy
   assert.deepEqual(events, [
     "Warning FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.",
   ]);
+});
+
+// The smaller size comes first: quadratic work shows there within seconds.
+for (const size of [64 * 1024, 1024 * 1024]) {
+  test(`a docker configuration of ${size / 1024} KiB is read in linear time, whatever "auth" contains`, () => {
+    const inside = ["\0", "\0a", ":\0", "=", " "];
+    for (const piece of inside) {
+      const bytes = Buffer.from(`${piece.repeat(Math.ceil(size / piece.length))}x`);
+      const config = JSON.stringify({ a: { auth: bytes.toString("base64") }, b: { auth: bytes.toString("latin1") } });
+      const ms = leastCpuMs(() => readDockerConfig(config, "dockercfg"));
+      assert.ok(ms < 50, `${JSON.stringify(piece)}: ${ms} ms`);
+    }
+  });
+}
+
+test("zero bytes behind the password are no part of it", () => {
+  const auth = Buffer.from("user:pa\0ss\0\0").toString("base64");
+  const { auths } = readDockerConfig(JSON.stringify({ a: { auth } }), "dockercfg");
+  assert.deepEqual(auths.get("a"), AuthConfig.fromPartial({ username: "user", password: "pa\0ss" }));
 });

@@ -160,4 +160,10 @@ describe("actions", () => {
   for (const [name, probe, expected] of table) {
     test(name, () => assert.deepEqual(resolveAction(probe, container, "10.0.0.5"), expected));
   }
+
+  test("a command that no process could be started with is an action that says so", () => {
+    const long = c("a", { env: [{ name: "BIG", value: "x".repeat(1_000_000) }] });
+    const action = resolveAction({ exec: { command: ["echo", "$(BIG)".repeat(20)] } }, long, undefined);
+    assert.equal(action?.type, "impossible");
+  });
 });

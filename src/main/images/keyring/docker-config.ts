@@ -2,6 +2,7 @@
 // .dockercfg (registries at the top; Secret type dockercfg).
 // What must hold: no message ever carries a part of such a text.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import { withoutTrailing } from "../../../shared/text/trim.js";
 
 export type DockerConfigForm = "config.json" | "dockercfg";
 
@@ -66,7 +67,7 @@ function authOf(entry: unknown): AuthConfig {
 function decodeAuth(auth: string): [username: string, password: string] {
   if (!/^[A-Za-z0-9+/]+=*\s*$/.test(auth)) throw new DockerConfigError('"auth" is not base64');
   // Some tools pad what is inside with zero bytes.
-  const text = Buffer.from(auth, "base64").toString("utf8").replace(/\0+$/, "");
+  const text = withoutTrailing(Buffer.from(auth, "base64").toString("utf8"), "\0");
   const colon = text.indexOf(":");
   if (colon < 0) throw new DockerConfigError('"auth" is not user:password in base64');
   return [text.slice(0, colon), text.slice(colon + 1)];

@@ -9,7 +9,7 @@ import type {
   UserNamespace,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { Signal } from "../../../shared/cri/gen/runtime.v1.js";
-import { expand } from "./expand.js";
+import { expand, ExpansionBudget } from "./expand.js";
 import { containerAnnotations, containerLabels } from "./labels.js";
 import { containerLogPath } from "./log-paths.js";
 import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
@@ -54,6 +54,7 @@ export interface ContainerInput {
 export function containerConfig(input: ContainerInput): ContainerConfig {
   const { pod, container, restartCount, env } = input;
   const lookup = (name: string): string | undefined => env.get(name);
+  const budget = new ExpansionBudget();
   const encoder = new TextEncoder();
   return {
     metadata: { name: container.name, attempt: restartCount },
@@ -64,8 +65,8 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
       runtimeHandler: "",
       imageRef: "",
     },
-    command: (container.command ?? []).map((word) => expand(word, lookup)),
-    args: (container.args ?? []).map((word) => expand(word, lookup)),
+    command: (container.command ?? []).map((word) => expand(word, lookup, budget)),
+    args: (container.args ?? []).map((word) => expand(word, lookup, budget)),
     workingDir: container.workingDir ?? "",
     envs: [...env].map(([key, value]) => ({ key, value: encoder.encode(value) })),
     mounts: input.mounts.map((mount) => mapped(mount, input.userNamespace)),

@@ -6,7 +6,7 @@ import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.j
 import { CreateContainerConfigError } from "./config-error.js";
 import type { DownwardInput } from "./downward.js";
 import { fieldValue, resourceFieldValue } from "./downward.js";
-import { expand } from "./expand.js";
+import { expand, ExpansionBudget } from "./expand.js";
 
 /** What environment variables may be made of besides the pod itself; names are in the pod's namespace. */
 export interface EnvSources {
@@ -33,8 +33,9 @@ export async function containerEnv(input: EnvInput): Promise<Map<string, string>
     for (const [name, value] of await variablesFrom(input, source)) env.set(name, value);
   }
   const lookup = (name: string): string | undefined => env.get(name) ?? input.serviceEnv?.get(name);
+  const budget = new ExpansionBudget();
   for (const variable of input.container.env ?? []) {
-    const value = await variableValue(input, variable, lookup);
+    const value = await variableValue(input, variable, (text) => expand(text, lookup, budget));
     if (value !== undefined) env.set(variable.name, value);
   }
   for (const [name, value] of input.serviceEnv ?? []) {
@@ -63,11 +64,11 @@ async function variablesFrom(input: EnvInput, source: EnvFromSource): Promise<[s
 async function variableValue(
   input: EnvInput,
   variable: EnvVar,
-  lookup: (name: string) => string | undefined,
+  expanded: (text: string) => string,
 ): Promise<string | undefined> {
   const from = variable.valueFrom;
   // An empty value counts as absent when a source is given, as upstream decides.
-  if (variable.value || from === undefined) return expand(variable.value ?? "", lookup);
+  if (variable.value || from === undefined) return expanded(variable.value ?? "");
   const { sources } = input;
   if (from.fieldRef !== undefined) return fieldValue(input, from.fieldRef.fieldPath);
   if (from.resourceFieldRef !== undefined) return resourceFieldValue(input, from.resourceFieldRef, input.container);

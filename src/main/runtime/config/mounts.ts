@@ -5,7 +5,7 @@ import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
 import { CreateContainerConfigError } from "./config-error.js";
-import { expandStrict } from "./expand.js";
+import { type ExpansionBudget, expandStrict } from "./expand.js";
 import { defaultTerminationMessagePath } from "./labels.js";
 
 export interface MountsInput {
@@ -29,6 +29,8 @@ export interface MountsInput {
 }
 
 const ETC_HOSTS = "/etc/hosts";
+/** The longest path Linux takes. */
+const PATH_MAX = 4096;
 
 const propagations = {
   None: MountPropagation.PROPAGATION_PRIVATE,
@@ -70,10 +72,14 @@ export function containerDevices(container: Container, volumes: ReadonlyMap<stri
  * Path of the mount below its volume's root, undefined for the root itself. Throws CreateContainerConfigError for a
  * reference that the environment does not define and for a path that leaves the volume.
  */
-export function volumeSubPath(mount: VolumeMount, env: ReadonlyMap<string, string>): string | undefined {
+export function volumeSubPath(
+  mount: VolumeMount,
+  env: ReadonlyMap<string, string>,
+  budget?: ExpansionBudget,
+): string | undefined {
   let path = mount.subPath ?? "";
   if (mount.subPathExpr) {
-    const { text, missing } = expandStrict(mount.subPathExpr, (name) => env.get(name));
+    const { text, missing } = expandStrict(mount.subPathExpr, (name) => env.get(name), budget);
     if (missing.length > 0) {
       throw new CreateContainerConfigError(
         `missing value for ${missing.map((name) => `"${name}"`).join(", ")} in subPathExpr of volume mount "${mount.name}"`,
@@ -82,6 +88,11 @@ export function volumeSubPath(mount: VolumeMount, env: ReadonlyMap<string, strin
     path = text;
   }
   if (path === "") return undefined;
+  if (path.length > PATH_MAX) {
+    throw new CreateContainerConfigError(
+      `the sub-path of volume mount "${mount.name}" is longer than ${PATH_MAX} bytes`,
+    );
+  }
   if (posix.isAbsolute(path)) {
     throw new CreateContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`);
   }

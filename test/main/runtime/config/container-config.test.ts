@@ -410,6 +410,7 @@ test("sub-paths: expanded, relative, inside the volume", () => {
   const mount = { name: "v", mountPath: "/d" };
   assert.equal(volumeSubPath(mount, vars), undefined);
   assert.equal(volumeSubPath({ ...mount, subPath: "$(A)" }, vars), "$(A)");
+  assert.throws(() => volumeSubPath({ ...mount, subPathExpr: "$(A)/".repeat(4096) }, vars), CreateContainerConfigError);
   assert.equal(volumeSubPath({ ...mount, subPathExpr: "p/$(A)" }, vars), "p/x");
   for (const bad of [{ subPathExpr: "$(B)" }, { subPath: "/abs" }, { subPath: "a/../../b" }]) {
     assert.throws(() => volumeSubPath({ ...mount, ...bad }, vars), isCreateContainerConfigError);

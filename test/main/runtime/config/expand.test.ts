@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { expand, expandStrict } from "../../../../src/main/runtime/config/expand.js";
+import { CreateContainerConfigError } from "../../../../src/main/runtime/config/config-error.js";
+import { expand, expandStrict, ExpansionBudget } from "../../../../src/main/runtime/config/expand.js";
+import { leastCpuMs } from "../../../support/thread-cpu.js";
 
 const vars = new Map([
   ["A", "one"],
@@ -58,4 +60,50 @@ test("unknown references are the only thing an empty environment leaves, and str
       (key, value) => expand(`a$(${key})b`, (n) => (n === key ? value : undefined)) === `a${value}b`,
     ),
   );
+});
+
+/** As upstream reads a text: at each "$", forward to the next ")". */
+function model(text: string): string {
+  if (!text.includes("$")) return text;
+  const at = text.indexOf("$");
+  const [before, rest] = [text.slice(0, at), text.slice(at + 1)];
+  if (rest.startsWith("$")) return `${before}$${model(rest.slice(1))}`;
+  const close = rest.indexOf(")");
+  if (!rest.startsWith("(") || close < 0) return `${before}$${model(rest)}`;
+  const name = rest.slice(1, close);
+  return `${before}${lookup(name) ?? `$(${name})`}${model(rest.slice(close + 1))}`;
+}
+
+test("any text expands as the model of upstream's expansion does", () => {
+  const pieces = fc.constantFrom("$", "(", ")", "$(", "$$", "A", "B", "EMPTY", "$(A)", "x", "é");
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 40 }), (words) => {
+      const text = words.join("");
+      assert.equal(expand(text, lookup), model(text));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+// The smaller size comes first: quadratic work shows there within seconds.
+for (const size of [64 * 1024, 1024 * 1024]) {
+  test(`${size / 1024} KiB of references expand in linear time`, () => {
+    for (const piece of ["$(", "$", "$$(", "$(A)", "$(NONE)", "$(A$", ")", "$()"]) {
+      const text = piece.repeat(size / piece.length);
+      const ms = leastCpuMs(() => expand(text, lookup));
+      assert.ok(ms < 50, `${piece}: ${ms} ms`);
+      assert.ok(leastCpuMs(() => expandStrict(`${text})`, lookup)) < 50, piece);
+    }
+  });
+}
+
+test("values that double at each step end with an error instead of the memory", () => {
+  const budget = new ExpansionBudget();
+  const doubled = (value: string) => expand("$(V)$(V)", () => value, budget);
+  const double = () => {
+    let value = "x";
+    for (let step = 0; step < 64; step++) value = doubled(value);
+  };
+  assert.throws(double, CreateContainerConfigError);
+  assert.throws(() => expand("$(V)".repeat(1000), () => "x".repeat(10_000)), CreateContainerConfigError);
 });
