@@ -38,5 +38,6 @@ export class ActiveDeadline {
 function activeDeadline(pod: Pod | undefined, startTime: string | undefined): number | undefined {
   const seconds = pod?.spec.activeDeadlineSeconds;
   if (seconds === undefined || startTime === undefined) return undefined;
-  return Date.parse(startTime) + seconds * 1000;
+  const at = Date.parse(startTime) + seconds * 1000;
+  return Number.isNaN(at) ? undefined : at;
 }

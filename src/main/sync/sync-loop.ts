@@ -2,6 +2,7 @@
 // What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke.
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { boundedSeconds } from "../../shared/clock/durations.js";
 import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../shared/contracts/thread-ops.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
@@ -259,7 +260,8 @@ export class SyncLoop {
   private adopt(uid: string, graceSeconds: number, fullName?: string): void {
     const record = this.deps.records.get(uid);
     const grace = record?.pod.spec.terminationGracePeriodSeconds ?? graceSeconds;
-    const deadline = record?.termination?.deadline ?? this.deps.clock.steady() + Math.max(grace, 1) * 1000;
+    const seconds = boundedSeconds(grace, { least: 1, fallback: DEFAULT_GRACE_SECONDS });
+    const deadline = record?.termination?.deadline ?? this.deps.clock.steady() + seconds * 1000;
     this.deps.onOrphan();
     this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source: it is ended and cleaned up`);
     const request = { deadline, reason: "the pod is in no source any more" };

@@ -1,4 +1,6 @@
 // The one place that touches timers and wall time. Everything else takes a Clock, so that tests run under virtual time.
+// What must hold: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at once.
+import { InvalidDurationError } from "./durations.js";
 
 /** A pending timer. `cancel` is idempotent. */
 export interface Timer {
@@ -23,9 +25,15 @@ export interface Clock {
    * The origin is the same in every thread of the process: the thread board compares stamps across threads.
    */
   monotonic(): number;
-  /** Runs `fn` once after `ms`. */
+  /**
+   * Runs `fn` once after `ms`; at the next turn when `ms` is negative.
+   * @throws InvalidDurationError for NaN
+   */
   after(ms: number, fn: () => void): Timer;
-  /** Runs `fn` every `ms`. */
+  /**
+   * Runs `fn` every `ms`.
+   * @throws InvalidDurationError for NaN
+   */
   every(ms: number, fn: () => void): Timer;
   /** Resolves after `ms`, or rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -60,6 +68,35 @@ class LongTimer implements Timer {
   }
 }
 
+/** A period of several stretches. */
+class LongInterval implements Timer {
+  private timer: Timer;
+  private referenced = true;
+
+  constructor(
+    private readonly ms: number,
+    private readonly fn: () => void,
+  ) {
+    this.timer = this.begin();
+  }
+  cancel(): void {
+    this.timer.cancel();
+  }
+  unref(): Timer {
+    this.referenced = false;
+    this.timer.unref();
+    return this;
+  }
+
+  private begin(): Timer {
+    return new LongTimer(this.ms, () => {
+      this.timer = this.begin();
+      if (!this.referenced) this.timer.unref();
+      this.fn();
+    });
+  }
+}
+
 class NodeTimer implements Timer {
   constructor(private readonly handle: NodeJS.Timeout) {}
   cancel(): void {
@@ -87,8 +124,14 @@ export const systemClock: Clock = {
   nowNanos: () => BigInt(Date.now()) * 1_000_000n,
   steady: () => Math.round(processMonotonic() + STEADY_OFFSET),
   monotonic: processMonotonic,
-  after: (ms, fn) => (ms > LONGEST_MS ? new LongTimer(ms, fn) : new NodeTimer(setTimeout(fn, ms))),
-  every: (ms, fn) => new NodeTimer(setInterval(fn, ms)),
+  after: (ms, fn) => {
+    if (Number.isNaN(ms)) throw new InvalidDurationError("a timer's delay", ms);
+    return ms > LONGEST_MS ? new LongTimer(ms, fn) : new NodeTimer(setTimeout(fn, ms));
+  },
+  every: (ms, fn) => {
+    if (Number.isNaN(ms)) throw new InvalidDurationError("a timer's period", ms);
+    return ms > LONGEST_MS ? new LongInterval(ms, fn) : new NodeTimer(setInterval(fn, ms));
+  },
   sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
 };
 

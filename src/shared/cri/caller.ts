@@ -2,13 +2,15 @@
 // Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
 import { Metadata, type CallOptions as GrpcOptions, type Client } from "@grpc/grpc-js";
 import type { Clock } from "../clock/clock.js";
+import { deadlineIn } from "../clock/durations.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
 import { CriChannel } from "./channel.js";
-import { deadlineFor, timeoutSecondsOf } from "./deadlines.js";
+import { deadlineFor, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
 import { Limiter } from "./limiter.js";
 import type { ReplyCheck } from "./reply-checks.js";
+import { subjectOf } from "./subject.js";
 import {
   isCriVerb,
   OPERATIONS,
@@ -73,7 +75,7 @@ export class Caller {
   ): UnaryCall<Request, Response> {
     const verb = verbOfPath(method.path);
     return async (partial, options) => {
-      const request = message.fromPartial(partial);
+      const request = withBoundedTimeout(message.fromPartial(partial));
       const attempt = this.#attempt(verb, request, options);
       const slot = new Slot(this.#clock, this.#limiters.get(verb));
       let failure: CriError | undefined;
@@ -97,10 +99,7 @@ export class Caller {
     message: MessageFns<Request>,
   ): StreamCall<Request, Response> {
     const verb = verbOfPath(method.path);
-    return (partial, options) => {
-      const request = message.fromPartial(partial);
-      return this.#read(method, request, this.#attempt(verb, request, options));
-    };
+    return (partial, options) => this.#read(method, verb, message.fromPartial(partial), options);
   }
 
   #send<Request, Response>(
@@ -129,11 +128,13 @@ export class Caller {
     });
   }
 
-  async *#read<Request, Response>(
+  async *#read<Request extends object, Response>(
     method: MethodDefinition<Request, Response, true>,
+    verb: CriVerb,
     request: Request,
-    attempt: Attempt,
+    options: CallOptions | undefined,
   ): AsyncGenerator<Response> {
+    const attempt = this.#attempt(verb, request, options);
     const slot = new Slot(this.#clock, this.#limiters.get(attempt.verb));
     let failure: CriError | undefined;
     try {
@@ -165,6 +166,10 @@ export class Caller {
   #attempt(verb: CriVerb, request: object, options: CallOptions | undefined): Attempt {
     const own = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
     const budgetMs = options?.deadlineMs ?? own;
+    if (budgetMs !== undefined && !(budgetMs >= 0)) {
+      const about = { verb, subject: subjectOf(request), endpoint: this.#options.endpoint };
+      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${budgetMs} ms can't be kept` });
+    }
     return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
   }
 
@@ -179,7 +184,7 @@ export class Caller {
 
   #grpcOptions(attempt: Attempt, slot: Slot): GrpcOptions {
     if (attempt.budgetMs === undefined) return {};
-    return { deadline: new Date(this.#clock.now() + Math.max(0, attempt.budgetMs - slot.queuedMs)) };
+    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock) };
   }
 
   /** Cancels the call on abort, or when its connection does not come up. Returns what ends the watch. */

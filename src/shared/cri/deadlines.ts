@@ -1,4 +1,5 @@
 // How long each verb may take. The numbers are the contract of runtimeRequestTimeout (facts: cri-v1, client conduct).
+import { LONGEST_SECONDS } from "../clock/durations.js";
 import type { CriVerb } from "./verbs.js";
 
 /**
@@ -22,6 +23,15 @@ export function deadlineFor(verb: CriVerb, timeoutSeconds: number, defaultMs: nu
     default:
       return defaultMs;
   }
+}
+
+/**
+ * The request with a timeout that the runtime can hold: runtimes multiply it by 1e9, and a value that overflows becomes
+ * negative there, which means "at once".
+ */
+export function withBoundedTimeout<Request extends object>(request: Request): Request {
+  if (timeoutSecondsOf(request) <= LONGEST_SECONDS) return request;
+  return { ...request, timeout: BigInt(LONGEST_SECONDS) };
 }
 
 /** The request's timeout field, whole seconds; 0 when the message has none. */

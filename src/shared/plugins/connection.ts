@@ -3,6 +3,7 @@
 // connecting to a unix socket costs microseconds and a back-off would be felt by a pod.
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Clock } from "../clock/clock.js";
+import { deadlineIn } from "../clock/durations.js";
 import { PluginCallError, STATUS } from "./call-error.js";
 
 const OPTIONS = {
@@ -52,13 +53,18 @@ export class PluginConnection implements Disposable {
         reject(new PluginCallError(name, this.socket, STATUS.CANCELLED, details));
         return;
       }
+      if (!(timeoutMs >= 0)) {
+        const details = `a deadline of ${timeoutMs} ms can't be kept`;
+        reject(new PluginCallError(name, this.socket, STATUS.INVALID_ARGUMENT, details));
+        return;
+      }
       const call = this.acquire().makeUnaryRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
         (bytes) => method.responseDeserialize(bytes),
         request,
         new Metadata({ waitForReady }),
-        { deadline: new Date(this.clock.now() + timeoutMs) },
+        { deadline: deadlineIn(timeoutMs, this.clock) },
         (error, reply) => {
           signal?.removeEventListener("abort", onAbort);
           if (error !== null) reject(this.failed(name, error));

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as errors from "../../../src/shared/cri/errors.js";
 import { CRI_CODES, type CriCode, type CriError } from "../../../src/shared/cri/errors.js";
+import { LONGEST_SECONDS } from "../../../src/shared/clock/durations.js";
+import { StopContainerRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { collect, IMAGE, pair, podConfig, runPod, until } from "./support.js";
 
 async function failure(promise: Promise<unknown>): Promise<CriError> {
@@ -113,6 +115,26 @@ test("deadlineMs replaces the verb's deadline", async (context) => {
   fake.failpoint("PullImage", "hang");
   const error = await failure(client.pullImage({ image: { image: IMAGE } }, { deadlineMs: 50 }));
   assert.ok(errors.isDeadlineExceeded(error));
+});
+
+test("a timeout of 12,000 years is sent as 100 years, and no deadline is too far for gRPC", async (context) => {
+  const { client, fake } = await pair(context);
+  const { containerId } = await runPod(client, "patient");
+  await client.stopContainer({ containerId, timeout: 400_000_000_000n });
+  const sent = fake.calls.find(({ verb }) => verb === "StopContainer")?.request;
+  assert.deepEqual(sent, StopContainerRequest.fromPartial({ containerId, timeout: BigInt(LONGEST_SECONDS) }));
+  await client.version({}, { deadlineMs: Number.MAX_VALUE });
+});
+
+test("a deadline that is no duration fails the call as INVALID_ARGUMENT", async (context) => {
+  const { client, fake } = await pair(context, { listStreams: true });
+  for (const deadlineMs of [Number.NaN, -1]) {
+    const unary = await failure(client.version({}, { deadlineMs }));
+    assert.ok(errors.isInvalidArgument(unary), unary.message);
+    const stream = await failure(collect(client.streamContainers({}, { deadlineMs })));
+    assert.ok(errors.isInvalidArgument(stream), stream.message);
+  }
+  assert.equal(fake.calls.length, 0, "nothing was sent");
 });
 
 test("abort: before the call, and in flight; the runtime is told", async (context) => {

@@ -1,5 +1,6 @@
 // What the planner looks at, and small views on it that its parts share.
 import type { Container, Pod, Probe } from "../../../shared/api/pod.js";
+import { boundedSeconds } from "../../../shared/clock/durations.js";
 import {
   ContainerState,
   PodSandboxState,
@@ -98,5 +99,5 @@ export function graceSeconds({ metadata, spec }: Pod, probe?: Probe): number {
     probe?.terminationGracePeriodSeconds ??
     spec.terminationGracePeriodSeconds ??
     MIN_STOP_SECONDS;
-  return Math.max(grace, MIN_STOP_SECONDS);
+  return boundedSeconds(grace, { least: MIN_STOP_SECONDS, fallback: MIN_STOP_SECONDS });
 }

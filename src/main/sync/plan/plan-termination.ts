@@ -1,6 +1,7 @@
 // The planner for a pod that is ended: containers first, sandboxes after them. A pod that stays to be seen is released
 // then (volumes, cgroup); of one that must go everything goes. Pure; converges to nothing.
 import type { Pod } from "../../../shared/api/pod.js";
+import { boundedSeconds } from "../../../shared/clock/durations.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { isAlive, MIN_STOP_SECONDS, readySandboxes } from "./plan-context.js";
@@ -35,7 +36,7 @@ export interface TerminationInput extends StopInput {
 export function effectiveGraceSeconds(pod: Pod | undefined, override?: number): number {
   const asked = [pod?.metadata.deletionGracePeriodSeconds, override].filter((grace) => grace !== undefined);
   const grace = asked.length > 0 ? Math.min(...asked) : pod?.spec.terminationGracePeriodSeconds;
-  return Math.max(grace ?? DEFAULT_GRACE_SECONDS, 1);
+  return boundedSeconds(grace ?? DEFAULT_GRACE_SECONDS, { least: 1, fallback: DEFAULT_GRACE_SECONDS });
 }
 
 /** Something of the pod runs, or can't be ruled out to. */

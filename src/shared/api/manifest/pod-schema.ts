@@ -55,7 +55,7 @@ const probe = object({
   periodSeconds: int(0),
   successThreshold: int(0),
   failureThreshold: int(0),
-  terminationGracePeriodSeconds: int(1),
+  terminationGracePeriodSeconds: int(1, Number.MAX_SAFE_INTEGER),
 });
 const handler = object({ exec, httpGet, tcpSocket, sleep: object({ seconds: int(0) }, ["seconds"]) });
 

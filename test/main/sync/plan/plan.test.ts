@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Container, RestartPolicy } from "../../../../src/shared/api/pod.js";
+import { LONGEST_SECONDS } from "../../../../src/shared/clock/durations.js";
 import { ContainerState, PodSandboxState } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { planTermination } from "../../../../src/main/sync/plan/plan-termination.js";
+import { graceSeconds } from "../../../../src/main/sync/plan/plan-context.js";
+import { effectiveGraceSeconds, planTermination } from "../../../../src/main/sync/plan/plan-termination.js";
 import { Pilot } from "../../../support/pilot.js";
 import { container, pod } from "../../../support/pods.js";
 
@@ -296,6 +298,17 @@ describe("planTermination", () => {
     pilot.runtime.exit("a", 0);
     const steps = pilot.plan().steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
     assert.deepEqual(steps.slice(0, 2), ["kill-container s2", "run-pre-stop s1"]);
+  });
+
+  it("bounds every grace period to 100 years, and takes the default for one that is no number", () => {
+    for (const given of [400_000_000_000, Number.MAX_SAFE_INTEGER]) {
+      const patient = pod({ terminationGracePeriodSeconds: given });
+      assert.equal(effectiveGraceSeconds(patient), LONGEST_SECONDS);
+      assert.equal(graceSeconds(patient), LONGEST_SECONDS);
+      assert.equal(graceSeconds(pod(), { terminationGracePeriodSeconds: given }), LONGEST_SECONDS);
+      assert.equal(effectiveGraceSeconds(pod(), given), LONGEST_SECONDS);
+    }
+    assert.equal(effectiveGraceSeconds(pod({ terminationGracePeriodSeconds: Number.NaN })), 30);
   });
 
   it("gives what is left of the grace, never less than 2 s", () => {

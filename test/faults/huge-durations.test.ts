@@ -1,0 +1,81 @@
+// Durations that the API allows and no timer or gRPC deadline can hold: a whole agent lives through pods that name them.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { isHealthy } from "../../packaging/standalone/pods.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { agentLog, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
+import { IDLE, manifest, shell } from "../support/static-pods.js";
+
+/** 12,700 years: over the 1e8 hours at which grpc-js refuses a deadline. */
+const HUGE = 400_000_000_000;
+
+const POD_GRACE = manifest("pod-grace", [shell("c0", IDLE)], { spec: { terminationGracePeriodSeconds: HUGE } });
+const PROBE_GRACE = manifest("probe-grace", [
+  shell("c0", IDLE, {
+    livenessProbe: {
+      exec: { command: ["false"] },
+      periodSeconds: 1,
+      failureThreshold: 1,
+      terminationGracePeriodSeconds: HUGE,
+    },
+  }),
+]);
+const LONG_HOOK = manifest(
+  "long-hook",
+  [shell("c0", IDLE, { lifecycle: { preStop: { exec: { command: ["true"] } } } })],
+  { spec: { terminationGracePeriodSeconds: HUGE, activeDeadlineSeconds: 2_147_483_647 } },
+);
+
+describe("durations of thousands of years", () => {
+  let node: TestNode;
+
+  before(async () => {
+    node = await startNode();
+    await node.writeManifest("calm", sleeper("calm"));
+    await node.waitFor((pods) => runs(pods, "calm"), { what: "the calm pod to run", timeoutMs: PATIENCE_MS });
+  });
+  after(() => node.stop());
+
+  test("pods that name them start, are killed by probes and are deleted; the agent stays the same process", async () => {
+    const { pid } = node.kubelet;
+    const calm = identities(await node.pods(), ["calm"]);
+    await node.writeManifest("pod-grace", POD_GRACE);
+    await node.writeManifest("probe-grace", PROBE_GRACE);
+    await node.writeManifest("long-hook", LONG_HOOK);
+    await node.waitFor((pods) => runs(pods, "pod-grace") && runs(pods, "long-hook"), {
+      what: "the pods to run",
+      timeoutMs: PATIENCE_MS,
+    });
+    const restarted = "its liveness probe to have the container of probe-grace restarted";
+    await node.waitFor((pods) => (podOf(pods, "probe-grace")?.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0, {
+      what: restarted,
+      timeoutMs: PATIENCE_MS,
+    });
+    for (const name of ["pod-grace", "probe-grace", "long-hook"]) await node.removeManifest(name);
+    await node.waitFor((pods) => pods.length === 1, { what: "the pods to be gone", timeoutMs: PATIENCE_MS });
+    await node.writeManifest("next", sleeper("next"));
+    await node.waitFor((pods) => runs(pods, "next"), { what: "another pod to start", timeoutMs: PATIENCE_MS });
+    assert.deepEqual(identities(await node.pods(), ["calm"]), calm);
+    assert.equal(node.kubelet.pid, pid);
+    assert.ok(await isHealthy(node.kubelet.healthzUrl));
+  });
+
+  test("a pod whose manifest went while the agent was down ends by such a grace after the start", async () => {
+    await node.writeManifest("pod-grace", POD_GRACE);
+    await node.waitFor((pods) => runs(pods, "pod-grace"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
+    await node.kill9();
+    await node.removeManifest("pod-grace");
+    const logged = (await agentLog(node)).length;
+    await node.restart();
+    await node.waitFor((pods) => runs(pods, "calm") && podOf(pods, "pod-grace") === undefined, {
+      what: "the pod to be gone",
+      timeoutMs: PATIENCE_MS,
+    });
+    await waitFor(() => isHealthy(node.kubelet.healthzUrl), { what: "the agent's health", timeoutMs: PATIENCE_MS });
+    const lines = (await agentLog(node)).slice(logged);
+    assert.deepEqual(
+      lines.filter(({ msg }) => msg.includes("Deadline is too far")),
+      [],
+    );
+  });
+});
