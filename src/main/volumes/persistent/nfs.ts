@@ -6,6 +6,11 @@ import type { mountByProgram } from "./program-mount.js";
 
 export const NFS_PLUGIN = "kubernetes.io/nfs";
 
+/** The source of an NFS volume cannot be given to the mount helper. */
+export class NfsSourceError extends Error {
+  override readonly name = "NfsSourceError";
+}
+
 export interface NfsRequest {
   uid: string;
   /** Directory below the pod's volumes: the PV's name, or the volume's. */
@@ -24,9 +29,15 @@ export class NfsVolumes {
     this.mounted = new MountedVolumes(mount === undefined ? kind : { ...kind, mount });
   }
 
-  /** Idempotent. The volume's own group is the server's affair: fsGroup does not apply. */
+  /** Idempotent. @throws NfsSourceError. The volume's own group is the server's affair: fsGroup does not apply. */
   async setUp({ uid, name, nfs, readOnly, mountOptions, signal }: NfsRequest): Promise<HostPlace> {
     const { server } = nfs;
+    // mount(8) passes the source on to mount.nfs without "--": one that begins with '-' would be read as options.
+    if (server.startsWith("-")) {
+      throw new NfsSourceError(
+        `nfs server ${JSON.stringify(server)} must not begin with '-': name a host or an address`,
+      );
+    }
     // The helper takes IPv6 addresses in brackets only.
     const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
     const options = [...(readOnly ? ["ro"] : []), ...mountOptions];
