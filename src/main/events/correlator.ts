@@ -35,6 +35,13 @@ interface Group {
   lastAt: number;
 }
 
+/** What is kept of an event for its repeats: thousands of whole events would be megabytes. */
+interface Seen {
+  name: string;
+  firstTimestamp: string;
+  count: number;
+}
+
 interface Bucket {
   tokens: number;
   at: number;
@@ -46,7 +53,7 @@ export class EventCorrelator {
   private readonly options: CorrelatorOptions;
   private readonly groups: Remembered<Group>;
   private readonly buckets: Remembered<Bucket>;
-  private readonly seen: Remembered<Event>;
+  private readonly seen: Remembered<Seen>;
 
   constructor(options: Partial<CorrelatorOptions> = {}) {
     this.options = { ...correlatorDefaults, ...options };
@@ -63,12 +70,14 @@ export class EventCorrelator {
       known === undefined
         ? { ...event, message }
         : {
-            ...known,
+            ...event,
+            metadata: { ...event.metadata, name: known.name },
             message,
             count: known.count + 1,
-            lastTimestamp: event.lastTimestamp,
+            firstTimestamp: known.firstTimestamp,
           };
-    this.seen.set(key, next);
+    const { metadata, firstTimestamp, count } = next;
+    this.seen.set(key, { name: metadata.name, firstTimestamp, count });
     return { kind: known === undefined ? "new" : "again", event: next };
   }
 

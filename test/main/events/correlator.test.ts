@@ -44,6 +44,16 @@ describe("an event told again", () => {
     assert.equal(second.event.lastTimestamp, "2026-01-01T00:00:09Z");
   });
 
+  test("keeps of the first time only name, first time and count: all else is as told last", () => {
+    const correlator = new EventCorrelator();
+    const metadata = { namespace: "default", annotations: { told: "first" } };
+    correlator.correlate(event({ metadata: { ...metadata, name: "first" } }), 0);
+    const again = { ...metadata, name: "second", annotations: { told: "second" } };
+    const second = correlator.correlate(event({ metadata: again }), 1);
+    assert.ok(second.kind === "again");
+    assert.deepEqual(second.event.metadata, { ...again, name: "first" });
+  });
+
   for (const [what, other] of [
     ["type", event({ type: "Normal" })],
     ["reason", event({ reason: "Killing" })],
