@@ -18,7 +18,7 @@ import { benchQueue } from "./queue.js";
 import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
 import { benchShape } from "./sections/shape.js";
-import { benchSoak, shownSamples, soakMinutes } from "./sections/soak.js";
+import { benchSoak, soakMinutes, soakReports } from "./sections/soak.js";
 import { benchScrape } from "./sections/scrape.js";
 import { benchStreams } from "./sections/streams.js";
 import { benchStartup } from "./sections/startup.js";
@@ -245,22 +245,7 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
   if (wanted.includes("soak")) {
     const soak = await benchSoak(soakMinutes());
     raw["soak"] = soak;
-    const { rssMiB, openFiles, threads } = soak.perHour;
-    show({
-      title: `A churn of ${soak.steps} steps (seed ${soak.seed}); the last row: what an hour adds, by the second half`,
-      head: ["minute", "pods", "RSS MiB", "open files", "threads", "CPU s"],
-      rows: [
-        ...shownSamples(soak.samples).map((one) => [
-          one.minutes,
-          one.pods,
-          one.rssMiB,
-          one.openFiles,
-          one.threads,
-          one.cpuSeconds,
-        ]),
-        ["per hour", undefined, rssMiB, openFiles, threads, undefined],
-      ],
-    });
+    for (const report of soakReports(soak)) show(report);
   }
   return { reports, raw };
 }

@@ -6,6 +6,8 @@ export interface Report {
   title: string;
   head: string[];
   rows: Cell[][];
+  /** In place of the bars. */
+  svg?: string;
 }
 
 const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
@@ -26,14 +28,14 @@ ${reports.map(section).join("\n")}
 `;
 }
 
-function section({ title, head, rows }: Report): string {
+function section({ title, head, rows, svg }: Report): string {
   const cells = (row: readonly Cell[], tag: string): string =>
     row.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join("");
   return `<h2>${escape(title)}</h2>
 <table><tr>${cells(head, "th")}</tr>
 ${rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n")}
 </table>
-${bars(rows)}`;
+${svg ?? bars(rows)}`;
 }
 
 /** Horizontal bars: one per row, of its first figure after the label. */

@@ -5,6 +5,8 @@ const TICKS_PER_SECOND = 100;
 
 export interface Usage {
   rssMiB: number;
+  /** Of that what no file backs: heaps, stacks, malloc. */
+  anonymousMiB: number;
   cpuSeconds: number;
   openFiles: number;
   threads: number;
@@ -17,8 +19,11 @@ export async function usageOf(pid: number): Promise<Usage> {
     readdir(`/proc/${pid}/fd`),
   ]);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const mib = (field: string): number =>
+    Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 102.4) / 10;
   return {
-    rssMiB: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 102.4) / 10,
+    rssMiB: mib("VmRSS"),
+    anonymousMiB: mib("RssAnon"),
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
     openFiles: files.length,
     threads: Number(/Threads:\s+(\d+)/.exec(status)?.[1] ?? 0),

@@ -1,33 +1,59 @@
-// A churn of pods of all shapes for half an hour: does the agent stay as it is? Memory, open files and threads are looked
-// at whenever everything is as ordered, so that the samples compare.
+// A churn of everything for half an hour: does the agent stay as it is? Pods of all shapes from files and from an API
+// server, probes, execs, followers, scrapes, resizes, changed config maps, pulls, kills of the runtime. Memory, open files
+// and threads are looked at whenever the pods of files are as ordered, so that the samples compare.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
 import { sleep, waitFor } from "../../packaging/standalone/wait.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { createCriClient } from "../../src/shared/cri/client.js";
 import { aliases, Churn } from "../../test/support/churn.js";
+import { startRegistry } from "../../test/support/registry.js";
 import { chosenSeed, randomFrom } from "../../test/support/seeded-random.js";
+import { startCluster } from "../lib/cluster-under-test.js";
+import { InspectedProcess, type ThreadMemory } from "../lib/inspected-process.js";
 import { startNodeUnderTest } from "../lib/node-under-test.js";
+import type { Report } from "../lib/page.js";
+import { plot, type Curve } from "../lib/plot.js";
 import type { Usage } from "../lib/process-usage.js";
 import { round, slope } from "../lib/stats.js";
+import { Rounds, type Activity } from "../soak/activity.js";
+import { Execs, Followers, Scrapes, startWriters } from "../soak/clients.js";
+import { ConfigChanges, Jobs, Pulls, Resizes } from "../soak/cluster-churn.js";
+import { RuntimeKills } from "../soak/runtime-kills.js";
 
 export interface SoakSample extends Usage {
   minutes: number;
-  pods: number;
+  /** Of each thread, by its name. */
+  memory: Record<string, ThreadMemory>;
 }
 
 export interface SoakResult {
   seed: number;
   steps: number;
+  activities: { name: string; done: number; failed: number; failure?: string }[];
   samples: SoakSample[];
-  /** Least squares over the second half: what the first pods make the agent load and compile is no leak. */
-  perHour: { rssMiB: number; openFiles: number; threads: number };
+  /** Minute from which on the slopes are taken: what the first pods make the agent load and compile is no leak. */
+  from: number;
+  /** By the name of the curve: what ten minutes add, by least squares. */
+  perTenMinutes: Record<string, number>;
+  /** No figure of memory grows faster than {@link FLAT_MIB}. */
+  flat: boolean;
 }
 
+/** MiB in ten minutes. */
+const FLAT_MIB = 1;
+const FROM_MINUTES = 5;
+/** At each sample, after RSS has been read. Without it the threads collect when V8, or they themselves, see fit. */
+const COLLECTS = process.env["NODELET_BENCH_SOAK_COLLECT"] !== "no";
 const SLOTS = 30;
-const STEPS_PER_ROUND = 10;
-const PAUSE_MS = 500;
-const SETTLE_MS = 180_000;
+const ROUND_MS = 20_000;
+const PAUSE_MS = 1000;
+const SETTLE_MS = 240_000;
+const REST_MS = 2000;
+const WRITERS = ["writer-0", "writer-1"];
+const TAGS = ["1", "2", "3"];
 
 /** `NODELET_BENCH_SOAK_MINUTES`, half an hour unless it is set. */
 export function soakMinutes(): number {
@@ -38,56 +64,137 @@ export function soakMinutes(): number {
 }
 
 export async function benchSoak(minutes: number): Promise<SoakResult> {
-  const node = await startNodeUnderTest("/run/nodelet-soak", {
-    crashLoopBackOff: { maxContainerRestartPeriod: "1s" },
-  });
+  await using cluster = await startCluster();
+  const base = "/run/nodelet-soak";
+  const config = { crashLoopBackOff: { maxContainerRestartPeriod: "1s" } };
+  const flags = ["--kubeconfig", cluster.nodeKubeconfig];
+  const node = await startNodeUnderTest(base, config, { flags, port: 21_250 });
   try {
     const seed = chosenSeed();
     const random = randomFrom(seed);
     const ctl = join(node.kubelet.dir, "ctl");
     await mkdir(ctl);
+    await startWriters(node, WRITERS);
     const churn = new Churn({
-      put: async (name, pod) => {
-        await node.manifests.put(name, pod);
-      },
-      remove: async (name) => {
-        await node.manifests.remove(name);
-      },
+      put: (name, pod) => node.manifests.put(name, pod).then(() => undefined),
+      remove: (name) => node.manifests.remove(name).then(() => undefined),
       images: await aliases(node.containerd.endpoint, BUSYBOX_IMAGE),
       ...{ ctl, nodeName: "bench", random, slots: SLOTS },
     });
     for (const name of churn.names) await churn.put(name);
+    const registry = await startRegistry({ auth: false });
+    const archive = await buildImages(join(base, "images"));
+    for (const tag of TAGS)
+      await registry.push({ archive, source: BUSYBOX_IMAGE, repository: "soak", tag, padding: 4096 });
+    const cri = createCriClient({
+      endpoint: node.containerd.endpoint,
+      runtimeRequestTimeoutMs: 30_000,
+      clock: systemClock,
+    });
+    await using activities = new Activities([
+      new Followers(node, WRITERS),
+      new Execs(node, WRITERS),
+      new Scrapes(node),
+      new Resizes(cluster.api),
+      new ConfigChanges(cluster.api),
+      new Jobs(cluster.api),
+      new Pulls(cluster.api, registry, cri, TAGS),
+      new RuntimeKills(node.containerd),
+    ]);
     const samples: SoakSample[] = [];
-    const startedAt = performance.now();
-    const elapsed = (): number => (performance.now() - startedAt) / 60_000;
     let steps = 0;
-    for (;;) {
-      await settle(churn, () => node.kubelet.pods());
-      const usage = await node.usage();
-      samples.push({ minutes: Math.round(elapsed() * 100) / 100, pods: churn.instances.size, ...usage });
-      if (elapsed() >= minutes) break;
-      for (let step = 0; step < STEPS_PER_ROUND; step++, steps++) {
+    const step = async (until: number): Promise<void> => {
+      for (; performance.now() < until; steps++) {
         await churn.step();
         await sleep(random() * PAUSE_MS);
       }
+    };
+    const startedAt = performance.now();
+    using inspected = await InspectedProcess.open(node.kubelet.pid ?? 0);
+    let saved = false;
+    for (let elapsed = 0; elapsed < minutes;) {
+      const until = performance.now() + ROUND_MS;
+      await Promise.all([step(until), ...activities.rounds.map((one) => one.goOn(until))]);
+      await settle(churn, () => node.kubelet.pods());
+      await sleep(REST_MS);
+      const usage = await node.usage();
+      const memory = Object.fromEntries(await inspected.memory(COLLECTS));
+      elapsed = (performance.now() - startedAt) / 60_000;
+      if (elapsed >= fromOf(minutes) && !saved) {
+        await saveSnapshots(inspected);
+        saved = true;
+      }
+      samples.push({ minutes: Math.round(elapsed * 100) / 100, ...usage, memory });
     }
+    await saveSnapshots(inspected);
     for (const name of churn.names) await churn.remove(name);
     await settle(churn, () => node.kubelet.pods());
-    const later = samples.filter((sample) => sample.minutes >= elapsed() / 2);
-    const perHour = (key: "rssMiB" | "openFiles" | "threads"): number =>
-      round(60 * slope(later.map((sample) => [sample.minutes, sample[key]] as const)));
-    return {
-      ...{ seed, steps, samples },
-      perHour: { rssMiB: perHour("rssMiB"), openFiles: perHour("openFiles"), threads: perHour("threads") },
-    };
+    cri.close();
+    const told = activities.rounds.map(({ name, done, failed, failure }) => ({
+      ...{ name, done, failed },
+      ...(failure !== undefined && { failure }),
+    }));
+    return { seed, steps, activities: told, samples, ...verdict(samples, minutes) };
   } finally {
     await node.stop();
   }
 }
 
+/** Together, as they are begun and ended together. */
+class Activities implements AsyncDisposable {
+  readonly rounds: Rounds[];
+
+  constructor(private readonly all: readonly Activity[]) {
+    this.rounds = all.map((activity) => new Rounds(activity));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const activity of this.all) await activity[Symbol.asyncDispose]();
+  }
+}
+
+function fromOf(minutes: number): number {
+  return Math.min(FROM_MINUTES, minutes / 2);
+}
+
+function verdict(samples: readonly SoakSample[], minutes: number): Pick<SoakResult, "from" | "perTenMinutes" | "flat"> {
+  const from = fromOf(minutes);
+  const perTenMinutes: Record<string, number> = {};
+  let flat = true;
+  for (const { title, points } of curvesOf(samples)) {
+    const grown = 10 * slope(points.filter(([x]) => x >= from));
+    perTenMinutes[title] = Math.round(grown * 100) / 100;
+    if (title.includes("MiB") && grown > FLAT_MIB) flat = false;
+  }
+  return { from, perTenMinutes, flat };
+}
+
+/** Of the process, then of each thread that lived all the time. */
+export function curvesOf(samples: readonly SoakSample[]): Curve[] {
+  const curve = (title: string, value: (sample: SoakSample) => number): Curve => ({
+    title,
+    points: samples.map((sample) => [sample.minutes, value(sample)] as const),
+  });
+  const threads = Object.keys(samples[0]?.memory ?? {}).filter((name) =>
+    samples.every(({ memory }) => memory[name] !== undefined),
+  );
+  return [
+    curve("RSS, MiB", ({ rssMiB }) => rssMiB),
+    curve("anonymous, MiB", ({ anonymousMiB }) => anonymousMiB),
+    ...threads.map((name) => curve(`heap of ${name}, MiB`, ({ memory }) => memory[name]?.heapMiB ?? 0)),
+    curve("external, MiB", ({ memory }) =>
+      Object.values(memory).reduce((sum, { externalMiB }) => sum + externalMiB, 0),
+    ),
+    curve("open files", ({ openFiles }) => openFiles),
+    curve("threads", ({ threads: count }) => count),
+  ];
+}
+
 async function settle(churn: Churn, pods: () => Promise<PodView[]>): Promise<void> {
   let problem = "";
-  await waitFor(async () => (problem = churn.problem(await pods())) === "", {
+  const ofFiles = async (): Promise<PodView[]> =>
+    (await pods()).filter(({ metadata }) => /^k\d+-bench$/.test(metadata.name));
+  await waitFor(async () => (problem = churn.problem(await ofFiles())) === "", {
     what: "the pods to be as ordered",
     timeoutMs: SETTLE_MS,
     intervalMs: 200,
@@ -96,9 +203,43 @@ async function settle(churn: Churn, pods: () => Promise<PodView[]>): Promise<voi
   churn.settled();
 }
 
-/** Some of the samples, evenly, first and last among them. */
-export function shownSamples(samples: readonly SoakSample[], count = 12): SoakSample[] {
+/**
+ * Heap snapshots of all threads, into the folder that `NODELET_BENCH_SOAK_SNAPSHOTS` names: where the fit begins and at the
+ * end. They take memory: such a run tells what grows, not how much.
+ */
+async function saveSnapshots(inspected: InspectedProcess): Promise<void> {
+  const folder = process.env["NODELET_BENCH_SOAK_SNAPSHOTS"];
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  for (const name of (await inspected.memory(true)).keys()) {
+    await inspected.writeSnapshot(name, join(folder, `${name.replaceAll("/", "-")}-${Date.now()}.heapsnapshot`));
+  }
+}
+
+export function soakReports({ seed, steps, samples, activities, from, perTenMinutes, flat }: SoakResult): Report[] {
+  const curves = curvesOf(samples);
+  const row = (index: number): number[] => curves.map(({ points }) => round(points[index]?.[1] ?? 0));
+  const slopes = curves.map(({ title }) => perTenMinutes[title]);
+  return [
+    {
+      title: `Soak (seed ${seed}): ${flat ? "flat" : "NOT FLAT"}; last row: what 10 minutes add, from minute ${from} on`,
+      head: ["minute", ...curves.map(({ title }) => title)],
+      rows: [...shown(samples).map((index) => [samples[index]?.minutes, ...row(index)]), ["per 10 min", ...slopes]],
+      svg: plot(curves, from),
+    },
+    {
+      title: "What went on meanwhile",
+      head: ["what", "rounds", "failed", "last failure"],
+      rows: [
+        ["changes of pods from files", steps, 0, undefined],
+        ...activities.map(({ name, done, failed, failure }) => [name, done, failed, failure?.slice(0, 100)]),
+      ],
+    },
+  ];
+}
+
+/** Indexes of some of the samples, evenly, first and last among them. */
+function shown(samples: readonly SoakSample[], count = 12): number[] {
   const last = samples.length - 1;
-  const indexes = Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1)));
-  return [...new Set(indexes)].flatMap((index) => samples[index] ?? []);
+  return [...new Set(Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1))))];
 }
