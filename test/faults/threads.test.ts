@@ -113,6 +113,39 @@ describe("a thread that fails", () => {
   }
 });
 
+describe("a server thread that ends more often than any cap", () => {
+  /** More than the ten restarts after which the process would end if pleg failed like this. */
+  const ENDS = 11;
+  let node: TestNode;
+
+  before(async () => {
+    node = await startNode({ env: { NODELET_FAULTS: "1" } });
+    await node.writeManifest("calm", sleeper("calm"));
+    await node.waitFor((pods) => runs(pods, "calm"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
+  });
+  after(() => node.stop());
+
+  test("is restarted with back-off; the process and its pods go on", { timeout: 4 * PATIENCE_MS }, async () => {
+    const { pid } = node.kubelet;
+    const calm = identities(await node.pods(), ["calm"]);
+    const running = async (): Promise<number> =>
+      (await agentLog(node)).filter(({ msg, thread }) => msg === "thread running" && thread === "server").length;
+    for (let ends = 1; ends <= ENDS; ends++) {
+      await order(node, "terminate server");
+      await waitFor(async () => (await running()) > ends, {
+        what: `the server thread to run after end ${ends}`,
+        timeoutMs: PATIENCE_MS,
+      });
+    }
+    await waitFor(async () => (await metric(node, "nodelet_thread_restarts_total", { thread: "server" })) === ENDS, {
+      what: "the restarts to be counted",
+      timeoutMs: PATIENCE_MS,
+    });
+    assert.equal(node.kubelet.pid, pid);
+    assert.deepEqual(identities(await node.pods(), ["calm"]), calm);
+  });
+});
+
 /** The fault hook's two steps, see src/main/startup/fault-hook.ts. */
 async function order(node: TestNode, text: string): Promise<void> {
   const { pid } = node.kubelet;

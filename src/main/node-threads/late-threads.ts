@@ -1,6 +1,8 @@
 // Which threads keep the watchdog from being fed. Pure: the board's picture in, names and numbers out.
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 
+import { ESSENTIAL } from "./thread-house.js";
+
 /**
  * Longest age of a thread's stamp, ms, by thread name. Threads without a limit are not looked at, nor are those that were
  * never started: some begin with the first work for them.
@@ -24,7 +26,7 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
   const late: LateThread[] = [];
   for (const [thread, limitMs] of Object.entries(limits)) {
     const seen = snapshot.find((slot) => slot.thread === thread);
-    if (seen !== undefined && isUnstarted(seen)) continue;
+    if (seen !== undefined && (isUnstarted(seen) || isBetweenRuns(seen))) continue;
     const { ageMs = Infinity, state = "exited", op = 0, opAgeMs = 0 } = seen ?? {};
     if (ageMs > limitMs) late.push({ thread, ageMs, limitMs, state, op, opAgeMs });
   }
@@ -34,6 +36,11 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
 /** Nobody started it: its slot is as it was made, or its supervisor has no more than looked at it. */
 function isUnstarted({ state, generation, ageMs }: ThreadSnapshot): boolean {
   return generation === 0 && (state === "exited" || (state === "spawned" && ageMs === Infinity));
+}
+
+/** Its supervisor restarts it for ever, with back-off: ending the process would not bring it back sooner. */
+function isBetweenRuns({ thread, state }: ThreadSnapshot): boolean {
+  return !ESSENTIAL.has(thread) && (state === "exited" || state === "spawned");
 }
 
 /** What an operation code means, where the thread's contract says so. */

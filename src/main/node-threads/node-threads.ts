@@ -43,7 +43,7 @@ export class NodeThreads implements AsyncDisposable {
   readonly prober: ProberThread;
   /** Starts when those run: pods do not wait for it. */
   readonly eviction: EvictionThread;
-  /** Resolves when pleg, server and image-gc run; pending until attach. */
+  /** Resolves when pleg runs, and server and image-gc run or failed once; pending until attach. */
   readonly running: Promise<void>;
   /** Of threads that start later. */
   private readonly laterMetrics: (() => Promise<MetricSnapshot[]>)[] = [];
@@ -116,9 +116,11 @@ export class NodeThreads implements AsyncDisposable {
   }
 
   private async startAll(): Promise<void> {
-    for (const { thread } of [this.pleg, this.server, this.imageGc]) {
+    await this.pleg.thread.start();
+    // Pods do not need these: one that fails at first is started again beside the running node.
+    for (const { thread } of [this.server, this.imageGc]) {
       if (this.stopped) return;
-      await thread.start();
+      await thread.startTried();
     }
   }
 

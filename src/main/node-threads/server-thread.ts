@@ -44,6 +44,9 @@ export class ServerThread {
       onExit: (exit) => {
         this.deltas.leave();
         options.house.exited(exit);
+        if (exit.cause !== "drained") {
+          options.log.warn("the kubelet's ports are closed, /healthz among them, until its server thread runs again");
+        }
       },
     });
   }

@@ -1,4 +1,5 @@
-// What all supervised threads share: the board, restart rules, and what happens when one gives up.
+// What all supervised threads share: the board, restart rules, and what happens when one gives up (docs/adr/0040).
+// What must hold: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import { droppedLines, type Logger } from "../../shared/log/logger.js";
@@ -19,7 +20,12 @@ const HEAP_MIB: Record<Exclude<ThreadName, "main">, number> = {
   eviction: 96,
 };
 
-const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 10 };
+const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
+/** Without them no pod is synced: past this many restarts without a healthy run a new process is the last remedy. */
+const ESSENTIAL_RESTARTS = 10;
+
+/** Threads whose loss the process can't outlive; all others are restarted for ever. */
+export const ESSENTIAL: ReadonlySet<string> = new Set<ThreadName>(["main", "pleg"]);
 
 export class ThreadHouse {
   readonly board: BoardBuffers;
@@ -46,7 +52,7 @@ export class ThreadHouse {
       heapMiB: HEAP_MIB[name],
       readyDeadlineMs: 10_000,
       stallAfterMs: 10_000,
-      restart: RESTART,
+      restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
       onGiveUp: (error: Error) => this.onGiveUp(error),
       log: this.log,
       clock: this.clock,

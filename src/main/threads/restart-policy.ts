@@ -10,9 +10,12 @@ export interface RestartOptions {
   jitter: number;
   /** A run of this long, ms, is healthy. */
   healthyAfterMs: number;
-  /** Restarts without a healthy run in between, before the supervisor gives up. */
+  /** Restarts without a healthy run in between, before the supervisor gives up; Infinity: never. */
   maxRestarts: number;
 }
+
+/** Keeps the power finite, however many failures there were. */
+const MAX_DOUBLINGS = 30;
 
 export type RestartDecision = { restart: true; delayMs: number } | { restart: false; attempts: number };
 
@@ -29,7 +32,7 @@ export class RestartPolicy {
     if (ranForMs >= this.options.healthyAfterMs) this.failures = 0;
     this.failures++;
     if (this.failures > this.options.maxRestarts) return { restart: false, attempts: this.failures };
-    const full = Math.min(this.options.maxMs, this.options.baseMs * 2 ** (this.failures - 1));
+    const full = Math.min(this.options.maxMs, this.options.baseMs * 2 ** Math.min(this.failures - 1, MAX_DOUBLINGS));
     return { restart: true, delayMs: full * (1 - this.options.jitter * this.random()) };
   }
 }

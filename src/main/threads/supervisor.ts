@@ -72,6 +72,7 @@ export class SupervisedThread<Control extends object> {
   private endStallWatch: (() => void) | undefined;
   private stopping: Promise<void> | undefined;
   private first: PromiseWithResolvers | undefined;
+  private readonly firstTry = withResolvers();
   private last: ThreadExit | undefined;
 
   constructor(private readonly options: SuperviseOptions<Control, unknown, object>) {
@@ -134,6 +135,15 @@ export class SupervisedThread<Control extends object> {
     });
     this.launch();
     return this.first.promise;
+  }
+
+  /**
+   * Starts the thread; resolves when it runs or its first start failed, and the supervisor goes on with it. Rejects as
+   * start() does.
+   */
+  async startTried(): Promise<void> {
+    this.start().then(this.firstTry.resolve, this.firstTry.reject);
+    await this.firstTry.promise;
   }
 
   /** Kills the thread as a crash would; it is restarted. Resolves when this generation is gone. */
@@ -244,7 +254,8 @@ export class SupervisedThread<Control extends object> {
       return;
     }
     const delayMs = Math.round(decision.delayMs);
-    this.options.log.warn({ thread: this.name, delayMs, restarts: this.restartsSoFar + 1 }, "thread restart booked");
+    this.options.log.warn({ thread: this.name, delayMs, restarts: this.restartsSoFar + 1 }, "thread restart scheduled");
+    this.firstTry.resolve();
     this.restartTimer = this.options.clock.after(delayMs, () => {
       this.restartsSoFar++;
       this.launch();

@@ -16,6 +16,12 @@ describe("restart policy", () => {
     assert.deepEqual(policy.exited(59_999), { restart: false, attempts: 7 });
   });
 
+  test("without a cap it never gives up, and the delay stays finite", () => {
+    const policy = new RestartPolicy({ ...options, maxRestarts: Infinity });
+    for (let exits = 0; exits < 2000; exits++) assert.equal(policy.exited(0).restart, true);
+    assert.deepEqual(policy.exited(0), { restart: true, delayMs: 1000 });
+  });
+
   test("a healthy run wipes the slate", () => {
     const policy = new RestartPolicy(options);
     for (let i = 0; i < 6; i++) policy.exited(0);

@@ -229,6 +229,19 @@ describe("a supervised thread", () => {
     assert.equal(thread.generation, 3);
   });
 
+  test("startTried does not wait for a thread whose first start failed; without a cap it is started again and again", async () => {
+    let attempt = 0;
+    const restart = { baseMs: 1, maxMs: 2, jitter: 0, healthyAfterMs: 60_000, maxRestarts: Infinity };
+    const { thread, exits, gaveUp, until } = supervise(() => ({ mode: ++attempt < 15 ? "throw-at-start" : "normal" }), {
+      restart,
+    });
+    await thread.startTried();
+    assert.notEqual(thread.state, "running");
+    await until(() => thread.state === "running");
+    assert.equal(exits.length, 14);
+    assert.equal(gaveUp.length, 0);
+  });
+
   test("gives up on a crash loop of threads that do become ready", async () => {
     const { exits, gaveUp, thread, until } = supervise("die-after-ready");
     await thread.start();

@@ -74,7 +74,7 @@ describe("late threads", () => {
       [],
     ],
     ["hung before its first stamp", [slot("main", 0), slot("pleg", Infinity, { state: "spawned" })], ["pleg"]],
-    ["without a limit", [slot("main", 0), slot("pleg", 0), slot("server", 1e6)], []],
+    ["without a limit", [slot("main", 0), slot("pleg", 0), slot("prober", 1e6)], []],
   ];
   for (const [name, snapshot, late] of table) {
     test(name, () =>
@@ -83,6 +83,16 @@ describe("late threads", () => {
         late,
       ),
     );
+  }
+  for (const thread of ["server", "prober", "image-gc", "node-status", "eviction"]) {
+    test(`${thread} counts while it runs, not while its supervisor restarts it`, () => {
+      const counts = (state: ThreadSnapshot["state"]): boolean =>
+        lateThreads([slot(thread, 9000, { state })], { [thread]: 200 }).length === 1;
+      deepEqual(
+        ["exited", "spawned", "ready", "running", "draining"].map((state) => counts(state as "ready")),
+        [false, false, true, true, true],
+      );
+    });
   }
   test("in words", () => {
     const words = (seen: ThreadSnapshot): string[] =>
