@@ -1,8 +1,9 @@
-// Who may pull now. At most `limit` pulls go on at once; who must wait is served in the order of rank, then of arrival, so
-// that what the node itself needs is not behind a hundred ordinary pods.
+// Which pull may begin now. At most `limit` pulls go on at once. Critical pods come first; pods of one rank take turns, so that
+// a pod with fifty images, or with images of a registry that is down, holds up no other pod.
 // Full policy: none of its own. Each waiter is a pod's worker that does nothing else meanwhile, so there are never more of
 // them than pods have images; the pod that must go leaves the queue at once.
 import { CRITICAL_PRIORITY, type Pod } from "../../shared/api/pod.js";
+import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
 
 export type PullRank = "critical" | "ordinary";
 
@@ -13,60 +14,22 @@ export function pullRank({ spec }: Pick<Pod, "spec">): PullRank {
   return priority >= CRITICAL_PRIORITY || CRITICAL_CLASSES.has(priorityClassName) ? "critical" : "ordinary";
 }
 
-export interface PullTurn {
-  /** Others were served first. */
-  waited: boolean;
-  /** Once counts. */
-  giveBack: () => void;
-}
+export type PullTurn = Pick<Turn, "waited" | "giveBack">;
 
 export class PullTurns {
-  private readonly waiters = { critical: new Set<() => void>(), ordinary: new Set<() => void>() };
-  private running = 0;
+  private readonly turns: FairTurns;
 
-  /** undefined: as many as are asked for. */
-  constructor(private readonly limit: number | undefined) {}
+  /** undefined: as many as are asked for. One pod has half of the turns at most. */
+  constructor(limit: number | undefined) {
+    this.turns = new FairTurns({ limit, share: limit === undefined ? Infinity : Math.ceil(limit / 2) });
+  }
 
   get waiting(): number {
-    return this.waiters.critical.size + this.waiters.ordinary.size;
+    return this.turns.waiting;
   }
 
   /** Rejects with the signal's reason. */
-  async take(rank: PullRank, signal: AbortSignal): Promise<PullTurn> {
-    signal.throwIfAborted();
-    const waited = this.limit !== undefined && this.running >= this.limit;
-    if (waited) await this.wait(this.waiters[rank], signal);
-    else this.running++;
-    let held = true;
-    const giveBack = (): void => {
-      if (held) this.release();
-      held = false;
-    };
-    return { waited, giveBack };
-  }
-
-  private async wait(queue: Set<() => void>, signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
-        queue.delete(enter);
-        signal.removeEventListener("abort", onAbort);
-      };
-      const enter = (): void => {
-        leave();
-        resolve();
-      };
-      const onAbort = (): void => {
-        leave();
-        reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-      queue.add(enter);
-    });
-  }
-
-  private release(): void {
-    const [next] = this.waiters.critical.size > 0 ? this.waiters.critical : this.waiters.ordinary;
-    if (next === undefined) this.running--;
-    else next(); // the turn changes hands: running stays
+  take(pod: Pick<Pod, "metadata" | "spec">, signal: AbortSignal): Promise<PullTurn> {
+    return this.turns.take({ owner: pod.metadata.uid, urgent: pullRank(pod) === "critical", signal });
   }
 }

@@ -11,7 +11,7 @@ import type { ImageAccess } from "./image-access.js";
 import { isPullTrouble, PullFailure } from "./pull-failure.js";
 import { PullProgress } from "./pull-progress.js";
 import type { PullRate } from "./pull-rate.js";
-import { pullRank, type PullTurns } from "./pull-turns.js";
+import type { PullTurns } from "./pull-turns.js";
 
 export interface PullsDeps {
   cri: Pick<CriClient, "pullImage">;
@@ -53,7 +53,7 @@ export class Pulls {
     const askedAt = clock.monotonic();
     try {
       request.onStart();
-      const { waited, giveBack } = await turns.take(pullRank(pod), signal);
+      const { waited, giveBack } = await turns.take(pod, signal);
       try {
         if (waited && !(await request.stillNeeded())) return undefined;
         progress.pulling();

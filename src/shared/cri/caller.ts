@@ -1,7 +1,7 @@
 // Makes CRI calls: waits for a slot, sends, watches abort and connection, checks the reply, reports the call.
 // Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
 import { Metadata, type CallOptions as GrpcOptions, type Client } from "@grpc/grpc-js";
-import type { Clock } from "../clock/clock.js";
+import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
 import { CriChannel } from "./channel.js";
@@ -40,10 +40,16 @@ export interface CriClientOptions {
   /** Default deadline, milliseconds; see deadlines.ts for the verbs that differ. */
   runtimeRequestTimeoutMs: number;
   onCall?: (record: CallRecord) => void;
-  /** Most calls of a verb at once; no entry means no limit. Waiting counts against the deadline. */
+  /** Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the deadline. */
   concurrency?: Partial<Record<CriVerb, number>>;
   clock: Clock;
 }
+
+/**
+ * A call that takes longer no longer counts among those of its verb. The limits are there for bursts; without this, sixty-four
+ * containers that ignore SIGTERM during a long grace period would keep all others from being stopped.
+ */
+const LONG_CALL_MS = 2000;
 
 /** How long a connection may take to come up before the calls that need it fail. */
 const CONNECT_TIMEOUT_MS = 5000;
@@ -223,6 +229,7 @@ class Slot {
   readonly #limiter: Limiter | undefined;
   readonly #asked: number;
   #taken: number | undefined;
+  #held: { release(): void; long: Timer } | undefined;
 
   constructor(clock: Clock, limiter: Limiter | undefined) {
     this.#clock = clock;
@@ -231,12 +238,20 @@ class Slot {
   }
 
   async take(attempt: Attempt): Promise<void> {
-    await this.#limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
+    const limiter = this.#limiter;
+    await limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
     this.#taken = this.#clock.monotonic();
+    if (limiter === undefined) return;
+    const release = (): void => limiter.release();
+    this.#held = { release, long: this.#clock.after(LONG_CALL_MS, () => this.giveBack()) };
   }
 
+  /** Once counts. */
   giveBack(): void {
-    if (this.#taken !== undefined) this.#limiter?.release();
+    const held = this.#held;
+    this.#held = undefined;
+    held?.long.cancel();
+    held?.release();
   }
 
   get queuedMs(): number {

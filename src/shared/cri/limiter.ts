@@ -1,6 +1,7 @@
 // Limits how many calls of one verb run at once. Waiters are served in the order they came; a waiter that gives up
 // leaves the queue, and a released slot always goes to the next waiter before anybody new.
 import type { Clock } from "../clock/clock.js";
+import { WaitingLine } from "../turns/waiting-line.js";
 
 export class QueueTimeoutError extends Error {
   override readonly name = "QueueTimeoutError";
@@ -16,7 +17,7 @@ export interface WaitOptions {
 export class Limiter {
   readonly #limit: number;
   readonly #clock: Clock;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new WaitingLine<() => void>();
   #running = 0;
 
   constructor(limit: number, clock: Clock) {
@@ -42,7 +43,7 @@ export class Limiter {
     }
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
-        this.#waiters.delete(enter);
+        place.leave();
         timer?.cancel();
         signal?.removeEventListener("abort", onAbort);
       };
@@ -54,6 +55,7 @@ export class Limiter {
         leave();
         reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
       };
+      const place = this.#waiters.add(enter);
       const timer =
         timeoutMs === undefined
           ? undefined
@@ -62,12 +64,11 @@ export class Limiter {
               reject(new QueueTimeoutError(`no free slot within ${timeoutMs} ms`));
             });
       signal?.addEventListener("abort", onAbort, { once: true });
-      this.#waiters.add(enter);
     });
   }
 
   release(): void {
-    const [next] = this.#waiters;
+    const next = this.#waiters.first;
     if (next === undefined) this.#running--;
     else next(); // the slot changes hands: #running stays
   }

@@ -5,12 +5,20 @@
 //
 // Always true: due times are multiples of the period from the first one on, so nothing drifts; two runs of one probe never
 // overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took back is
-// called off and says nothing any more.
+// called off and says nothing any more; a pod whose probes sleep makes only its own probes late.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ProbedPod, ProbeKind, ProbeRecord, ProbeSpec, ProbesDelta } from "../../shared/contracts/prober.js";
-import { Limiter } from "../../shared/cri/limiter.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
+import type {
+  ProbedPod,
+  ProbeKind,
+  ProbeOutcome,
+  ProbeRecord,
+  ProbeSpec,
+  ProbesDelta,
+} from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ProbeMetrics, ScheduleMetrics } from "../../shared/metrics/prober.js";
+import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
 import { RUNTIME_PATIENCE_MS } from "./exec.js";
 import { ProbeDeadline } from "./probe-deadline.js";
 import { isImpossible, type RunAction } from "./run-action.js";
@@ -31,10 +39,14 @@ export interface ProberDeps {
   random(): number;
 }
 
-/** Commands under way at once: each costs the runtime a process, and a node has few processors. */
-const EXEC_CONCURRENCY = 16;
-/** Connections under way at once. */
-const SOCKET_CONCURRENCY = 256;
+/** Commands that begin at once: each costs the runtime a process, and a node has few processors. */
+const EXEC_TURNS = { limit: 16, share: 8 };
+/** Connections that begin at once. */
+const SOCKET_TURNS = { limit: 256, share: 64 };
+/** A run that takes longer mostly sleeps: from then on it counts for its pod's share only, and another pod has its turn. */
+const LONG_RUN_MS = 500;
+/** A probe that waits for so long is reported to the pod's owner. */
+const WAIT_REPORT_MS = 10_000;
 /** A run that ends in an error is tried again at once, so often in all. */
 const TRIES = 3;
 /** New probes that are due together are spread over this, ms, or a tenth of their period. */
@@ -53,16 +65,14 @@ export class Prober {
   private readonly pods = new Map<string, Map<string, Probe>>();
   private readonly wheel: TimerWheel<Probe>;
   private readonly stalls: StallMeter;
-  private readonly execs: Limiter;
-  private readonly sockets: Limiter;
+  private readonly execs = new FairTurns(EXEC_TURNS);
+  private readonly sockets = new FairTurns(SOCKET_TURNS);
   private readonly runs = new Set<Promise<void>>();
 
   constructor(private readonly deps: ProberDeps) {
     const { clock, schedule } = deps;
     this.wheel = new TimerWheel(clock, (probe, due) => this.onDue(probe, due));
     this.stalls = new StallMeter(clock);
-    this.execs = new Limiter(EXEC_CONCURRENCY, clock);
-    this.sockets = new Limiter(SOCKET_CONCURRENCY, clock);
     schedule.watchScheduled(() => this.wheel.size);
   }
 
@@ -148,25 +158,52 @@ export class Prober {
   }
 
   private async run(probe: Probe, due: number): Promise<void> {
-    const { clock, schedule, probes } = this.deps;
+    const { clock, schedule } = this.deps;
     const { signal } = probe.calledOff;
-    const limiter = probe.spec.action.type === "exec" ? this.execs : this.sockets;
+    let turn: Turn;
     try {
-      await limiter.acquire({ signal });
+      turn = await this.turnOf(probe, due);
     } catch {
       return; // called off while it waited
     }
     const startedAt = clock.monotonic();
     const lateMs = Math.max(0, startedAt - due);
     schedule.began(lateMs);
+    const long = clock.after(LONG_RUN_MS, () => turn.becomeLong());
     let result: RunResult;
     try {
       result = await this.attempts(probe.spec, signal);
     } finally {
-      limiter.release();
+      long.cancel();
+      turn.giveBack();
     }
     if (signal.aborted) return;
-    const { pod, spec } = probe;
+    this.conclude(probe, result, { lateMs, tookMs: clock.monotonic() - startedAt });
+  }
+
+  /** A probe that waits long says so, and waits on. Rejects when it is called off. */
+  private async turnOf(probe: Probe, due: number): Promise<Turn> {
+    const { clock } = this.deps;
+    const exec = probe.spec.action.type === "exec";
+    const turns = exec ? this.execs : this.sockets;
+    const owner = probe.pod.uid;
+    const report = clock.after(WAIT_REPORT_MS, () => {
+      const what = exec ? "exec probes" : "probes over the network";
+      const why = turns.hasWholeShare(owner)
+        ? `${turns.heldBy(owner)} other ${what} of this pod are still running`
+        : `the node runs as many ${what} as it can`;
+      const lateMs = clock.monotonic() - due;
+      const output = `the probe has waited ${goDuration(Math.floor(lateMs))} for its turn: ${why}`;
+      this.conclude(probe, { outcome: "error", output }, { lateMs, tookMs: 0 });
+    });
+    try {
+      return await turns.take({ owner, signal: probe.calledOff.signal });
+    } finally {
+      report.cancel();
+    }
+  }
+
+  private count({ pod, spec }: Probe, outcome: ProbeOutcome, tookMs: number): void {
     const subject = {
       uid: pod.uid,
       namespace: pod.namespace,
@@ -174,8 +211,7 @@ export class Prober {
       container: spec.container,
       kind: spec.kind,
     };
-    probes.ran(subject, result.outcome, clock.monotonic() - startedAt);
-    this.conclude(probe, result, lateMs);
+    this.deps.probes.ran(subject, outcome, tookMs);
   }
 
   private async attempts(spec: ProbeSpec, signal: AbortSignal): Promise<RunResult> {
@@ -199,8 +235,13 @@ export class Prober {
     return await runAction(spec, context);
   }
 
-  private conclude(probe: Probe, { outcome, output }: RunResult, lateMs: number): void {
+  private conclude(
+    probe: Probe,
+    { outcome, output }: RunResult,
+    { lateMs, tookMs }: { lateMs: number; tookMs: number },
+  ): void {
     const { spec, pod } = probe;
+    this.count(probe, outcome, tookMs);
     const before = probe.tally.verdict;
     probe.tally = tallyRun(probe.tally, outcome, spec);
     const { verdict } = probe.tally;

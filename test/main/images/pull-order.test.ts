@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { PullRate } from "../../../src/main/images/pull-rate.js";
-import { pullRank, PullTurns, type PullRank } from "../../../src/main/images/pull-turns.js";
+import { pullRank, PullTurns, type PullRank, type PullTurn } from "../../../src/main/images/pull-turns.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -16,12 +17,20 @@ test("the system's own pods rank as critical, by priority or by class", () => {
   assert.equal(pullRank(makePod({ priorityClassName: "system-node-critical" })), "critical");
 });
 
+/** A pod of its own at each call. */
+function ofRank(rank: PullRank): Pod {
+  const name = `pod-${++podsMade}`;
+  const made = makePod(rank === "critical" ? { priority: 2_000_000_000 } : {}, name);
+  return { ...made, metadata: { ...made.metadata, uid: name } };
+}
+let podsMade = 0;
+
 test("critical pods go before ordinary ones, each in the order they came", async () => {
   const turns = new PullTurns(1);
-  const { giveBack } = await turns.take("ordinary", never);
+  const { giveBack } = await turns.take(ofRank("ordinary"), never);
   const served: string[] = [];
   const ask = async (name: string, rank: PullRank): Promise<void> => {
-    const turn = await turns.take(rank, never);
+    const turn = await turns.take(ofRank(rank), never);
     assert.equal(turn.waited, true);
     served.push(name);
     turn.giveBack();
@@ -31,7 +40,7 @@ test("critical pods go before ordinary ones, each in the order they came", async
   giveBack();
   await Promise.all(all);
   assert.deepEqual(served, ["b", "d", "a", "c"]);
-  assert.equal((await turns.take("ordinary", never)).waited, false);
+  assert.equal((await turns.take(ofRank("ordinary"), never)).waited, false);
 });
 
 test("never more than the limit at once, nobody forgotten, whoever gives up", async () => {
@@ -44,7 +53,8 @@ test("never more than the limit at once, nobody forgotten, whoever gives up", as
         asks.map(async ({ critical, abort }) => {
           const controller = new AbortController();
           if (abort) queueMicrotask(() => controller.abort());
-          const turn = await turns.take(critical ? "critical" : "ordinary", controller.signal).catch(() => undefined);
+          const pod = ofRank(critical ? "critical" : "ordinary");
+          const turn = await turns.take(pod, controller.signal).catch(() => undefined);
           if (turn === undefined) return abort;
           assert.ok(++running <= limit);
           await new Promise((resolve) => setImmediate(resolve));
@@ -57,6 +67,41 @@ test("never more than the limit at once, nobody forgotten, whoever gives up", as
       assert.equal(turns.waiting, 0);
     }),
   );
+});
+
+test("a pod with many images has half of the turns at most, and other pods get theirs in between", async () => {
+  const turns = new PullTurns(4);
+  const [greedy, other] = [ofRank("ordinary"), ofRank("ordinary")];
+  const held: PullTurn[] = [];
+  const asked = Array.from({ length: 50 }, () => turns.take(greedy, never).then((turn) => held.push(turn)));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(held.length, 2);
+  assert.equal((await turns.take(other, never)).waited, false);
+  for (let ended = 0; ended < 50; ended++) {
+    await until("a turn is held", () => held.length > ended);
+    held[ended]!.giveBack();
+  }
+  await Promise.all(asked);
+});
+
+test("one turn at a time: a pod with fifty images is passed over for each pod with one", async () => {
+  const turns = new PullTurns(1);
+  const greedy = ofRank("ordinary");
+  const first = await turns.take(greedy, never);
+  const served: string[] = [];
+  const ask = async (name: string, pod: Pod): Promise<void> => {
+    const turn = await turns.take(pod, never);
+    served.push(name);
+    turn.giveBack();
+  };
+  const all = [
+    ...Array.from({ length: 49 }, (_, index) => ask(`greedy ${index}`, greedy)),
+    ask("b", ofRank("ordinary")),
+    ask("c", ofRank("ordinary")),
+  ];
+  first.giveBack();
+  await Promise.all(all);
+  assert.deepEqual(served.slice(0, 4), ["greedy 0", "b", "c", "greedy 1"]);
 });
 
 test("the rate: a burst, then so many a second; 0 is no limit", () => {

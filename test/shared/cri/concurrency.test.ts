@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { isCancelled, isDeadlineExceeded } from "../../../src/shared/cri/errors.js";
 import { Limiter } from "../../../src/shared/cri/limiter.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 import { pair, podConfig, until } from "./support.js";
 
 test("at most so many calls of the verb run at once, other verbs are not held up, order is kept", async (context) => {
@@ -50,6 +51,26 @@ test("waiting counts against the deadline, and an abort leaves the queue; neithe
   await first;
   await patient;
   assert.equal(fake.calls.length, 2);
+});
+
+test("a call that takes long leaves its place to the next one", async (context) => {
+  const clock = new SteppedClock();
+  clock.step(Date.now()); // gRPC compares deadlines with the real time
+  const { client, fake } = await pair(context, {}, { concurrency: { ListImages: 1 }, clock });
+  await client.version({});
+  fake.failpoint("ListImages", "hang");
+  const calls = (): number => fake.calls.filter(({ verb }) => verb === "ListImages").length;
+  const all = [1, 2, 3].map(() => client.listImages({}));
+  await until("the first call is sent", () => calls() === 1);
+  clock.step(1999);
+  await client.version({});
+  assert.equal(calls(), 1);
+  clock.step(1);
+  await until("the second call is sent", () => calls() === 2);
+  fake.failpoint("ListImages", "off");
+  await Promise.all(all);
+  assert.equal(calls(), 3);
+  assert.equal(clock.pending, 0);
 });
 
 test("a limit for an unknown verb or below one is refused", async (context) => {

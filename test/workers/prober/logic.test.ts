@@ -352,10 +352,14 @@ test("commands: at most 16 at once; who waits is late, not failed, and is let go
   const specs = Array.from({ length: 40 }, (_, index) =>
     world.spec({ containerId: `c${index}`, periodMs: 60_000, action: { type: "exec", command: ["true"] } }),
   );
-  world.prober.setPods([world.pod(...specs)]);
-  await world.pass(1000);
+  const pods = (count: number): ProbedPod[] => [
+    world.pod(...specs.slice(0, count / 2)),
+    { ...world.pod(...specs.slice(20, 20 + count / 2)), uid: "u2" },
+  ];
+  world.prober.setPods(pods(40));
+  await world.pass(400);
   assert.equal(running.size, 16);
-  world.prober.apply({ set: [world.pod(...specs.slice(0, 30))], gone: [] });
+  world.prober.apply({ set: pods(30), gone: [] });
   for (let round = 0; round < 5; round++) {
     for (const end of running) end();
     await turn();
@@ -363,6 +367,56 @@ test("commands: at most 16 at once; who waits is late, not failed, and is let go
   assert.equal(most, 16);
   assert.equal(world.records.length, 30);
   assert.ok(world.records.every(({ verdict }) => verdict === "Success"));
-  assert.equal(world.records.filter(({ lateMs }) => lateMs >= 1000).length, 14);
+  assert.equal(world.records.filter(({ lateMs }) => lateMs >= 400).length, 14);
   await world.prober.stop();
+});
+
+describe("pods whose probes sleep", () => {
+  const exec: ProbeSpec["action"] = { type: "exec", command: ["sleep", "inf"] };
+  const sleep: RunAction = (_spec, { deadline: { signal } }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("called off")), { once: true });
+    });
+  const sleepers = (world: World, uid: string): ProbedPod => {
+    const specs = Array.from({ length: 40 }, (_, index) =>
+      world.spec({ containerId: `${uid}-${index}`, timeoutMs: 3_600_000, action: exec }),
+    );
+    return { ...world.pod(...specs), uid };
+  };
+
+  test("do not keep another pod's probe of a second's period from its turn", async () => {
+    const world = new World();
+    world.act = (spec, context) => (spec.containerId === "quick" ? Promise.resolve(success()) : sleep(spec, context));
+    const pods = Array.from({ length: 20 }, (_, index) => sleepers(world, `u${index}`));
+    world.prober.setPods([...pods, { ...world.pod(world.spec({ containerId: "quick", action: exec })), uid: "quick" }]);
+    await world.pass(60_000);
+    const times = world.times("quick/readiness");
+    const gaps = times.slice(1).map((time, index) => time - times[index]!);
+    assert.ok(times.length >= 50, `${times.length} runs in 60 s`);
+    // The first turns go to 160 sleepers, 16 in each half of a second.
+    assert.ok(Math.max(times[0]!, ...gaps.slice(5)) <= 1500, `gaps ${gaps.join(" ")}`);
+    assert.deepEqual(new Set(gaps.slice(-40)), new Set([1000]));
+    await world.prober.stop();
+  });
+
+  test("make their own probes wait: these are reported as errors, never as failures", async () => {
+    const world = new World();
+    world.act = sleep;
+    world.prober.setPods([sleepers(world, "u1")]);
+    await world.pass(9_000, 1000);
+    assert.equal(world.records.length, 0);
+    await world.pass(30_000, 1000);
+    assert.equal(world.records.length, 32);
+    for (const { outcome, output, verdict } of world.records) {
+      assert.equal(outcome, "error");
+      assert.equal(verdict, undefined);
+      assert.match(
+        output,
+        /^the probe has waited 10s for its turn: 8 other exec probes of this pod are still running$/,
+      );
+    }
+    assert.equal(await world.value("prober_probe_total", { result: "failed" }), 0);
+    await world.prober.stop();
+    assert.equal(world.clock.pending, 0);
+  });
 });

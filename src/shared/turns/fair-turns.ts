@@ -1,0 +1,151 @@
+// Turns at something scarce, shared out between owners (pods): so many at once in all, so many of one owner, and round-robin
+// between the owners that wait. Inside one owner the order is that of arrival.
+// What must hold: at any time no turn is free while somebody waits who may have it; an owner that waits is served after at most
+// one turn of each other owner of its rank, however many turns these ask for.
+import { WaitingLine, type Place } from "./waiting-line.js";
+
+export interface FairTurnsOptions {
+  /** At once in all; undefined: as many as are asked for. */
+  limit: number | undefined;
+  /** Of these, of one owner. */
+  share: number;
+}
+
+export interface TurnRequest {
+  owner: string;
+  /** Served before all that are not. */
+  urgent?: boolean;
+  /** Gives up with the signal's reason. */
+  signal: AbortSignal;
+}
+
+export interface Turn {
+  /** Others were served first. */
+  readonly waited: boolean;
+  /** The turn no longer counts for all, only for its owner: for work that has turned out to be long. */
+  becomeLong(): void;
+  /** Once counts. */
+  giveBack(): void;
+}
+
+interface Waiter {
+  enter(): void;
+}
+
+interface Owner {
+  readonly name: string;
+  held: number;
+  /** Urgent ones first. */
+  readonly lines: readonly [urgent: WaitingLine<Waiter>, ordinary: WaitingLine<Waiter>];
+}
+
+type Rank = 0 | 1;
+
+export class FairTurns {
+  readonly #limit: number;
+  readonly #share: number;
+  /** Only those that hold or want a turn. */
+  readonly #owners = new Map<string, Owner>();
+  /** Those that wait, the next one to serve first: a Set is a ring when its first goes to its end. */
+  readonly #rings: readonly [urgent: Set<Owner>, ordinary: Set<Owner>] = [new Set(), new Set()];
+  #running = 0;
+  #waiting = 0;
+
+  constructor({ limit = Infinity, share }: FairTurnsOptions) {
+    if (!(limit >= 1) || !(share >= 1)) throw new RangeError("a limit of turns and a share must be 1 or more");
+    this.#limit = limit;
+    this.#share = share;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Turns the owner holds, long ones too. */
+  heldBy(owner: string): number {
+    return this.#owners.get(owner)?.held ?? 0;
+  }
+
+  hasWholeShare(owner: string): boolean {
+    return this.heldBy(owner) >= this.#share;
+  }
+
+  /** Rejects with the signal's reason. */
+  async take({ owner: name, urgent = false, signal }: TurnRequest): Promise<Turn> {
+    signal.throwIfAborted();
+    const owner = this.#owners.get(name) ?? { name, held: 0, lines: [new WaitingLine(), new WaitingLine()] };
+    this.#owners.set(name, owner);
+    const waited = this.#running >= this.#limit || owner.held >= this.#share;
+    if (waited) await this.#wait(owner, urgent ? 0 : 1, signal);
+    else this.#grant(owner);
+    return this.#turn(owner, waited);
+  }
+
+  #turn(owner: Owner, waited: boolean): Turn {
+    let [counts, held] = [true, true];
+    const becomeLong = (): void => {
+      if (!counts) return;
+      counts = false;
+      this.#running--;
+      this.#serve();
+    };
+    const giveBack = (): void => {
+      if (!held) return;
+      held = false;
+      owner.held--;
+      if (counts) this.#running--;
+      counts = false;
+      this.#serve();
+      this.#forget(owner);
+    };
+    return { waited, becomeLong, giveBack };
+  }
+
+  async #wait(owner: Owner, rank: Rank, signal: AbortSignal): Promise<void> {
+    const line = owner.lines[rank];
+    await new Promise<void>((resolve, reject) => {
+      const leave = (place: Place<Waiter>): void => {
+        place.leave();
+        this.#waiting--;
+        if (line.size === 0) this.#rings[rank].delete(owner);
+        signal.removeEventListener("abort", onAbort);
+      };
+      const onAbort = (): void => {
+        leave(place);
+        this.#forget(owner);
+        reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+      };
+      const enter = (): void => {
+        leave(place);
+        resolve();
+      };
+      const place = line.add({ enter });
+      this.#waiting++;
+      this.#rings[rank].add(owner);
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  #serve(): void {
+    for (const rank of [0, 1] as const) {
+      // Each owner once around, again and again; one that is served goes to the end, where this loop meets it again.
+      for (const owner of this.#rings[rank]) {
+        if (this.#running >= this.#limit) return;
+        if (owner.held >= this.#share) continue;
+        this.#grant(owner);
+        this.#rings[rank].delete(owner);
+        if (owner.lines[rank].size > 1) this.#rings[rank].add(owner);
+        owner.lines[rank].first?.enter();
+      }
+    }
+  }
+
+  #grant(owner: Owner): void {
+    this.#running++;
+    owner.held++;
+  }
+
+  #forget({ name, held, lines: [urgent, ordinary] }: Owner): void {
+    if (held === 0 && urgent.size === 0 && ordinary.size === 0) this.#owners.delete(name);
+  }
+}
