@@ -1,5 +1,5 @@
 // `npm test`: makes a fresh clone runnable, sets up the environment, runs every suite, removes everything again.
-// Arguments: names of suites (unit, integration, faults, vm); any other word selects files whose path contains it.
+// Arguments: names of suites (unit, integration, cluster, faults, hostile, vm); any other word selects files whose path contains it.
 import { fail, prepare } from "../packaging/bootstrap.mjs";
 
 const words = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { relative } from "node:path";
 import { finished } from "node:stream/promises";
 
 export interface Suite {
-  name: "unit" | "integration" | "cluster" | "faults" | "vm";
+  name: "unit" | "integration" | "cluster" | "faults" | "hostile" | "vm";
   /** Files that run at the same time. Those on the shared runtime run alone. */
   concurrency: number;
   /** Milliseconds for one file. */
@@ -25,6 +25,8 @@ export const SUITES: readonly Suite[] = [
   // Against an API server: the one of KUBECONFIG, or the fixture in test/fake-api.
   { name: "cluster", concurrency: 1, timeoutMs: 420_000, environment: true },
   { name: "faults", concurrency: 1, timeoutMs: 600_000, environment: true },
+  // An attacker's bench: short, or whole with NODELET_HOSTILE=whole (`npm run test:hostile`).
+  { name: "hostile", concurrency: 1, timeoutMs: 3_600_000, environment: true },
   // Boots a machine of its own; see test/vm.
   { name: "vm", concurrency: 1, timeoutMs: 900_000, onlyByName: true },
 ];

@@ -193,7 +193,7 @@ test("a table's columns line up", () => {
 test("words after npm test -- choose suites and files", () => {
   assert.deepEqual(
     select([]).suites.map(({ name }) => name),
-    ["unit", "integration", "cluster", "faults"],
+    ["unit", "integration", "cluster", "faults", "hostile"],
   );
   assert.deepEqual(
     select(["unit", "queue"]).suites.map(({ name }) => name),

@@ -53,12 +53,19 @@ export class ChannelSocket {
   /** Rejects with status and text when the server does not switch protocols. */
   static async connect(
     url: string,
-    options: { headers?: Record<string, string>; ca?: string } = {},
+    options: {
+      headers?: Record<string, string>;
+      ca?: string;
+      client?: { cert: string; key: string };
+      signal?: AbortSignal;
+    } = {},
   ): Promise<ChannelSocket> {
     const sent = request(url, {
       agent: false,
       rejectUnauthorized: options.ca !== undefined,
       ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...options.client,
       headers: {
         Connection: "Upgrade",
         Upgrade: "websocket",

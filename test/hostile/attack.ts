@@ -1,0 +1,54 @@
+// What an attack of the bench is: it starts, goes on for some seconds, and stops by itself. What must hold: an attack reaches
+// nothing but loopback and the tests' own namespace, every loop of it is bounded, and it tells what it really did.
+import type { HostileBench } from "./bench.js";
+
+export type Family = "tenant" | "stranger" | "API server" | "runtime";
+
+export interface Attack {
+  name: string;
+  family: Family;
+  /** How long it goes on once it has started. */
+  seconds: number;
+  /** Also part of `npm test`; all others only of `npm run test:hostile`. */
+  short?: true;
+  /** The attack ends a thread by design; its restart is no failure. */
+  endsThread?: true;
+  start(bench: HostileBench): Promise<RunningAttack>;
+}
+
+export interface RunningAttack {
+  /** Ends it, removes what it made, and says in a few words what it did. Throws when it did nothing: then it proves nothing. */
+  stop(): Promise<string>;
+}
+
+/** What one attack did to the bystanders. */
+export interface Row {
+  family: Family;
+  attack: string;
+  /** What the attack did, in its own words. */
+  did: string;
+  probeLateMs: number;
+  operatorMs: number;
+  mainDelayMs: number;
+  threadRestarts: number;
+  rssBeforeMiB: number;
+  rssAfterMiB: number;
+  /** Rules that were broken; empty: the promise was kept. */
+  broken: string[];
+  /** Bounds of the promise that were missed, but not by so much that a busy machine can't explain it. */
+  missed: string[];
+}
+
+/** NODELET_HOSTILE: `whole` is every attack at its full size, `each` every attack, small; without it the short ones only. */
+const EXTENT = process.env["NODELET_HOSTILE"];
+
+export function isChosen({ name, short }: Pick<Attack, "name" | "short">): boolean {
+  const only = process.env["NODELET_HOSTILE_ONLY"];
+  if (only !== undefined) return name.includes(only);
+  return short === true || EXTENT === "whole" || EXTENT === "each";
+}
+
+/** `whole` with `npm run test:hostile`, `short` else. */
+export function size(short: number, whole: number): number {
+  return EXTENT === "whole" ? whole : short;
+}

@@ -1,0 +1,93 @@
+// A tenant's specs: texts, lists and numbers that the API server accepts, made to keep the kubelet's main thread busy.
+import { waitFor } from "../../harness/node.js";
+import type { Fields } from "../../fake-api/fake-api.js";
+import { size } from "../attack.js";
+import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
+
+const KIB = 1024;
+const isWaiting = (container: { state: object }): boolean => "waiting" in container.state;
+const VOLUME = { volumes: [{ name: "v", emptyDir: {} }] };
+
+const openBrackets = tenantAttack({
+  ...{ name: "megabytes of $( in variables, arguments and probes", seconds: size(6, 15), short: true },
+  pods: (bench) =>
+    each(size(2, 6), (pod) => {
+      const text = "$(".repeat((size(400, 900) * KIB) / 2);
+      const probe = { exec: { command: ["echo", text] }, periodSeconds: 1 };
+      const fields: Fields[] = [
+        { env: [{ name: "A", value: text }] },
+        { args: [text] },
+        { livenessProbe: probe, readinessProbe: probe },
+      ];
+      return tenantPod(bench, pod, [hostile("app", REST, fields[Number(pod.at(-1)) % fields.length])]);
+    }),
+  // A kernel takes no argument that long: the container does not start, but its text was expanded.
+  effect: { containers: 1, what: "containers that could not start", holds: isWaiting },
+});
+
+const nulSecret = tenantAttack({
+  ...{ name: "a pull Secret of a megabyte of NUL bytes", seconds: size(6, 15) },
+  async prepare({ fixture }) {
+    const auth = Buffer.concat([Buffer.from("user:"), Buffer.alloc(700 * KIB), Buffer.from("x")]).toString("base64");
+    const config = JSON.stringify({ auths: { "127.0.0.1:1": { auth: auth.slice(0, 900 * KIB) } } });
+    const data = { ".dockerconfigjson": Buffer.from(config.slice(0, 1000 * KIB)).toString("base64") };
+    fixture.store.put("secrets", { metadata: { name: "nul" }, type: "kubernetes.io/dockerconfigjson", data });
+    await Promise.resolve();
+  },
+  pods: (bench) =>
+    each(size(2, 10), (pod) =>
+      tenantPod(bench, pod, [hostile("app", REST, { image: "127.0.0.1:1/none:1", imagePullPolicy: "Always" })], {
+        imagePullSecrets: [{ name: "nul" }],
+      }),
+    ),
+  effect: { containers: 2, what: "containers whose pull failed", holds: isWaiting },
+});
+
+const longLists = tenantAttack({
+  ...{ name: "10,000 ports and mounts", seconds: size(8, 30) },
+  pods: (bench) =>
+    each(size(1, 4), (pod, index) => {
+      const count = size(2_000, 10_000);
+      const ports = Array.from({ length: count }, (_, at) => ({ containerPort: 1 + (at % 65_000) }));
+      const mounts = Array.from({ length: count }, (_, at) => ({ name: "v", mountPath: `/m/${at % 100}/${at}` }));
+      const fields: Fields = index % 2 === 0 ? { ports } : { volumeMounts: mounts };
+      return tenantPod(bench, pod, [hostile("app", REST, fields)], VOLUME);
+    }),
+  effect: { containers: 1, what: "containers", holds: () => true },
+});
+
+const hugeGrace = tenantAttack({
+  ...{ name: "graces of 400,000,000,000 s", seconds: size(6, 15), short: true },
+  pods: (bench) =>
+    each(size(2, 6), (pod, index) => {
+      const deaf = "trap '' TERM; while true; do sleep 1; done";
+      const probe = { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1 };
+      const graceful = { ...probe, terminationGracePeriodSeconds: 400_000_000_000 };
+      const fields: Fields = index % 2 === 0 ? {} : { livenessProbe: graceful };
+      return tenantPod(bench, pod, [hostile("app", deaf, fields)], { terminationGracePeriodSeconds: 400_000_000_000 });
+    }),
+  effect: { runs: 2 },
+  // First with the grace of the spec; the end that follows shortens it.
+  async beforeEnd({ api, fixture }, names) {
+    for (const name of names) await api.delete("pods", "default", name);
+    const asked = (name: string): boolean =>
+      fixture.store.get("pods", "default", name)?.metadata.deletionTimestamp !== undefined;
+    await waitFor(() => names.every(asked), { what: "the deletions to be known" });
+  },
+});
+
+const bigObjects = tenantAttack({
+  ...{ name: "pods of a megabyte of annotations, projected into files", seconds: size(6, 15) },
+  pods: (bench) =>
+    each(size(2, 8), (pod) => {
+      const items = [{ path: "all", fieldRef: { fieldPath: "metadata.annotations" } }];
+      const made = tenantPod(bench, pod, [hostile("app", REST, { volumeMounts: [{ name: "v", mountPath: "/v" }] })], {
+        volumes: [{ name: "v", downwardAPI: { items } }],
+      });
+      const annotations = { "test/text": '\\"\n'.repeat(80 * KIB) };
+      return { ...made, metadata: { ...(made["metadata"] as Fields), annotations } };
+    }),
+  effect: { runs: 2 },
+});
+
+export const TENANT_SPECS = [openBrackets, nulSecret, longLists, hugeGrace, bigObjects];

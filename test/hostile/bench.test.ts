@@ -1,0 +1,32 @@
+// The bench's own arithmetic: a bench that can't see a late probe, or calls a broken promise kept, proves nothing.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { latenessOf } from "./bystander.js";
+import { tableOf } from "./report.js";
+import type { Row } from "./attack.js";
+
+test("a probe is as late as the longest time between two stamps is over its period", () => {
+  assert.equal(latenessOf([1, 2, 3, 4, 5], 2, 5), 0);
+  assert.equal(latenessOf([1, 2, 6, 7], 2, 7), 3);
+});
+
+test("the time since the last stamp before the window, and after the last one in it, counts", () => {
+  assert.equal(latenessOf([1, 2], 4, 9), 6);
+  assert.equal(latenessOf([1, 2, 8, 30], 7, 9), 5);
+});
+
+test("a probe that never came is as late as the window is long", () => {
+  assert.equal(latenessOf([], 10, 20), 9);
+});
+
+const ROW: Row = {
+  ...{ family: "tenant", attack: "files", did: "much", probeLateMs: 1.6, operatorMs: 20, mainDelayMs: 3.2 },
+  ...{ threadRestarts: 0, rssBeforeMiB: 100, rssAfterMiB: 101, broken: [], missed: [] },
+};
+
+test("the table has a line for each attack, with its verdict", () => {
+  const table = tableOf([ROW, { ...ROW, missed: ["late"] }, { ...ROW, broken: ["gone"], missed: ["late"] }]);
+  const verdicts = table.split("\n").map((line) => line.split(" | ").at(-1));
+  assert.deepEqual(verdicts.slice(2), ["kept |", "*missed*: late |", "**broken**: gone |"]);
+  assert.match(table, /\| tenant: files \| much \| 2 \| 20 \| 3 \| 0 \| 100 → 101 \| kept \|/);
+});

@@ -1,0 +1,117 @@
+// The node that is attacked: the whole agent on a containerd of its own, joined to the fixture's API server, with the
+// authenticated port open; beside the attacks run a normal pod and a normal operator. What must hold: each attack begins on
+// a node that is well; one that an attack broke is thrown away.
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sleep } from "../../packaging/standalone/wait.js";
+import type { FakeApi } from "../fake-api/fake-api.js";
+import type { NodeOptions, TestNode } from "../harness/node.js";
+import type { ApiKit } from "../support/api-kit.js";
+import { nodeKubeconfig, settled, startFaultyCluster, unready, type FaultyCluster } from "../support/faulty-cluster.js";
+import type { Attack, Row } from "./attack.js";
+import { BYSTANDER, bystanderPod } from "./bystander.js";
+import { Meter } from "./meter.js";
+import { Operator } from "./operator.js";
+
+/** For a node to be well again after an attack. */
+const RECOVERY_MS = 60_000;
+
+export interface HostileBenchOptions {
+  node?: NodeOptions;
+  /** Runs when the node is laid out and its runtime is there, before the agent's first start. */
+  beforeStart?: (node: TestNode, dir: string) => Promise<void>;
+}
+
+export class HostileBench {
+  readonly stamps: string;
+  /** Where pods of attacks leave a line for each run of a container: what they did, seen without the kubelet. */
+  readonly evidence: string;
+
+  private constructor(
+    readonly dir: string,
+    private readonly cluster: FaultyCluster,
+    readonly operator: Operator,
+  ) {
+    this.stamps = join(dir, "stamps");
+    this.evidence = join(dir, "evidence");
+  }
+
+  static async start({ node, beforeStart }: HostileBenchOptions = {}): Promise<HostileBench> {
+    const dir = await mkdtemp(join(tmpdir(), "nodelet-hostile-"));
+    for (const name of ["stamps", "evidence"]) await mkdir(join(dir, name), { mode: 0o777 });
+    const cluster = await startFaultyCluster({
+      node: {
+        containerd: "own",
+        secure: true,
+        start: false,
+        ...node,
+        config: {
+          podPidsLimit: 256,
+          authentication: { anonymous: { enabled: false }, webhook: { enabled: true } },
+          ...node?.config,
+        },
+      },
+      join: async (fixture) => {
+        const ca = join(dir, "client-ca.crt");
+        await writeFile(ca, fixture.ca);
+        return [`--kubeconfig=${await nodeKubeconfig(fixture)}`, `--client-ca-file=${ca}`];
+      },
+    });
+    try {
+      await beforeStart?.(cluster.node, dir);
+      await cluster.node.restart();
+      const pair = cluster.fixture.clientCertificate("operator", ["system:masters"]);
+      const { secureUrl: url } = cluster.node.kubelet;
+      const operator = new Operator({ url, cert: pair.cert, key: pair.key, pod: BYSTANDER, container: "app" });
+      const bench = new HostileBench(dir, cluster, operator);
+      cluster.fixture.store.put("pods", { ...bystanderPod(bench.stamps), metadata: { name: BYSTANDER } });
+      return bench;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  get fixture(): FakeApi {
+    return this.cluster.fixture;
+  }
+
+  get api(): ApiKit {
+    return this.cluster.api;
+  }
+
+  get node(): TestNode {
+    return this.cluster.node;
+  }
+
+  /** The authenticated port. */
+  get port(): number {
+    return Number(new URL(this.node.kubelet.secureUrl).port);
+  }
+
+  /** One attack, from a node that is well to its end. */
+  async run(attack: Attack): Promise<Row> {
+    await settled("the normal pod", () => unready(this.fixture, [BYSTANDER]));
+    const meter = await Meter.begin(this, RECOVERY_MS);
+    let did: string;
+    let problem: string | undefined;
+    try {
+      const running = await attack.start(this);
+      for (let left = attack.seconds * 10; left > 0 && !meter.hasDied; left--) await sleep(100);
+      did = await running.stop();
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+      did = "–";
+    }
+    const row = await meter.end(attack, did, RECOVERY_MS);
+    if (problem !== undefined) row.broken.push(`the attack itself: ${problem.slice(0, 300)}`);
+    return row;
+  }
+
+  async stop(): Promise<void> {
+    await this.operator.stop();
+    await this.cluster.stop();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}

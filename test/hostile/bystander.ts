@@ -1,0 +1,81 @@
+// The normal pod beside the attacks: each of its probes leaves a stamp when it arrives, so its lateness is measured where
+// it matters, in the container, and not by the kubelet's own clock.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { testImage } from "../harness/node.js";
+import { boundPod } from "../support/cluster-node.js";
+import type { Fields } from "../fake-api/fake-api.js";
+
+export const BYSTANDER = "bystander";
+export const PERIOD_S = 1;
+const KINDS = ["http", "exec", "tcp"] as const;
+
+const STAMP = "cut -d' ' -f1 /proc/uptime >> /stamps";
+const HTTP = [
+  "while read -r line && [ ${#line} -gt 1 ]; do :; done",
+  `${STAMP}/http`,
+  'printf "HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok"',
+].join("\n");
+const SERVE = [
+  "trap 'kill $(jobs -p); exit 0' TERM",
+  `cat > /http <<'END'\n${HTTP}\nEND`,
+  `echo "${STAMP}/tcp" > /tcp`,
+  "nc -ll -p 8080 -e sh /http &",
+  "nc -ll -p 8081 -e sh /tcp &",
+  "while true; do echo a line of the normal pod; sleep 1; done",
+].join("\n");
+
+/** `stamps` is a folder of the test. */
+export function bystanderPod(stamps: string): Fields {
+  const often = { periodSeconds: PERIOD_S, timeoutSeconds: 5, failureThreshold: 3 };
+  const own = { image: testImage(), imagePullPolicy: "Never" };
+  const exec = { exec: { command: ["sh", "-c", `${STAMP}/exec`] }, ...often };
+  return boundPod(BYSTANDER, "", {
+    volumes: [{ name: "stamps", hostPath: { path: stamps } }],
+    containers: [
+      {
+        ...{ name: "app", ...own, command: ["sh", "-c", SERVE] },
+        volumeMounts: [{ name: "stamps", mountPath: "/stamps" }],
+        readinessProbe: { httpGet: { port: 8080 }, ...often },
+        livenessProbe: exec,
+      },
+      {
+        ...{
+          name: "tcp",
+          ...own,
+          command: ["sh", "-c", "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done"],
+        },
+        readinessProbe: { tcpSocket: { port: 8081 }, ...often },
+      },
+    ],
+  });
+}
+
+/** Seconds since the machine's start, as the stamps have them. */
+export async function uptime(): Promise<number> {
+  return Number((await readFile("/proc/uptime", "utf8")).split(" ")[0]);
+}
+
+/** The longest time without a probe of its kind between two moments, over its period: milliseconds, and of which kind. */
+export async function worstLateness(stamps: string, from: number, to: number): Promise<{ kind: string; ms: number }> {
+  let worst = { kind: "none", ms: 0 };
+  for (const kind of KINDS) {
+    const text = await readFile(join(stamps, kind), "utf8").catch(() => "");
+    const times = text.split("\n").map(Number);
+    const ms = latenessOf(times, from, to) * 1000;
+    if (ms > worst.ms) worst = { kind, ms };
+  }
+  return worst;
+}
+
+/** Of stamps in seconds; a probe that never came is as late as the window is long. */
+export function latenessOf(stamps: readonly number[], from: number, to: number): number {
+  const inside = stamps.filter((at) => at > 0 && at <= to);
+  const before = inside.filter((at) => at <= from).at(-1) ?? from;
+  let [last, worst] = [before, 0];
+  for (const at of [...inside.filter((stamp) => stamp > from), to]) {
+    worst = Math.max(worst, at - last - PERIOD_S);
+    last = at;
+  }
+  return worst;
+}

@@ -1,0 +1,89 @@
+// What an attack does to the node and its bystanders, from its start to its end, and what the promise says of it.
+import { readFile } from "node:fs/promises";
+import type { Attack, Row } from "./attack.js";
+import { uptime, worstLateness } from "./bystander.js";
+import type { Operator, OperatorWindow } from "./operator.js";
+
+/** The promise of SPECIFICATION.md. A machine that is busy with other things misses it; `SLACK` times as much is a failure. */
+const PROMISE = { mainDelayMs: 100, operatorMs: 1000, probeLateMs: 1000 } as const;
+const SLACK = 20;
+
+export interface Measured {
+  node: { kubelet: { readonly pid: number | undefined } };
+  operator: Operator;
+  /** Folder of the bystander's stamps. */
+  stamps: string;
+}
+
+export class Meter {
+  private constructor(
+    private readonly of: Measured,
+    private readonly before: { window: OperatorWindow; pid: number; rssMiB: number; at: number },
+    private readonly window: OperatorWindow,
+  ) {}
+
+  /** Begins when the operator's calls are answered. */
+  static async begin(of: Measured, timeoutMs: number): Promise<Meter> {
+    const window = await of.operator.round(timeoutMs);
+    const { pid } = of.node.kubelet;
+    if (pid === undefined) throw new Error("the kubelet does not run");
+    const before = { window, pid, rssMiB: await residentMiB(pid), at: await uptime() };
+    return new Meter(of, before, of.operator.open());
+  }
+
+  get hasDied(): boolean {
+    return this.of.node.kubelet.pid !== this.before.pid;
+  }
+
+  async end(attack: Attack, did: string, timeoutMs: number): Promise<Row> {
+    const { before, window, of } = this;
+    const to = await uptime();
+    // What the operator sees of pod and threads once the attack is over.
+    const after = this.hasDied ? window : await of.operator.round(timeoutMs).catch(() => window);
+    of.operator.close(window);
+    const late = await worstLateness(of.stamps, before.at, to);
+    const threadRestarts = (after.last("threadRestarts") ?? 0) - (before.window.last("threadRestarts") ?? 0);
+    const { worst } = window;
+    const row: Row = {
+      family: attack.family,
+      attack: attack.name,
+      did,
+      probeLateMs: late.ms,
+      operatorMs: worst.ms,
+      mainDelayMs: Math.max(window.mainDelayMs, after.mainDelayMs),
+      threadRestarts,
+      rssBeforeMiB: before.rssMiB,
+      rssAfterMiB: this.hasDied ? 0 : await residentMiB(before.pid),
+      broken: [],
+      missed: [],
+    };
+    if (this.hasDied) row.broken.push("the kubelet ended");
+    else this.judgePod(row, after);
+    if (threadRestarts > 0 && attack.endsThread !== true) row.broken.push(`${threadRestarts} threads restarted`);
+    const [problem] = window.problems;
+    if (problem !== undefined) row.broken.push(`the operator's calls failed (${window.problems.length}): ${problem}`);
+    const limits = [
+      ["main's longest delay", row.mainDelayMs, PROMISE.mainDelayMs],
+      [`the operator's ${worst.kind}`, worst.ms, PROMISE.operatorMs],
+      [`the ${late.kind} probe`, late.ms, PROMISE.probeLateMs],
+    ] as const;
+    for (const [what, ms, limit] of limits) {
+      if (ms > limit * SLACK) row.broken.push(`${what}: ${Math.round(ms)} ms`);
+      else if (ms > limit) row.missed.push(`${what}: ${Math.round(ms)} ms`);
+    }
+    return row;
+  }
+
+  private judgePod(row: Row, after: OperatorWindow): void {
+    const [was, is] = [this.before.window.last("pod"), after.last("pod")];
+    if (is?.ready !== true) row.broken.push("the normal pod is not Ready");
+    else if (is.since !== was?.since) row.broken.push("the normal pod's Ready condition flipped");
+    if (is !== undefined && is.restarts !== was?.restarts)
+      row.broken.push("a container of the normal pod was restarted");
+  }
+}
+
+export async function residentMiB(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) / 1024;
+}

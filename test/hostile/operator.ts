@@ -1,0 +1,89 @@
+// A normal operator beside the attacks: kubectl-like calls at the authenticated port, one after the other, without end. A
+// window collects what they saw between two moments.
+import { Worker } from "node:worker_threads";
+import { waitFor } from "../harness/node.js";
+
+export interface OperatorData {
+  /** `https://127.0.0.1:<port>` */
+  url: string;
+  cert: string;
+  key: string;
+  pod: string;
+  container: string;
+}
+
+export interface OperatorCall {
+  kind: string;
+  ms: number;
+  /** Why it failed. */
+  problem?: string;
+  pod?: { ready: boolean; since: string; restarts: number };
+  /** Main's longest event-loop delay since the last call of this kind. */
+  mainDelayMs?: number;
+  threadRestarts?: number;
+}
+
+export class OperatorWindow {
+  readonly calls: OperatorCall[] = [];
+
+  /** The slowest call that was answered. */
+  get worst(): OperatorCall {
+    const answered = this.calls.filter(({ problem }) => problem === undefined);
+    return answered.reduce((worst, call) => (call.ms > worst.ms ? call : worst), { kind: "none", ms: 0 });
+  }
+
+  get mainDelayMs(): number {
+    return Math.max(0, ...this.calls.map((call) => call.mainDelayMs ?? 0));
+  }
+
+  get problems(): string[] {
+    return this.calls.flatMap(({ kind, problem }) => (problem === undefined ? [] : [`${kind}: ${problem}`]));
+  }
+
+  last<Key extends "pod" | "threadRestarts">(key: Key): OperatorCall[Key] | undefined {
+    return this.calls.findLast((call) => call[key] !== undefined)?.[key];
+  }
+}
+
+export class Operator {
+  private readonly windows = new Set<OperatorWindow>();
+  private readonly worker: Worker;
+
+  constructor(data: OperatorData) {
+    this.worker = new Worker(new URL("./operator-thread.js", import.meta.url), { workerData: data });
+    this.worker.on("message", (call: OperatorCall) => {
+      for (const window of this.windows) window.calls.push(call);
+    });
+  }
+
+  open(): OperatorWindow {
+    const window = new OperatorWindow();
+    this.windows.add(window);
+    return window;
+  }
+
+  close(window: OperatorWindow): void {
+    this.windows.delete(window);
+  }
+
+  /** Waits for one whole round of calls that begins now and is answered; gives it. */
+  async round(timeoutMs: number): Promise<OperatorWindow> {
+    const window = this.open();
+    const good = (kind: string): boolean =>
+      window.calls.slice(1).some((call) => call.kind === kind && call.problem === undefined);
+    try {
+      await waitFor(() => ["/pods", "/containerLogs", "/exec", "/stats/summary", "/metrics"].every(good), {
+        what: "the operator's calls to be answered",
+        timeoutMs,
+        lastSeen: () => window.problems.slice(-3).join("; "),
+      });
+      return window;
+    } finally {
+      this.close(window);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.worker.terminate();
+  }
+}
