@@ -11,6 +11,10 @@ export class RecentRecords {
     return this.records.size;
   }
 
+  refs(): string[] {
+    return [...this.records.keys()];
+  }
+
   get(imageRef: string): ImagePulledRecord | undefined {
     return this.records.get(imageRef);
   }

@@ -1,33 +1,51 @@
-// One folder of records on disk. Written whole and synced: what was pulled with credentials must not look like an image
-// that was always there, not even after a power cut. A file that can't be read back is set aside with a warning.
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+// One folder of records on disk. Written whole and synced: after a power cut, an image pulled with credentials must not
+// look like one that was always there. A damaged file keeps its name until a good record replaces it: its name alone says
+// that the kubelet pulled the image. What must hold: a file that can't be read is never taken for a missing one.
+import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite, errorCode, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { isPullRecordError, isRecordName, recordName } from "./record.js";
+import { isRecordName, PullRecordError, recordName } from "./record.js";
+
+export interface RecordKind<T> {
+  /** Throws PullRecordError. */
+  decode(text: string): T;
+  /** What the record is of; its file is named after it. */
+  of(record: T): string;
+}
 
 export class RecordFiles<T> {
   constructor(
     private readonly folder: string,
-    /** Throws PullRecordError. */
-    private readonly decode: (text: string) => T,
+    private readonly kind: RecordKind<T>,
     private readonly log: Logger,
   ) {}
 
   /** Makes the folder; removes what a crash left half written. */
   async open(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const names = await readdir(this.folder);
-    await Promise.all(names.filter(isTemporaryName).map((name) => rm(join(this.folder, name), { force: true })));
+    const left = (await readdir(this.folder)).filter(isTemporaryName);
+    await Promise.all(left.map((name) => this.tryRemove(name)));
   }
 
   async write(of: string, text: string): Promise<void> {
     await atomicWrite(join(this.folder, recordName(of)), text);
   }
 
-  /** undefined: there is none. */
+  /** undefined: there is none. Throws PullRecordError for a damaged one, and every other error of the file system. */
   read(of: string): Promise<T | undefined> {
     return this.readName(recordName(of));
+  }
+
+  /** Whether something has the record's name, damaged or not. */
+  async has(of: string): Promise<boolean> {
+    try {
+      await lstat(join(this.folder, recordName(of)));
+      return true;
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return false;
+      throw error;
+    }
   }
 
   async remove(of: string): Promise<void> {
@@ -38,12 +56,14 @@ export class RecordFiles<T> {
     return (await this.names()).length;
   }
 
-  async all(): Promise<T[]> {
-    const found = await Promise.all((await this.names()).map((name) => this.readName(name)));
+  /** Those that can be read; each that can't is told. */
+  async usable(): Promise<T[]> {
+    const found = await Promise.all((await this.names()).map((name) => this.tryRead(name)));
     return found.filter((one) => one !== undefined);
   }
 
-  private async names(): Promise<string[]> {
+  /** Names of files, damaged ones included: the name is that of one image or reference (recordName). */
+  async names(): Promise<string[]> {
     const names = await readdir(this.folder).catch((error: unknown) => {
       if (errorCode(error) === "ENOENT") return [];
       throw error;
@@ -51,20 +71,39 @@ export class RecordFiles<T> {
     return names.filter(isRecordName);
   }
 
-  private async readName(name: string): Promise<T | undefined> {
+  /** A file that can't be removed stays and is told. */
+  async tryRemove(name: string): Promise<void> {
     const path = join(this.folder, name);
     try {
-      return this.decode(await readFile(path, "utf8"));
+      await rm(path, { force: true });
     } catch (error) {
-      if (errorCode(error) === "ENOENT") return undefined;
-      if (!isPullRecordError(error)) throw error;
-      await rename(path, `${path}.corrupt`);
-      const what = `the record of a pull ${path} is not usable: ${error.message}`;
+      this.log.warn({ path, err: error }, `${path} can't be removed: ${String(error)}`);
+    }
+  }
+
+  private async tryRead(name: string): Promise<T | undefined> {
+    const path = join(this.folder, name);
+    try {
+      return await this.readName(name);
+    } catch (error) {
       this.log.warn(
-        { path },
-        `${what}; set aside as ${name}.corrupt, whoever uses its image may have to prove it again`,
+        { path, err: error },
+        `pull record ${path} is not usable: ${String(error)}; pods must prove again that they may use its image`,
       );
       return undefined;
     }
+  }
+
+  private async readName(name: string): Promise<T | undefined> {
+    let text: string;
+    try {
+      text = await readFile(join(this.folder, name), "utf8");
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return undefined;
+      throw error;
+    }
+    const record = this.kind.decode(text);
+    if (recordName(this.kind.of(record)) !== name) throw new PullRecordError("it is of another image");
+    return record;
   }
 }

@@ -1,6 +1,7 @@
 // Who may use an image that is there, by the records of how it came: the pods whose credentials pulled it, or everybody.
-// What must hold: an intent is on disk before the runtime is asked to pull, and goes only when its record is on disk or
-// the pull failed. An agent that dies in between finds the intent, and knows the image for one that needs proof.
+// What must hold: an intent is on disk before the runtime is asked to pull. It goes when the record of its image is on
+// disk, or when the only pull it stood for failed. An image with an intent, or with a record that can't be read or
+// written, was pulled by the kubelet and needs proof.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
@@ -14,12 +15,15 @@ import { RecentRecords } from "./recent-records.js";
 import {
   grants,
   intentText,
+  isPullRecordError,
   readIntent,
   readRecord,
+  recordName,
   recordText,
   withSource,
   type ImagePullCredentials,
   type ImagePulledRecord,
+  type ImagePullIntent,
 } from "./record.js";
 import { RecordFiles } from "./record-files.js";
 import type { NeedsProof } from "./verification-policy.js";
@@ -41,11 +45,15 @@ export interface RecordedAccessDeps {
 
 export class RecordedAccess implements ImageAccess {
   readonly verifies = true;
-  private readonly intents: RecordFiles<{ image: string }>;
+  private readonly intents: RecordFiles<ImagePullIntent>;
   private readonly records: RecordFiles<ImagePulledRecord>;
   private readonly recent: RecentRecords;
   /** Pulls under way by image. */
   private readonly underWay = new Map<string, number>();
+  /** Images whose intent stands for a pull of the past, too: one that failed does not end it. */
+  private readonly unsettled = new Set<string>();
+  /** References of images that were pulled, and whose record could not be written. */
+  private readonly unrecorded = new Set<string>();
   private readonly turns = new KeyedTurns();
   private opened: Promise<void> | undefined;
   /** Records written since those of images that are gone were removed. */
@@ -53,8 +61,10 @@ export class RecordedAccess implements ImageAccess {
 
   constructor(private readonly deps: RecordedAccessDeps) {
     const folder = join(deps.rootDir, "image_manager");
-    this.intents = new RecordFiles(join(folder, "pulling"), readIntent, deps.log);
-    this.records = new RecordFiles(join(folder, "pulled"), readRecord, deps.log);
+    const intents = { decode: readIntent, of: ({ image }: ImagePullIntent) => image };
+    const records = { decode: readRecord, of: ({ imageRef }: ImagePulledRecord) => imageRef };
+    this.intents = new RecordFiles(join(folder, "pulling"), intents, deps.log);
+    this.records = new RecordFiles(join(folder, "pulled"), records, deps.log);
     this.recent = new RecentRecords(deps.recordsInMemory);
     deps.metrics.watch({
       intentsOnDisk: () => (this.opened === undefined ? Promise.resolve(0) : this.intents.count()),
@@ -69,7 +79,7 @@ export class RecordedAccess implements ImageAccess {
     const check = await this.check(image, imageRef, own).catch((error: unknown): AccessCheck => {
       this.deps.log.error(
         { err: error, image },
-        `whether a pod may use image "${image}" can't be told: ${String(error)}`,
+        `the record of image "${image}" can't be read, the pod must prove that it may use it: ${String(error)}`,
       );
       return "error";
     });
@@ -80,32 +90,33 @@ export class RecordedAccess implements ImageAccess {
   async pulling(image: string): Promise<void> {
     await this.open();
     await this.turns.run(image, async () => {
+      if (!this.underWay.has(image) && (await this.intents.has(image))) this.unsettled.add(image);
       await this.intents.write(image, intentText({ image }));
       this.underWay.set(image, (this.underWay.get(image) ?? 0) + 1);
     });
   }
 
-  /** A record that can't be written leaves its intent behind: the image then needs proof again. */
+  /** A record that can't be written leaves its intent behind, and the image needs proof. */
   async pulled(image: string, imageRef: string, source: CredentialSource | undefined): Promise<void> {
-    try {
-      await this.turns.run(imageRef, () => this.note(image, imageRef, source));
-    } catch (error) {
-      const { log } = this.deps;
-      log.error(
-        { err: error, image },
-        `image "${image}" was pulled, but its record can't be written: ${String(error)}`,
-      );
-      this.count(image, -1);
-      return;
-    }
-    await this.failed(image);
+    const isRecorded = await this.tryNote(image, imageRef, source);
+    if (isRecorded) this.unrecorded.delete(imageRef);
+    else this.unrecorded.add(imageRef);
+    await this.turns.run(image, async () => {
+      if (isRecorded) this.unsettled.delete(image);
+      else this.unsettled.add(image);
+      await this.ended(image);
+    });
     if (this.unpruned >= PRUNE_EVERY) await this.tryPrune();
   }
 
   async failed(image: string): Promise<void> {
-    await this.turns.run(image, async () => {
-      if (this.count(image, -1) === 0) await this.intents.remove(image);
-    });
+    await this.turns.run(image, () => this.ended(image));
+  }
+
+  /** The last pull under way ends its intent. One that can't be removed stays: its image needs proof meanwhile. */
+  private async ended(image: string): Promise<void> {
+    if (this.count(image, -1) > 0 || this.unsettled.has(image)) return;
+    await this.intents.tryRemove(recordName(image));
   }
 
   private count(image: string, change: number): number {
@@ -116,8 +127,10 @@ export class RecordedAccess implements ImageAccess {
   }
 
   private async check(image: string, imageRef: string, own: OwnSources): Promise<AccessCheck> {
+    // Under a policy that never asks for proof, no record can change the answer.
+    if (!this.deps.needsProof(image, true)) return "credentialPolicyAllowed";
     const record = await this.record(imageRef);
-    const pulledByAgent = record !== undefined || this.underWay.has(image);
+    const pulledByAgent = record !== undefined || (await this.isDoubted(image, imageRef));
     if (!this.deps.needsProof(image, pulledByAgent)) return "credentialPolicyAllowed";
     const known = record?.credentialMapping[withoutTagAndDigest(image)];
     if (known === undefined) return "mustAuthenticate";
@@ -125,8 +138,12 @@ export class RecordedAccess implements ImageAccess {
     const fitting = await fittingSource(known, own);
     if (fitting === undefined) return "mustAuthenticate";
     // A secret with a new name or new content has shown itself to be as good as the one that is recorded.
-    await this.turns.run(imageRef, () => this.note(image, imageRef, fitting));
+    await this.tryNote(image, imageRef, fitting);
     return "credentialRecordFound";
+  }
+
+  private async isDoubted(image: string, imageRef: string): Promise<boolean> {
+    return this.underWay.has(image) || this.unrecorded.has(imageRef) || (await this.intents.has(image));
   }
 
   private async record(imageRef: string): Promise<ImagePulledRecord | undefined> {
@@ -135,8 +152,24 @@ export class RecordedAccess implements ImageAccess {
     return known;
   }
 
+  /** False: the record could not be written, which is told. */
+  private async tryNote(image: string, imageRef: string, source: CredentialSource | undefined): Promise<boolean> {
+    try {
+      await this.turns.run(imageRef, () => this.note(image, imageRef, source));
+      return true;
+    } catch (error) {
+      const message = `the pull record of image "${image}" can't be written: ${String(error)}`;
+      this.deps.log.error({ err: error, image }, message);
+      return false;
+    }
+  }
+
   private async note(image: string, imageRef: string, source: CredentialSource | undefined): Promise<void> {
-    const known = await this.record(imageRef);
+    // What a damaged record granted has to be proven again.
+    const known = await this.record(imageRef).catch((error: unknown) => {
+      if (isPullRecordError(error)) return undefined;
+      throw error;
+    });
     const key = withoutTagAndDigest(image);
     const credentials = withSource(known?.credentialMapping[key], source);
     if (JSON.stringify(known?.credentialMapping[key]) === JSON.stringify(credentials)) return;
@@ -162,30 +195,42 @@ export class RecordedAccess implements ImageAccess {
 
   /** Pulls that the agent before this one did not see the end of, and records of images that are gone. */
   private async reconcile(): Promise<void> {
-    const { cri, log } = this.deps;
     await Promise.all([this.intents.open(), this.records.open()]);
-    for (const { image } of await this.intents.all()) {
-      const found = (await cri.imageStatus({ image: { image } })).image;
-      if (found !== undefined && (await this.record(found.id)) === undefined) {
-        log.info({ image }, `image "${image}" came by a pull that an agent before this one began: it needs proof`);
-        await this.put(found.id, {});
-      }
-      await this.intents.remove(image);
-    }
+    for (const intent of await this.intents.usable()) await this.settle(intent);
     await this.prune();
   }
 
-  /** Every record that is read here was written before the images are listed: what it is of was there by then. */
+  /** The runtime may still end a pull whose image is not there: its intent stays, as upstream's does. */
+  private async settle({ image }: ImagePullIntent): Promise<void> {
+    const { cri, log } = this.deps;
+    const found = (await cri.imageStatus({ image: { image } })).image;
+    if (found === undefined) return;
+    try {
+      if (!(await this.records.has(found.id))) {
+        log.info({ image }, `image "${image}" came by a pull that an agent before this one began: it needs proof`);
+        await this.put(found.id, {});
+      }
+    } catch (error) {
+      const message = `the pull record of image "${image}" can't be written, its intent stays: ${String(error)}`;
+      log.error({ err: error, image }, message);
+      this.unrecorded.add(found.id);
+      return;
+    }
+    await this.intents.tryRemove(recordName(image));
+  }
+
+  /** Every file named here was written before the images are listed: its image was there by then. */
   private async prune(): Promise<void> {
     this.unpruned = 0;
-    const records = await this.records.all();
-    if (records.length === 0) return;
+    const unrecorded = [...this.unrecorded];
+    const names = await this.records.names();
+    if (names.length === 0 && unrecorded.length === 0) return;
     const { images } = await this.deps.cri.listImages({});
     const present = new Set(images.flatMap(({ id, repoDigests }) => [id, ...repoDigests]));
-    for (const { imageRef } of records.filter((record) => !present.has(record.imageRef))) {
-      this.recent.delete(imageRef);
-      await this.records.remove(imageRef);
-    }
+    const kept = new Set([...present].map(recordName));
+    for (const imageRef of this.recent.refs()) if (!present.has(imageRef)) this.recent.delete(imageRef);
+    for (const imageRef of unrecorded) if (!present.has(imageRef)) this.unrecorded.delete(imageRef);
+    await Promise.all(names.filter((name) => !kept.has(name)).map((name) => this.records.tryRemove(name)));
   }
 
   private async tryPrune(): Promise<void> {
