@@ -16,8 +16,10 @@ export interface CorrelatorOptions {
   burst: number;
   /** Milliseconds until one more may pass. */
   refillMs: number;
-  /** Groups, objects and events remembered, each; the one not used for longest is forgotten first. */
+  /** Objects remembered, with their groups and events; the one not heard of for longest is forgotten first. */
   remembered: number;
+  /** Events remembered of one object. */
+  textsRemembered: number;
 }
 
 export const correlatorDefaults: CorrelatorOptions = {
@@ -25,7 +27,8 @@ export const correlatorDefaults: CorrelatorOptions = {
   similarWithinMs: 600_000,
   burst: 25,
   refillMs: 300_000,
-  remembered: 4096,
+  remembered: 1024,
+  textsRemembered: 128,
 };
 
 export type Correlated = { kind: "new"; event: Event } | { kind: "again"; event: Event } | { kind: "suppressed" };
@@ -47,25 +50,29 @@ interface Bucket {
   at: number;
 }
 
+/** What is remembered of one object. */
+interface About {
+  uid: string | undefined;
+  bucket: Bucket;
+  groups: Map<string, Group>;
+  seen: Map<string, Seen>;
+}
+
 export const COMBINED_PREFIX = "(combined from similar events): ";
 
 export class EventCorrelator {
   private readonly options: CorrelatorOptions;
-  private readonly groups: Remembered<Group>;
-  private readonly buckets: Remembered<Bucket>;
-  private readonly seen: Remembered<Seen>;
+  private readonly objects = new Map<string, About>();
 
   constructor(options: Partial<CorrelatorOptions> = {}) {
     this.options = { ...correlatorDefaults, ...options };
-    this.groups = new Remembered(this.options.remembered);
-    this.buckets = new Remembered(this.options.remembered);
-    this.seen = new Remembered(this.options.remembered);
   }
 
   correlate(event: Event, now: number): Correlated {
-    const { message, key } = this.aggregate(event, now);
-    if (!this.passes(event.involvedObject, now)) return { kind: "suppressed" };
-    const known = this.seen.get(key);
+    const about = this.about(event.involvedObject, now);
+    const { message, key } = this.aggregate(about, event, now);
+    if (!this.passes(about, now)) return { kind: "suppressed" };
+    const known = about.seen.get(key);
     const next: Event =
       known === undefined
         ? { ...event, message }
@@ -77,19 +84,21 @@ export class EventCorrelator {
             firstTimestamp: known.firstTimestamp,
           };
     const { metadata, firstTimestamp, count } = next;
-    this.seen.set(key, { name: metadata.name, firstTimestamp, count });
+    about.seen.delete(key);
+    about.seen.set(key, { name: metadata.name, firstTimestamp, count });
+    dropOldest(about.seen, this.options.textsRemembered);
     return { kind: known === undefined ? "new" : "again", event: next };
   }
 
   /** The text to show, and what the event is counted under. */
-  private aggregate(event: Event, now: number): { message: string; key: string } {
+  private aggregate({ groups }: About, event: Event, now: number): { message: string; key: string } {
     const { maxSimilar, similarWithinMs } = this.options;
-    const similar = key([objectKey(event.involvedObject), event.type, event.reason]);
-    let group = this.groups.get(similar);
+    const similar = key([event.type, event.reason]);
+    let group = groups.get(similar);
     if (group === undefined || now - group.lastAt > similarWithinMs) group = { texts: new Set(), lastAt: now };
     group.lastAt = now;
     group.texts.add(event.message);
-    this.groups.set(similar, group);
+    groups.set(similar, group);
     if (group.texts.size < maxSimilar) {
       return { message: event.message, key: key([similar, event.involvedObject.fieldPath ?? "", event.message]) };
     }
@@ -101,14 +110,32 @@ export class EventCorrelator {
     return { message: COMBINED_PREFIX + event.message, key: similar };
   }
 
-  private passes(object: ObjectReference, now: number): boolean {
+  private passes(about: About, now: number): boolean {
     const { burst, refillMs } = this.options;
-    const about = objectKey(object);
-    const bucket = this.buckets.get(about) ?? { tokens: burst, at: now };
+    const { bucket } = about;
     const tokens = Math.min(burst, bucket.tokens + Math.max(now - bucket.at, 0) / refillMs);
     const passes = tokens >= 1;
-    this.buckets.set(about, { tokens: passes ? tokens - 1 : tokens, at: now });
+    about.bucket = { tokens: passes ? tokens - 1 : tokens, at: now };
     return passes;
+  }
+
+  /** Forgets the object with this UID: it is gone, and nothing more is told of it. */
+  forget(uid: string): void {
+    for (const [name, about] of this.objects) if (about.uid === uid) this.objects.delete(name);
+  }
+
+  private about(object: ObjectReference, now: number): About {
+    const name = objectKey(object);
+    const about = this.objects.get(name) ?? {
+      uid: object.uid,
+      bucket: { tokens: this.options.burst, at: now },
+      groups: new Map<string, Group>(),
+      seen: new Map<string, Seen>(),
+    };
+    this.objects.delete(name);
+    this.objects.set(name, about);
+    dropOldest(this.objects, this.options.remembered);
+    return about;
   }
 }
 
@@ -120,21 +147,7 @@ function key(parts: readonly string[]): string {
   return JSON.stringify(parts);
 }
 
-/** A map of bounded size: the entry that was not touched for longest goes first. */
-class Remembered<Value> {
-  private readonly entries = new Map<string, Value>();
-
-  constructor(private readonly limit: number) {}
-
-  get(name: string): Value | undefined {
-    return this.entries.get(name);
-  }
-
-  set(name: string, value: Value): void {
-    this.entries.delete(name);
-    this.entries.set(name, value);
-    if (this.entries.size <= this.limit) return;
-    const oldest = this.entries.keys().next();
-    if (oldest.done !== true) this.entries.delete(oldest.value);
-  }
+function dropOldest(map: Map<string, unknown>, limit: number): void {
+  const [oldest] = map.keys();
+  if (map.size > limit && oldest !== undefined) map.delete(oldest);
 }

@@ -46,6 +46,10 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     this.record(about, namespace, input, `${kind} ${namespace}/${name}`);
   }
 
+  forget(uid: string): void {
+    this.correlator.forget(uid);
+  }
+
   private record(involvedObject: Event["involvedObject"], namespace: string, input: EventInput, about: string): void {
     const { clock, log, nodeName, counters } = this.deps;
     const now = clock.now();

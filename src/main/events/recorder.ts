@@ -17,6 +17,8 @@ export interface EventRecorder {
   /** Never throws and never waits: an event that can't be kept is counted. */
   pod(pod: Pod, event: EventInput): void;
   node(event: Omit<EventInput, "container">): void;
+  /** The pod with this UID is gone: what is remembered of its events for their repeats goes too. */
+  forget?(uid: string): void;
 }
 
 /** Of what is neither a pod nor the node: claims. */

@@ -395,6 +395,7 @@ export class NodeSync {
     this.records.forget(uid);
     this.statuses.forget(uid);
     this.planEvents.forget(uid);
+    this.deps.runtime.events.forget?.(uid);
     this.admission.forget(uid);
     this.resizes.onGone(uid);
     this.deps.probes.podGone(uid);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { entriesIn } from "../../support/entries-in.js";
 import { COMBINED_PREFIX, EventCorrelator, type Correlated } from "../../../src/main/events/correlator.js";
 import type { Event } from "../../../src/shared/api/event.js";
 
@@ -128,6 +129,22 @@ test("whatever comes, an object passes at most its burst and one more per refill
       for (const count of passed.values()) assert.ok(count <= 25 + now / 300_000 + 1e-6);
     }),
   );
+});
+
+test("10,000 pods that are gone leave nothing; an object that lives keeps no more than its limit", () => {
+  const correlator = new EventCorrelator({ textsRemembered: 5 });
+  correlator.correlate(event({}, "stays"), 0);
+  const before = entriesIn(correlator);
+  for (let pod = 0; pod < 10_000; pod++) {
+    for (const reason of ["Created", "Started", "Killing"]) correlator.correlate(event({ reason }, `uid-${pod}`), pod);
+    correlator.forget(`uid-${pod}`);
+  }
+  assert.equal(entriesIn(correlator), before);
+  // Rare enough to pass, and too rare to be combined.
+  for (let text = 0; text < 1000; text++) {
+    correlator.correlate(event({ message: `m${text}` }, "stays"), 1e6 + text * 700_000);
+  }
+  assert.ok(entriesIn(correlator) < 20, `${entriesIn(correlator)} entries`);
 });
 
 test("objects that are not heard of for long are forgotten, never more are kept than allowed", () => {
