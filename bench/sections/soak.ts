@@ -25,6 +25,8 @@ import { RuntimeKills } from "../soak/runtime-kills.js";
 
 export interface SoakSample extends Usage {
   minutes: number;
+  /** RSS before the collections; {@link Usage.rssMiB} is that after them. */
+  foundMiB: number;
   /** Of each thread, by its name. */
   memory: Record<string, ThreadMemory>;
 }
@@ -45,7 +47,7 @@ export interface SoakResult {
 /** MiB in ten minutes. */
 const FLAT_MIB = 1;
 const FROM_MINUTES = 5;
-/** At each sample, after RSS has been read. Without it the threads collect when V8, or they themselves, see fit. */
+/** At each sample. Without it the threads collect when V8, or they themselves, see fit. */
 const COLLECTS = process.env["NODELET_BENCH_SOAK_COLLECT"] !== "no";
 const SLOTS = 30;
 const ROUND_MS = 20_000;
@@ -117,14 +119,22 @@ export async function benchSoak(minutes: number): Promise<SoakResult> {
       await Promise.all([step(until), ...activities.rounds.map((one) => one.goOn(until))]);
       await settle(churn, () => node.kubelet.pods());
       await sleep(REST_MS);
-      const usage = await node.usage();
+      const { rssMiB: foundMiB } = await node.usage();
       const memory = Object.fromEntries(await inspected.memory(COLLECTS));
+      // V8 gives pages back on threads of its own.
+      await sleep(REST_MS);
+      const usage = await node.usage();
       elapsed = (performance.now() - startedAt) / 60_000;
       if (elapsed >= fromOf(minutes) && !saved) {
         await saveSnapshots(inspected);
         saved = true;
       }
-      samples.push({ minutes: Math.round(elapsed * 100) / 100, ...usage, memory });
+      const sample = { minutes: Math.round(elapsed * 100) / 100, ...usage, foundMiB, memory };
+      samples.push(sample);
+      const heaps = Object.entries(memory).map(([name, { heapMiB }]) => `${name} ${round(heapMiB)}`);
+      console.log(
+        `minute ${sample.minutes}: RSS ${usage.rssMiB} (${foundMiB} with garbage), heaps ${heaps.join(", ")}`,
+      );
     }
     await saveSnapshots(inspected);
     for (const name of churn.names) await churn.remove(name);
@@ -180,6 +190,7 @@ export function curvesOf(samples: readonly SoakSample[]): Curve[] {
   );
   return [
     curve("RSS, MiB", ({ rssMiB }) => rssMiB),
+    curve("RSS with garbage", ({ foundMiB }) => foundMiB),
     curve("anonymous, MiB", ({ anonymousMiB }) => anonymousMiB),
     ...threads.map((name) => curve(`heap of ${name}, MiB`, ({ memory }) => memory[name]?.heapMiB ?? 0)),
     curve("external, MiB", ({ memory }) =>
