@@ -13,6 +13,8 @@ type HttpAction = Extract<ProbeAction, { type: "http" }>;
 
 const MAX_REDIRECTS = 10;
 const MAX_HEADER_BYTES = 1 << 20;
+/** Informational answers (1xx) before the real one; a server that sends more is at fault. As Go's client has it. */
+const MAX_INFORMATIONAL = 5;
 
 /** One hop. */
 interface Target {
@@ -173,6 +175,20 @@ function get(
         ["Connection", "close"],
       ].flat(),
       maxHeaderSize: MAX_HEADER_BYTES,
+    });
+    let informational = 0;
+    sent.on("information", () => {
+      informational++;
+      if (informational <= MAX_INFORMATIONAL) return;
+      fail("net/http: HTTP/1.x transport connection broken: net/http: too many 1xx informational responses");
+      end();
+    });
+    // 101 is an answer, too; Node ends the connection without a word when nothing listens for it.
+    sent.on("upgrade", ({ statusCode = 101 }, socket) => {
+      end();
+      socket.destroy();
+      signal.removeEventListener("abort", onAbort);
+      resolve({ status: statusCode, location: undefined, body: "" });
     });
     sent.on("error", (error) => fail(systemReason(error)));
     sent.on("response", (incoming) => {

@@ -45,6 +45,28 @@ const answer =
     response.writeHead(status, headers).end(body);
   };
 
+async function serveRaw(t: TestContext, answer: string): Promise<number> {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.write(answer));
+  });
+  return await listen(t, server);
+}
+
+test("101 is a failure with its status, at once", async (t) => {
+  const head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+  assert.deepEqual(await get(await serveRaw(t, head)), {
+    outcome: "failure",
+    output: "HTTP probe failed with statuscode: 101",
+  });
+});
+
+test("informational answers without end fail the probe before its timeout", async (t) => {
+  const { outcome, output } = await get(await serveRaw(t, "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
+  assert.equal(outcome, "failure");
+  assert.match(output, /too many 1xx informational responses$/);
+});
+
 describe("statuses", () => {
   const table: [status: number, expected: RunResult][] = [
     [200, { outcome: "success", output: "body" }],

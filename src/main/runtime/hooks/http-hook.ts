@@ -9,6 +9,8 @@ import type { HookTarget } from "./hook-target.js";
 const MAX_REDIRECTS = 10;
 /** Of the body so much is read and thrown away; a longer one is cut. */
 const BODY_LIMIT = 10 * 1024;
+/** Informational answers (1xx) before the real one; a server that sends more is at fault. As Go's client has it. */
+const MAX_INFORMATIONAL = 5;
 /** What OpenSSL says to an answer that is no TLS; as a code of its own or, when it was writing, as text of an EPROTO. */
 const NOT_TLS = /wrong.version.number|packet.length.too.long/i;
 
@@ -118,7 +120,9 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
       insecureHTTPParser: true,
       headers: { ...Object.fromEntries(single), Connection: "close" },
     };
+    let hasHead = false;
     const answered = (response: IncomingMessage): void => {
+      hasHead = true;
       let read = 0;
       response.on("data", (chunk: Buffer) => {
         read += chunk.length;
@@ -137,7 +141,20 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
               answered,
             )
           : requestPlain(url, options, answered);
+      let informational = 0;
+      sent.on("information", () => {
+        informational++;
+        if (informational > MAX_INFORMATIONAL) sent.destroy(new Error("too many 1xx informational responses"));
+      });
+      // 101 is an answer, too; Node ends the connection without a word when nothing listens for it.
+      sent.on("upgrade", (_response, socket) => {
+        socket.destroy();
+        resolve(undefined);
+      });
       sent.on("error", failed);
+      sent.on("close", () => {
+        if (!hasHead) failed(new Error("the connection ended without an answer"));
+      });
       sent.end();
     } catch (error) {
       failed(error instanceof Error ? error : new Error(String(error)));

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer } from "node:http";
 import { createServer as createSecure } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createServer as createRawServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
@@ -130,6 +130,31 @@ async function serve(t: TestContext, listener: RequestListener, secure?: { key: 
   });
   return { seen, port: (server.address() as AddressInfo).port };
 }
+
+/** A server of raw bytes; its port. */
+async function serveRaw(t: TestContext, onRequest: (socket: Socket) => void): Promise<number> {
+  const server = createRawServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => onRequest(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("101 Switching Protocols is an answer like any other", { timeout: 20_000 }, async (t) => {
+  const world = await build(t);
+  const port = await serveRaw(t, (socket) =>
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+  );
+  await world.run({ httpGet: { port } });
+});
+
+test("a server that sends informational answers without end fails the hook", { timeout: 20_000 }, async (t) => {
+  const world = await build(t);
+  const port = await serveRaw(t, (socket) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
+  await failsWith(world.run({ httpGet: { port } }), /too many 1xx informational responses$/);
+});
 
 test("any answer to an HTTP request is a success; the standard headers are there", async (t) => {
   const world = await build(t);
