@@ -1,6 +1,7 @@
 // The piscina pool for short CPU-heavy jobs: everything that must not run on the main thread and needs no thread of its own.
 // Every job has a deadline. A job that passes it loses its thread: piscina ends the thread and starts another, so that a
 // hung or hostile job costs its own caller an error and nobody else anything.
+import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -34,6 +35,23 @@ export function isTaskThreadError(error: unknown): error is TaskThreadError {
   return error instanceof TaskThreadError;
 }
 
+/** So many threads of the pool hang where they can't be ended that no further job is started. */
+export class TasksPoolExhaustedError extends Error {
+  override readonly name = "TasksPoolExhaustedError";
+  constructor(
+    readonly task: string,
+    readonly stuck: number,
+  ) {
+    super(
+      `task ${task} was not started: ${stuck} threads of the tasks pool hang in a call to the kernel and can't be ended; ` +
+        `look for volumes and disks that do not answer`,
+    );
+  }
+}
+export function isTasksPoolExhaustedError(error: unknown): error is TasksPoolExhaustedError {
+  return error instanceof TasksPoolExhaustedError;
+}
+
 export interface TasksPoolOptions {
   /** Threads that stay; default 1. With 0 the first thread starts at once, too, and ends when it has had no job for a while. */
   minThreads?: number;
@@ -60,10 +78,15 @@ export interface TasksPoolStats {
   completed: number;
   deadlines: number;
   threadFailures: number;
+  /** Threads that were ended and are still there: they hang in a call to the kernel. */
+  stuck: number;
 }
 
 export interface TasksPool {
-  /** Runs one job; rejects with TaskDeadlineError, TaskThreadError, the signal's reason or the function's own error. */
+  /**
+   * Runs one job; rejects with TaskDeadlineError, TaskThreadError, TasksPoolExhaustedError, the signal's reason or the
+   * function's own error.
+   */
   run<K extends TaskName>(
     name: K,
     job: TaskFunctions[K]["job"],
@@ -76,6 +99,9 @@ export interface TasksPool {
 
 /** A thread of 15 MiB is kept no longer for a job that may never come. */
 const IDLE_MS = 10_000;
+
+/** Threads that may hang beyond their end; each holds its memory until the kernel lets it go. */
+const MAX_STUCK_THREADS = 4;
 
 /** From this size on, a byte array's buffer is moved to the thread instead of copied. */
 const TRANSFER_BYTES = 64 * 1024;
@@ -95,6 +121,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
     recordTiming: false,
   });
+  const threads = new ThreadWatch(() => pool.threads);
   const counters = { completed: 0, deadlines: 0, threadFailures: 0 };
   // Piscina reports a thread's death to its job and here as well; without a listener it would end the process.
   pool.on("error", (error: unknown) => log.warn({ err: error }, "a tasks thread failed; the pool replaces it"));
@@ -115,11 +142,11 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     try {
       // It may have aborted while the slot was handed over, when nobody was listening.
       signal?.throwIfAborted();
-      const result = (await pool.run(job, {
-        name,
-        signal: abort.signal,
-        transferList: transferables(job),
-      })) as TaskFunctions[K]["result"];
+      threads.look();
+      if (threads.stuck >= MAX_STUCK_THREADS) throw new TasksPoolExhaustedError(name, threads.stuck);
+      const running = pool.run(job, { name, signal: abort.signal, transferList: transferables(job) });
+      threads.look();
+      const result = (await running) as TaskFunctions[K]["result"];
       counters.completed++;
       return result;
     } catch (error) {
@@ -140,7 +167,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
 
   return {
     run,
-    stats: () => ({ ...counters, threads: pool.threads.length, queued: slots.waiting }),
+    stats: () => ({ ...counters, threads: pool.threads.length, queued: slots.waiting, stuck: threads.stuck }),
     close: async () => {
       slots.close(new TaskThreadError("queue", new Error("the tasks pool was closed")));
       await pool.destroy();
@@ -152,6 +179,32 @@ function warmUp(pool: Piscina, log: Logger): void {
   pool.run({}, { name: "awake" }).catch((error: unknown) => {
     log.info({ err: error }, "no tasks thread could be started ahead of its first job");
   });
+}
+
+/**
+ * Which threads of the pool were ended but are still there. A thread that runs JavaScript ends at once; one in a call to
+ * the kernel ends when that call returns, if ever.
+ */
+class ThreadWatch {
+  private readonly alive = new Set<Worker>();
+
+  constructor(private readonly current: () => readonly Worker[]) {}
+
+  /** Call before and after each job is started: piscina makes and ends threads in between. */
+  look(): void {
+    for (const thread of this.current()) {
+      if (this.alive.has(thread)) continue;
+      this.alive.add(thread);
+      thread.once("exit", () => this.alive.delete(thread));
+    }
+  }
+
+  get stuck(): number {
+    const current = new Set(this.current());
+    let stuck = 0;
+    for (const thread of this.alive) if (!current.has(thread)) stuck++;
+    return stuck;
+  }
 }
 
 /** First come, first served; a waiter leaves when its signal aborts or the pool closes. */

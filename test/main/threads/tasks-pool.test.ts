@@ -1,13 +1,15 @@
 // The tasks pool with real threads: results, deadlines, dying threads, signals.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   createTasksPool,
   isTaskDeadlineError,
   isTaskThreadError,
+  isTasksPoolExhaustedError,
   type TasksPool,
 } from "../../../src/main/threads/tasks-pool.js";
 import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
@@ -63,6 +65,32 @@ test("a hanging job meets its deadline and the next one runs", async (t) => {
   }
   await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
   assert.equal(pool.stats().deadlines, 3);
+});
+
+test("threads that hang in the kernel are bounded; further jobs are refused by name until the kernel lets go", async (t) => {
+  const directory = await temporaryFolder(t);
+  const [file, fifo] = [join(directory, "stuck.mjs"), join(directory, "fifo")];
+  execFileSync("mkfifo", [fifo]);
+  // Nothing but a writer wakes a thread from this open(2).
+  await writeFile(
+    file,
+    `import { closeSync, openSync } from "node:fs";
+     export function decodeManifest({ text }) {
+       if (text === "stick") closeSync(openSync(${JSON.stringify(fifo)}, "r"));
+       return { pods: [], warnings: [] };
+     }`,
+  );
+  const pool = createTasksPool({ heapMiB: 32, log: keptLog().log, clock: systemClock, entry: pathToFileURL(file) });
+  t.after(() => pool.close());
+  // A thread that had not come to its job before the deadline ends at once.
+  while (pool.stats().stuck < 4) {
+    await assert.rejects(pool.run("decodeManifest", job("stick"), { deadlineMs: 500 }), isTaskDeadlineError);
+  }
+  await assert.rejects(pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 }), isTasksPoolExhaustedError);
+  const writer = await open(fifo, "w");
+  t.after(() => writer.close());
+  await until("the threads to end", () => pool.stats().stuck === 0);
+  await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
 });
 
 test("a thread that exits or runs out of heap fails its job only", async (t) => {
