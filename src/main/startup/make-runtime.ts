@@ -25,6 +25,7 @@ import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../timeline/trace.js";
+import { observedIds } from "../user-namespaces/observed-ids.js";
 import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";
@@ -148,7 +149,10 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers, cluster: cluster?.access }),
     cgroups,
     managers,
-    userNamespaces: new UserNamespaces(settings),
+    userNamespaces: new UserNamespaces(settings, {
+      observed: observedIds(cri),
+      log: moduleLogger(log, "user-namespaces"),
+    }),
     volumes,
     node,
     settings,

@@ -3,6 +3,9 @@
 import { UserNamespaceError } from "./errors.js";
 import type { IdRange } from "./id-range.js";
 
+/** No UID has a "/". */
+const blockKey = (uid: string, index: number): string => `${uid}/${index}`;
+
 export class IdSlots {
   private readonly used = new Map<string, IdRange>();
 
@@ -44,7 +47,13 @@ export class IdSlots {
     this.used.set(uid, slot);
   }
 
+  /** Keeps ids from being handed out while the pod is there, whichever pod has them. */
+  block(uid: string, slots: readonly IdRange[]): void {
+    for (const [index, slot] of slots.entries()) this.used.set(blockKey(uid, index), slot);
+  }
+
   release(uid: string): void {
     this.used.delete(uid);
+    for (let index = 0; this.used.delete(blockKey(uid, index)); index++);
   }
 }

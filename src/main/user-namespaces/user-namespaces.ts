@@ -1,13 +1,16 @@
 // Hands out the ids of pods with hostUsers: false, keeps them on disk and takes them back. What must hold: before the first
-// id is handed out, all that earlier agents handed out are known; a pod keeps its ids as long as anything of it is there.
+// id is handed out, all that earlier agents handed out are known; a pod keeps its ids as long as anything of it is there; a
+// pod whose file is damaged holds up no other pod, and the ids that the runtime shows for it are handed out to none.
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
+import type { Logger } from "../../shared/log/logger.js";
 import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
 import { errorCode } from "../../shared/fs/atomic-write.js";
 import { podsDir, usernsPath } from "../runtime/config/data-dirs.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
+import type { ObservedIds } from "./observed-ids.js";
 import { readMappings, writeMappings } from "./mappings-file.js";
 
 export interface UserNamespacesOptions {
@@ -18,13 +21,24 @@ export interface UserNamespacesOptions {
   run?: RunCommand;
 }
 
+export interface UserNamespacesDeps {
+  observed: ObservedIds;
+  log: Pick<Logger, "warn">;
+}
+
 export class UserNamespaces {
   private readonly slots = new IdSlots();
   private loaded: Promise<IdRange> | undefined;
   /** Pods whose ids are being handed out: a second request for one joins the first. */
   private readonly underWay = new Map<string, Promise<IdRange>>();
 
-  constructor(private readonly options: UserNamespacesOptions) {}
+  /** Pods that must not start: their ids are not known to be theirs alone. */
+  private readonly refused = new Map<string, Error>();
+
+  constructor(
+    private readonly options: UserNamespacesOptions,
+    private readonly deps: UserNamespacesDeps,
+  ) {}
 
   /** undefined for a pod on the node's own ids. Rejects with UserNamespaceError when there are none to have. */
   async forPod({ metadata: { uid }, spec }: Pod): Promise<UserNamespace | undefined> {
@@ -39,12 +53,15 @@ export class UserNamespaces {
   /** Nothing of the pod is left, its directory included. */
   release(uid: string): void {
     this.slots.release(uid);
+    this.refused.delete(uid);
   }
 
   private async handOut(uid: string): Promise<IdRange> {
     const known = this.slots.of(uid);
     if (known !== undefined) return known;
     const range = await this.load();
+    const refused = this.refused.get(uid);
+    if (refused !== undefined) throw refused;
     const found = this.slots.of(uid);
     if (found !== undefined) return found;
     const slot = this.slots.take(uid, range, this.options.idsPerPod);
@@ -70,10 +87,32 @@ export class UserNamespaces {
     const { rootDir, idsPerPod, maxPods, run = runCommand } = this.options;
     const range = await podIdRange(run, idsPerPod, maxPods);
     for (const uid of await podUids(rootDir)) {
-      const slot = await readMappings(usernsPath(rootDir, uid));
-      if (slot !== undefined) this.slots.claim(uid, slot);
+      await this.readOne(uid);
     }
     return range;
+  }
+
+  private async readOne(uid: string): Promise<void> {
+    const path = usernsPath(this.options.rootDir, uid);
+    let slot: IdRange | undefined;
+    try {
+      slot = await readMappings(path);
+      if (slot !== undefined) this.slots.claim(uid, slot);
+    } catch (error) {
+      await this.onDamaged(uid, error, slot);
+    }
+  }
+
+  /** Only this pod waits. @throws what the runtime's answer failed with: then no ids are handed out at all */
+  private async onDamaged(uid: string, error: unknown, slot: IdRange | undefined): Promise<void> {
+    const running = await this.deps.observed(uid);
+    const ids = slot === undefined ? running : [...running, slot];
+    this.slots.block(uid, ids);
+    const reserved = ids.map(({ first, length }) => `${first} to ${first + length - 1}`).join(", ");
+    const what = ids.length === 0 ? "nothing of the pod runs with ids of its own" : `the ids ${reserved} stay reserved`;
+    this.deps.log.warn({ err: error, uid }, `the user namespace of pod ${uid} could not be read: ${what}`);
+    // With nothing of it in the runtime the pod gets new ids, and a new file, when it starts.
+    if (ids.length > 0) this.refused.set(uid, error instanceof Error ? error : new Error(String(error)));
   }
 }
 

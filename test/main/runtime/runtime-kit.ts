@@ -1,4 +1,5 @@
 // The runtime verbs on the fake runtime and a real temporary root; cgroups and volumes are small fakes in memory.
+import { pino } from "pino";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -94,12 +95,10 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       tearDown: () => Promise.resolve(),
     },
     managers: { grant: () => ({}), preStart: () => Promise.resolve(), started: () => undefined },
-    userNamespaces: new UserNamespaces({
-      rootDir: root,
-      idsPerPod: 65_536,
-      maxPods: 110,
-      run: () => Promise.resolve(undefined),
-    }),
+    userNamespaces: new UserNamespaces(
+      { rootDir: root, idsPerPod: 65_536, maxPods: 110, run: () => Promise.resolve(undefined) },
+      { observed: () => Promise.resolve([]), log: pino({ level: "silent" }) },
+    ),
     volumes: {
       setUpPod: async (pod) => {
         if (trouble.setUp !== undefined) throw trouble.setUp;

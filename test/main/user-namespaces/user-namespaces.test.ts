@@ -7,29 +7,34 @@ import { isUserNamespaceError } from "../../../src/main/user-namespaces/errors.j
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { NamespaceMode } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { temporaryFolder } from "../../support/sources-kit.js";
+import type { ObservedIds } from "../../../src/main/user-namespaces/observed-ids.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const UNIT = 65_536;
 
 async function build(t: TestContext) {
   const rootDir = await temporaryFolder(t);
   const commands: string[] = [];
+  const world: { observed: ObservedIds } = { observed: () => Promise.resolve([]) };
   const agent = (idsPerPod = UNIT): UserNamespaces =>
-    new UserNamespaces({
-      rootDir,
-      idsPerPod,
-      maxPods: 110,
-      run: (program) => {
-        commands.push(program);
-        return Promise.resolve(undefined);
+    new UserNamespaces(
+      {
+        rootDir,
+        idsPerPod,
+        maxPods: 110,
+        run: (program) => {
+          commands.push(program);
+          return Promise.resolve(undefined);
+        },
       },
-    });
+      { observed: (uid) => world.observed(uid), log: keptLog().log },
+    );
   const file = (uid: string): string => join(rootDir, "pods", uid, "userns");
   const put = async (uid: string, text: string): Promise<void> => {
     await mkdir(dirname(file(uid)), { recursive: true });
     await writeFile(file(uid), text);
   };
-  return { rootDir, commands, agent, file, put };
+  return { rootDir, commands, agent, file, put, world };
 }
 
 const podOf = (uid: string, spec: Pick<Pod["spec"], "hostUsers"> = { hostUsers: false }): Pod => ({
@@ -92,37 +97,62 @@ test("ids are free again when the pod was released", async (t) => {
   assert.equal(await firstOf(namespaces, "b"), first);
 });
 
-test("a file that says nothing usable keeps new ids from being handed out, until it is gone", async (t) => {
-  const broken = [
-    "nonsense",
-    "null",
-    "{}",
-    mappings(0),
-    mappings(UNIT, 0),
-    mappings(2 ** 32),
-    `{"uidMappings":[{"hostId":65536,"containerId":1,"length":65536}],"gidMappings":[]}`,
-    mappings(UNIT).replace('"hostId":65536', '"hostId":131072'),
-    mappings(UNIT).replace("[{", '[{"hostId":1,"containerId":0,"length":1},{'),
-  ];
-  for (const text of broken) {
-    const { agent, put, file } = await build(t);
+const BROKEN = [
+  "nonsense",
+  "null",
+  "{}",
+  mappings(0),
+  mappings(UNIT, 0),
+  mappings(2 ** 32),
+  `{"uidMappings":[{"hostId":65536,"containerId":1,"length":65536}],"gidMappings":[]}`,
+  mappings(UNIT).replace('"hostId":65536', '"hostId":131072'),
+  mappings(UNIT).replace("[{", '[{"hostId":1,"containerId":0,"length":1},{'),
+];
+
+for (const text of BROKEN) {
+  test(`a damaged file holds up its own pod only, and the ids its pod runs with are handed out to none: ${text}`, async (t) => {
+    const { agent, put, file, world } = await build(t);
     await put("old", text);
+    world.observed = (uid) => Promise.resolve(uid === "old" ? [{ first: UNIT, length: UNIT }] : []);
     const namespaces = agent();
-    await assert.rejects(firstOf(namespaces, "a"), (error) => {
+    assert.equal(await firstOf(namespaces, "a"), 2 * UNIT);
+    await assert.rejects(firstOf(namespaces, "old"), (error) => {
       assert.ok(isUserNamespaceError(error), text);
       assert.ok(error.message.startsWith(`${file("old")} does not say`));
       return true;
     });
-    await rm(file("old"));
-    assert.equal(await firstOf(namespaces, "a"), UNIT, text);
-  }
+    namespaces.release("old");
+    assert.equal(await firstOf(namespaces, "b"), UNIT, "the pod is gone");
+  });
+}
+
+test("a pod with a damaged file and nothing in the runtime gets new ids and a new file", async (t) => {
+  const { agent, put, file } = await build(t);
+  await put("old", "nonsense");
+  assert.equal(await firstOf(agent(), "old"), UNIT);
+  assert.equal(await readFile(file("old"), "utf8"), mappings(UNIT));
 });
 
-test("two files with ids in common are refused by name", async (t) => {
+test("with a damaged file and a runtime that does not answer no ids are handed out", async (t) => {
+  const { agent, put, world } = await build(t);
+  await put("old", "nonsense");
+  world.observed = () => Promise.reject(new Error("the runtime is down"));
+  const namespaces = agent();
+  await assert.rejects(firstOf(namespaces, "a"), /the runtime is down/);
+  world.observed = () => Promise.resolve([{ first: UNIT, length: UNIT }]);
+  assert.equal(await firstOf(namespaces, "a"), 2 * UNIT);
+});
+
+test("of two files with ids in common the later one's pod is refused by name; the ids of both stay reserved", async (t) => {
   const { agent, put } = await build(t);
   await put("a", mappings(UNIT, 2 * UNIT));
-  await put("b", mappings(2 * UNIT));
-  await assert.rejects(firstOf(agent(), "c"), /those of pod [ab] too/);
+  await put("b", mappings(2 * UNIT, 2 * UNIT));
+  const namespaces = agent();
+  assert.equal(await firstOf(namespaces, "c"), 4 * UNIT);
+  const outcomes = await Promise.allSettled([firstOf(namespaces, "a"), firstOf(namespaces, "b")]);
+  const refusals = outcomes.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+  assert.equal(refusals.length, 1);
+  assert.match(refusals[0] ?? "", /those of pod [ab] too/);
 });
 
 test("ids that could not be kept are not handed out", async (t) => {

@@ -1,0 +1,25 @@
+// The ids that the container runtime says a pod's sandboxes have: the second source when the pod's own file is damaged.
+import type { CriClient } from "../../shared/cri/client.js";
+import { isNotFound } from "../../shared/cri/errors.js";
+import { labelKeys } from "../runtime/config/labels.js";
+import type { IdRange } from "./id-range.js";
+
+/** Ranges by UID of the pod; empty when nothing of it has ids of its own. Rejects when the runtime does not answer. */
+export type ObservedIds = (uid: string) => Promise<IdRange[]>;
+
+export function observedIds(cri: Pick<CriClient, "listPodSandbox" | "podSandboxStatus">): ObservedIds {
+  return async (uid) => {
+    const { items } = await cri.listPodSandbox({ filter: { labelSelector: { [labelKeys.podUid]: uid } } });
+    const found: IdRange[] = [];
+    for (const { id } of items) {
+      const answer = await cri.podSandboxStatus({ podSandboxId: id }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+      const own = answer?.status?.linux?.namespaces?.options?.usernsOptions;
+      for (const { hostId, length } of [...(own?.uids ?? []), ...(own?.gids ?? [])]) {
+        if (length > 0) found.push({ first: hostId, length });
+      }
+    }
+    return found;
+  };
+}
