@@ -1,6 +1,7 @@
 // The gate of the authenticated port: every request passes authentication and authorisation before any route sees it.
 // What must hold: what is refused costs little (no route, no runtime, no body read) and is told apart in the log.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ServerAuthMetrics } from "../../shared/metrics/server-auth.js";
 import type { Upgrade } from "./answer.js";
@@ -10,6 +11,7 @@ import type { Authorizer } from "./auth/authorizer.js";
 import { bearerToken } from "./auth/bearer.js";
 import type { Peers } from "./auth/peers.js";
 import type { Refusals } from "./auth/refusals.js";
+import { HandlerError } from "./clients/owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { replyError, replyPlain, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";
@@ -25,6 +27,8 @@ export interface GuardOptions {
   peers: Peers;
   metrics: ServerAuthMetrics;
   clock: Clock;
+  /** A request of this connection may pass. */
+  authorised(socket: Socket): void;
   /** Where requests go that may pass. */
   lookup: Lookup;
 }
@@ -37,14 +41,18 @@ export class Guard {
     const end = this.options.http.begin(request.method ?? "", path);
     if (upgrade === undefined) response.once("close", end);
     else upgrade.socket.once("close", end);
-    this.pass(request, response, path).then(
-      (passed) => {
-        if (passed) this.options.lookup(request, response, upgrade);
-      },
-      () => {
-        if (!response.headersSent) replyError(response, 500, "Internal Server Error");
-      },
-    );
+    this.pass(request, response, path)
+      .then(
+        (passed) => {
+          if (!passed) return;
+          this.options.authorised(request.socket);
+          this.options.lookup(request, response, upgrade);
+        },
+        () => {
+          if (!response.headersSent) replyError(response, 500, "Internal Server Error");
+        },
+      )
+      .catch((cause: unknown) => response.destroy(new HandlerError("a request failed", { cause })));
   };
 
   private async pass(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {

@@ -1,23 +1,38 @@
 // One HTTP listener, plain or with TLS: bound, kept trying while it cannot be bound, closed with its connections. A port that
 // is taken is reported once, naming what changes it, and tried again every 5 s (upstream's healthz server restart delay), so
 // the server appears by itself when the port becomes free.
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo, Server } from "node:net";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo, Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ListenAddress } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
+import { HandlerError, ownedByFirst } from "./clients/owned.js";
+import { Turns } from "./clients/turns.js";
 
 export const LISTEN_RETRY_MS = 5000;
-const HEADERS_TIMEOUT_MS = 60_000;
-/** More connections than any scraper opens; beyond it new ones are closed at once. */
-const MAX_CONNECTIONS = 512;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often slow clients are looked for, milliseconds. */
+const CHECK_MS = 5000;
+/** Of a plain port, where every client may ask: more than any scraper opens; beyond it the oldest are closed. */
+const PLAIN_LIMITS: BudgetLimits = {
+  connections: 512,
+  strangers: 512,
+  strangersPerAddress: 256,
+  identified: 0,
+  strangerMs: Infinity,
+};
 
 /** What every HTTP server of this thread is made with (facts: server limits). */
 export const HTTP_LIMITS = {
-  maxHeaderSize: 1024 * 1024,
+  /** Tokens fit many times. Go's 1 MiB for each of a thousand strangers would be more than the thread's heap. */
+  maxHeaderSize: 64 * 1024,
   keepAliveTimeout: 90_000,
   requestTimeout: 4 * 60 * 60 * 1000,
 } as const;
+
+/** A client that went away without a word is found, as Go's server finds it. */
+export const ACCEPTED_SOCKETS = { keepAlive: true, keepAliveInitialDelay: 15_000 } as const;
 
 /** A server that is not bound yet. */
 export interface Bindable {
@@ -104,10 +119,30 @@ export class Listener {
 }
 
 /** HTTP without TLS. */
-export function plainServer(handler: RequestListener): Bindable {
-  const server = createServer({ ...HTTP_LIMITS, headersTimeout: HEADERS_TIMEOUT_MS }, handler);
-  server.maxConnections = MAX_CONNECTIONS;
-  return { server, endConnections: () => server.closeAllConnections() };
+export function plainServer(handler: RequestListener, clock: Clock, log: Logger): Bindable {
+  const server = createServer({
+    ...HTTP_LIMITS,
+    ...ACCEPTED_SOCKETS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  });
+  const budget = new ConnectionBudget(PLAIN_LIMITS, clock);
+  const turns = new Turns(clock);
+  server.prependListener("connection", (socket: Socket) => {
+    socket.on("error", (err) => {
+      if (err instanceof HandlerError) log.error({ err }, "a connection was closed, as its request failed");
+    });
+    budget.admit(socket);
+  });
+  server.on(
+    "request",
+    ownedByFirst(
+      (request: IncomingMessage) => request.socket,
+      (request: IncomingMessage, response: ServerResponse) =>
+        turns.request(request, response, () => handler(request, response)),
+    ),
+  );
+  return { server, endConnections: () => budget.endAll() };
 }
 
 /** What happened at which address, and what to do about it. */

@@ -160,7 +160,7 @@ export class ServerLogic implements ServerControl {
       address: init.address,
       port: init.readOnlyPort,
       changedBy: "--read-only-port and --address (config fields readOnlyPort and address; port 0 turns it off)",
-      create: () => plainServer(handler),
+      create: () => plainServer(handler, clock, log),
       clock,
       log,
     });
@@ -210,7 +210,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      create: () => plainServer(healthzHandler(log)),
+      create: () => plainServer(healthzHandler(log), clock, log),
       clock,
       log,
     });

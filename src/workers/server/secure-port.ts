@@ -20,7 +20,7 @@ import { Listener } from "./listener.js";
 import { router } from "./router.js";
 import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
 import { checkCertificates } from "./tls/pem.js";
-import { httpsServer, type ConnectionLimits, type HttpsServer } from "./tls/https-server.js";
+import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
 
 export interface SecurePortOptions {
@@ -58,6 +58,7 @@ export class SecurePort {
       peers: this.peers,
       metrics,
       clock,
+      authorised: (socket) => this.server?.authorised(socket),
       lookup: router(routes, log),
     });
   }
@@ -153,8 +154,13 @@ export class SecurePort {
       limits,
       requestCert: init.authentication.clientCAFile !== "",
       handler: this.guard.handle,
-      onConnection: (socket) => this.peers.opened(socket, clock.now()),
+      clock,
+      onConnection: (socket) => {
+        this.peers.opened(socket, clock.now());
+        return this.peers.claimOf(socket, clock.now()).kind === "user";
+      },
       onTlsError: (err, socket) => log.debug({ err, client: socket.remoteAddress }, "TLS handshake failed"),
+      onDefect: (err) => log.error({ err }, "a connection was closed, as its handler failed"),
     });
   }
 

@@ -23,7 +23,7 @@ import type { LazyRuntime, ServedRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
 import { streamRoutes } from "./streams.js";
 import { Tunnels } from "./streams/tunnel.js";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "./tls/https-server.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
 import { zPages } from "./z-pages.js";
 
 const LOG_DIRECTORY = "/var/log";

@@ -16,7 +16,7 @@ import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { Scrape } from "../../../src/workers/server/scrape.js";
 import { SecureServer } from "../../../src/workers/server/secure-server.js";
 import { HealthSlis } from "../../../src/workers/server/slis.js";
-import type { ConnectionLimits } from "../../../src/workers/server/tls/https-server.js";
+import type { ConnectionLimits } from "../../../src/workers/server/https-server.js";
 import { freePort } from "../../support/free-port.js";
 import { TestCA, type Pair } from "../../support/test-ca.js";
 

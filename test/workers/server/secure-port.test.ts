@@ -200,17 +200,18 @@ describe("bearer tokens", () => {
 
 describe("a client that means no good", () => {
   test("headers and bodies beyond the limit are refused", async () => {
-    await open();
-    const long = await house.ask("/healthz", { headers: { "x-long": "x".repeat(500_000) } });
+    await open({ init: authentication() });
+    const identity = { cert: admin.cert, key: admin.key };
+    const long = await house.ask("/healthz", { ...identity, headers: { "x-long": "x".repeat(500_000) } });
     equal(long.status, 200);
-    const tooLong = house.ask("/healthz", { headers: { "x-long": "x".repeat(1_100_000) } });
+    const tooLong = house.ask("/healthz", { ...identity, headers: { "x-long": "x".repeat(1_100_000) } });
     // The answer comes while the client still writes, and may be lost to it with the connection.
     const status = await tooLong.then(
       (answer) => answer.status,
       (error: unknown) => (["ECONNRESET", "EPIPE"].includes(String((error as { code?: unknown }).code)) ? 431 : error),
     );
     equal(status, 431);
-    const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+    const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert, ...identity });
     socket.write("POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nxxx");
     // Here too: what was sent and never read takes the answer along when the connection goes.
     const answer = await textOf(socket).catch((error: unknown) => {
@@ -225,16 +226,17 @@ describe("a client that means no good", () => {
     const silent = connectTcp(house.port, "127.0.0.1");
     const slow = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
     slow.write("GET /healthz HTTP/1.1\r\nX-A: ");
-    await Promise.all([textOf(silent), textOf(slow)]);
+    // Either may be reset: what it has sent is not read any more.
+    await Promise.allSettled([textOf(silent), textOf(slow)]);
     equal((await house.ask("/healthz")).status, 200);
   });
 
-  test("more connections than allowed are closed at once", async () => {
+  test("more connections than allowed are closed at once, where all are authorised clients'", async () => {
     await open({ limits: { connections: 2 } });
-    const first = [1, 2].map(() => connectTcp(house.port, "127.0.0.1"));
-    await Promise.all(first.map((socket) => once(socket, "connect")));
+    const agent = new Agent({ keepAlive: true });
+    equal((await Promise.all([1, 2].map(() => house.ask("/healthz", { agent })))).length, 2);
     await rejects(house.ask("/healthz"));
-    for (const socket of first) socket.destroy();
+    agent.destroy();
   });
 
   test("an upgrade to nothing known is an ordinary request", async () => {

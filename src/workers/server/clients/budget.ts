@@ -1,0 +1,165 @@
+// How many connections one listener holds, and which goes when there are too many. A connection is a stranger's until one of
+// its requests was authorised.
+// What must hold: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
+import { isIPv6, type Socket } from "node:net";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+
+export interface BudgetLimits {
+  /** All connections together. */
+  connections: number;
+  /** Connections without an authorised request. */
+  strangers: number;
+  /** The same, from one IPv4 address or one IPv6 /64 network. */
+  strangersPerAddress: number;
+  /** Of the strangers, those whose certificate is verified: their own budget. */
+  identified: number;
+  /** A stranger ends after this time, milliseconds; Infinity: never. */
+  strangerMs: number;
+}
+
+type Kind = "stranger" | "identified" | "authorised";
+
+interface Entry {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly since: number;
+  kind: Kind;
+}
+
+export class ConnectionBudget {
+  /** By address and port of the client. Maps and sets of one kind are in the order of age. */
+  private readonly entries = new Map<string, Entry>();
+  private readonly strangers = new Set<Entry>();
+  private readonly identified = new Set<Entry>();
+  private readonly byAddress = new Map<string, Set<Entry>>();
+  private timer: Timer | undefined;
+
+  constructor(
+    private readonly limits: BudgetLimits,
+    private readonly clock: Clock,
+  ) {}
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** False: the connection was ended at once, as every other is an authorised client's or the client has gone. */
+  admit(socket: Socket): boolean {
+    const key = keyOf(socket);
+    if (key === undefined || !this.makeRoom(networkOf(socket.remoteAddress ?? ""))) {
+      socket.destroy();
+      return false;
+    }
+    const entry: Entry = {
+      socket,
+      address: networkOf(socket.remoteAddress ?? ""),
+      since: this.clock.monotonic(),
+      kind: "stranger",
+    };
+    this.entries.set(key, entry);
+    this.addStranger(entry);
+    socket.once("close", () => {
+      if (this.entries.get(key) === entry) this.entries.delete(key);
+      this.leave(entry);
+    });
+    const { strangerMs } = this.limits;
+    if (strangerMs < Infinity) this.timer ??= this.clock.every(strangerMs / 4, () => this.endOld()).unref();
+    return true;
+  }
+
+  /** Its certificate is verified; whether it may do anything is not known yet. */
+  identify(socket: Socket): void {
+    const entry = this.entryOf(socket);
+    if (entry?.kind !== "stranger") return;
+    this.leave(entry);
+    entry.kind = "identified";
+    this.identified.add(entry);
+    if (this.identified.size > this.limits.identified) this.end(first(this.identified));
+  }
+
+  /** One of its requests was authorised: it counts for the total only. */
+  authorise(socket: Socket): void {
+    const entry = this.entryOf(socket);
+    if (entry === undefined) return;
+    this.leave(entry);
+    entry.kind = "authorised";
+  }
+
+  endAll(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    for (const { socket } of this.entries.values()) socket.destroy();
+  }
+
+  private makeRoom(address: string): boolean {
+    const { connections, strangers, strangersPerAddress } = this.limits;
+    const neighbours = this.byAddress.get(address);
+    if (neighbours !== undefined && neighbours.size >= strangersPerAddress) this.end(first(neighbours));
+    if (this.strangers.size >= strangers) this.end(first(this.strangers));
+    if (this.entries.size < connections) return true;
+    const oldest = first(this.strangers) ?? first(this.identified);
+    this.end(oldest);
+    return oldest !== undefined;
+  }
+
+  private endOld(): void {
+    const before = this.clock.monotonic() - this.limits.strangerMs;
+    for (const kind of [this.strangers, this.identified]) {
+      for (const entry of kind) if (entry.since <= before) this.end(entry);
+    }
+    if (this.entries.size > 0) return;
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+
+  private end(entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    this.leave(entry);
+    // Its close event comes later: it must not count until then.
+    const key = keyOf(entry.socket);
+    if (key !== undefined && this.entries.get(key) === entry) this.entries.delete(key);
+    entry.socket.destroy();
+  }
+
+  private addStranger(entry: Entry): void {
+    this.strangers.add(entry);
+    const neighbours = this.byAddress.get(entry.address);
+    if (neighbours === undefined) this.byAddress.set(entry.address, new Set([entry]));
+    else neighbours.add(entry);
+  }
+
+  private leave(entry: Entry): void {
+    this.identified.delete(entry);
+    if (!this.strangers.delete(entry)) return;
+    const neighbours = this.byAddress.get(entry.address);
+    neighbours?.delete(entry);
+    if (neighbours?.size === 0) this.byAddress.delete(entry.address);
+  }
+
+  private entryOf(socket: Socket): Entry | undefined {
+    const key = keyOf(socket);
+    return key === undefined ? undefined : this.entries.get(key);
+  }
+}
+
+/** A connection and the TLS that it carries have the same. */
+function keyOf({ remoteAddress, remotePort, localAddress }: Socket): string | undefined {
+  if (remoteAddress === undefined || remotePort === undefined) return undefined;
+  return `${remoteAddress} ${remotePort} ${localAddress ?? ""}`;
+}
+
+/** One IPv6 client has a network of addresses. */
+function networkOf(address: string): string {
+  if (!isIPv6(address) || address.toLowerCase().startsWith("::ffff:")) return address;
+  const [head = "", tail] = address.split("%")[0]?.split("::") ?? [];
+  const left = head.split(":").filter((part) => part !== "");
+  if (tail === undefined) return left.slice(0, 4).join(":");
+  const right = tail.split(":").filter((part) => part !== "");
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
+  return [...left, ...zeros, ...right].slice(0, 4).join(":");
+}
+
+function first<T>(entries: ReadonlySet<T>): T | undefined {
+  const [entry] = entries;
+  return entry;
+}

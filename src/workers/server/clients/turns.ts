@@ -1,0 +1,74 @@
+// Requests of one HTTP/1.1 connection are handled one after the other, as Go's server does. Node hands over all that arrived
+// together, and an upgrade even while an earlier response is being written.
+// What must hold: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its connection.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { ownedBy } from "./owned.js";
+
+/** Requests that wait for earlier ones on their connection; no client of the kubelet sends requests ahead. */
+export const MAX_WAITING = 16;
+/** Longest wait of an upgrade for the responses before it, milliseconds. Nothing of its socket is read meanwhile. */
+export const UPGRADE_WAIT_MS = 10_000;
+
+interface Line {
+  current: ServerResponse | undefined;
+  readonly waiting: (() => void)[];
+}
+
+export class Turns {
+  private readonly lines = new WeakMap<Socket, Line>();
+
+  constructor(private readonly clock: Clock) {}
+
+  request(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
+    const { socket } = request;
+    this.enter(socket, () => {
+      const line = this.lineOf(socket);
+      line.current = response;
+      response.once(
+        "close",
+        ownedBy(socket, () => {
+          if (line.current === response) line.current = undefined;
+          this.next(socket, line);
+        }),
+      );
+      handle();
+    });
+  }
+
+  upgrade(socket: Socket, handle: () => void): void {
+    const line = this.lineOf(socket);
+    if (line.current === undefined) {
+      handle();
+      return;
+    }
+    const late = this.clock.after(UPGRADE_WAIT_MS, () => socket.destroy());
+    // Node no longer passes this on to the response that is being written.
+    const onDrain = ownedBy(socket, () => void line.current?.emit("drain"));
+    socket.on("drain", onDrain).once("close", () => late.cancel());
+    this.enter(socket, () => {
+      late.cancel();
+      socket.off("drain", onDrain);
+      handle();
+    });
+  }
+
+  private enter(socket: Socket, start: () => void): void {
+    const line = this.lineOf(socket);
+    if (line.current === undefined && line.waiting.length === 0) start();
+    else if (line.waiting.length < MAX_WAITING) line.waiting.push(start);
+    else socket.destroy();
+  }
+
+  private next(socket: Socket, line: Line): void {
+    if (socket.destroyed || socket.writableEnded) line.waiting.length = 0;
+    else line.waiting.shift()?.();
+  }
+
+  private lineOf(socket: Socket): Line {
+    let line = this.lines.get(socket);
+    if (line === undefined) this.lines.set(socket, (line = { current: undefined, waiting: [] }));
+    return line;
+  }
+}

@@ -1,0 +1,248 @@
+// The TLS server of the authenticated port: HTTP/1.1 and, for who asks for it, HTTP/2 (loaded with the first such client);
+// upgrades are HTTP/1.1's.
+// What must hold: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows a certificate
+// is let in whatever it is worth: that is judged per request. What goes wrong with one connection ends that connection.
+import { ServerResponse, type IncomingMessage } from "node:http";
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
+import { createServer, type Server } from "node:https";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { SecureContextOptions, TLSSocket } from "node:tls";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Upgrade } from "./answer.js";
+import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
+import { HandlerError, ownedBy, ownedByFirst } from "./clients/owned.js";
+import { Http2Connection } from "./clients/http2-connection.js";
+import { Turns } from "./clients/turns.js";
+import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
+
+/** How long a client may take to say what it wants, and how much of it may come at once (docs/adr/0039); times in milliseconds. */
+export interface ConnectionLimits extends BudgetLimits {
+  handshakeMs: number;
+  headersMs: number;
+  /** How often slow ones are looked for. */
+  checkMs: number;
+  /** From an answer that ends a connection until the connection is cut. */
+  lingerMs: number;
+  /** Exec, attach and port-forward at once: more than people and their tools open. */
+  streams: number;
+}
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  handshakeMs: 10_000,
+  headersMs: 10_000,
+  checkMs: 5000,
+  lingerMs: 1000,
+  // The API server, followers of logs, streams.
+  connections: 1024,
+  strangers: 256,
+  strangersPerAddress: 64,
+  identified: 128,
+  strangerMs: 60_000,
+  streams: 256,
+};
+/** Of HTTP/2, on one connection: Go's limit, which API servers know. */
+const MAX_STREAMS = 250;
+/** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
+const MAX_SESSION_MEMORY = 1;
+/** A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
+const IDENTIFIED_HEADER_BYTES = 512 * 1024;
+
+export type SecureHandler = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade) => void;
+
+export interface HttpsServer extends Bindable {
+  /** For connections made from now on. */
+  setContext(options: SecureContextOptions): void;
+  /** Connections end when what is under way on them has ended. */
+  retireConnections(): void;
+  /** A request of this connection was authorised. */
+  authorised(socket: Socket): void;
+}
+
+export interface HttpsServerOptions {
+  context: SecureContextOptions;
+  /** Ask clients for a certificate. */
+  requestCert: boolean;
+  handler: SecureHandler;
+  limits: ConnectionLimits;
+  clock: Clock;
+  /** The handshake is done. @returns whether the client has shown a certificate that is verified */
+  onConnection(socket: TLSSocket): boolean;
+  onTlsError(error: Error, socket: TLSSocket): void;
+  /** A handler has failed, which ended its connection. */
+  onDefect(error: HandlerError): void;
+}
+
+export function httpsServer(options: HttpsServerOptions): HttpsServer {
+  const { context, requestCert, limits, clock } = options;
+  const server = createServer({
+    ...context,
+    ...HTTP_LIMITS,
+    ...ACCEPTED_SOCKETS,
+    headersTimeout: limits.headersMs,
+    handshakeTimeout: limits.handshakeMs,
+    connectionsCheckingInterval: limits.checkMs,
+    requestCert,
+    rejectUnauthorized: false,
+    ALPNProtocols: ["h2", "http/1.1"],
+  });
+  const turns = new Turns(clock);
+  const { handler } = options;
+  server.on(
+    "request",
+    ownedByFirst(
+      (request: IncomingMessage) => request.socket,
+      (request: IncomingMessage, response: ServerResponse) =>
+        turns.request(request, response, () => handler(request, response)),
+    ),
+  );
+  server.on(
+    "upgrade",
+    ownedByFirst(
+      (request: IncomingMessage) => request.socket,
+      (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        if (socket instanceof Socket) turns.upgrade(socket, () => onUpgrade(options, request, socket, head));
+        else socket.destroy();
+      },
+    ),
+  );
+  server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
+
+  const budget = new ConnectionBudget(limits, clock);
+  const accept = ownedByFirst((socket: Socket) => socket, takeListener(server, "connection"));
+  server.on("connection", (socket: Socket) => {
+    if (budget.admit(socket)) accept(socket);
+  });
+
+  const sides = {
+    stranger: new Http2Side(options, HTTP_LIMITS.maxHeaderSize),
+    identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES),
+  };
+  const http1 = takeListener(server, "secureConnection");
+  server.on(
+    "secureConnection",
+    ownedByFirst(
+      (socket: TLSSocket) => socket,
+      (socket: TLSSocket) => {
+        // A client that breaks off is seen by its close.
+        socket.on("error", (error) => {
+          if (error instanceof HandlerError) options.onDefect(error);
+        });
+        const identified = options.onConnection(socket);
+        if (identified) budget.identify(socket);
+        if (socket.alpnProtocol === "h2") {
+          sides[identified ? "identified" : "stranger"].accept(socket);
+          return;
+        }
+        // Node reads it once for each connection, here.
+        Object.assign(server, { maxHeaderSize: identified ? IDENTIFIED_HEADER_BYTES : HTTP_LIMITS.maxHeaderSize });
+        http1(socket);
+      },
+    ),
+  );
+  return {
+    server,
+    setContext: (options) => server.setSecureContext(options),
+    authorised: (socket) => budget.authorise(socket),
+    retireConnections: () => {
+      server.closeIdleConnections();
+      sides.stranger.retire();
+      sides.identified.retire();
+    },
+    endConnections: () => budget.endAll(),
+  };
+}
+
+/** Takes Node's own listener out, to be called when our own has looked at the connection. */
+function takeListener(server: Server, event: "connection" | "secureConnection"): (socket: Socket) => void {
+  const [listener] = server.listeners(event) as ((socket: Socket) => void)[];
+  if (listener === undefined) throw new Error(`Node's server does not listen to ${event}`);
+  server.removeAllListeners(event);
+  return listener.bind(server);
+}
+
+/** The request of an upgrade comes with a bare socket: an answer that is no upgrade needs a response on it. */
+function onUpgrade(
+  { handler, limits, clock }: HttpsServerOptions,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): void {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => {
+    response.detachSocket(socket);
+    socket.end();
+    // What the client still sends is dropped: unread, it would hide the client's end, and reset what it has not read yet.
+    socket.resume();
+    const late = clock.after(limits.lingerMs, () => socket.destroy());
+    socket.once("close", () => late.cancel());
+  });
+  handler(request, response, {
+    socket,
+    head,
+    take: () => response.detachSocket(socket),
+  });
+}
+
+class Http2Side {
+  private server: Promise<Http2Server> | undefined;
+  private readonly sessions = new Set<Http2Connection>();
+
+  constructor(
+    private readonly options: Pick<HttpsServerOptions, "handler" | "limits" | "clock" | "onDefect">,
+    private readonly maxHeaderListSize: number,
+  ) {}
+
+  accept(socket: TLSSocket): void {
+    this.server ??= this.load();
+    this.server.then(
+      ownedBy(socket, (server: Http2Server) => void server.emit("connection", socket)),
+      () => socket.destroy(),
+    );
+  }
+
+  retire(): void {
+    for (const session of this.sessions) session.close();
+  }
+
+  private async load(): Promise<Http2Server> {
+    const { createServer: createHttp2Server } = await import("node:http2");
+    const { handler, clock, limits, onDefect } = this.options;
+    const { maxHeaderListSize } = this;
+    const server = createHttp2Server({
+      maxSessionMemory: MAX_SESSION_MEMORY,
+      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize, enablePush: false },
+    });
+    server.on(
+      "session",
+      ownedByFirst(
+        (session: ServerHttp2Session) => session,
+        (session: ServerHttp2Session) => {
+          session.on("error", (error) => {
+            if (error instanceof HandlerError) onDefect(error);
+          });
+          const connection = new Http2Connection(session, clock, limits.lingerMs);
+          this.sessions.add(connection);
+          session.once("close", () => this.sessions.delete(connection));
+        },
+      ),
+    );
+    server.on(
+      "request",
+      ownedByFirst(
+        (request: Http2ServerRequest) => request.stream,
+        (request: Http2ServerRequest, response: Http2ServerResponse) => {
+          request.stream.on("error", (error) => {
+            if (error instanceof HandlerError) onDefect(error);
+          });
+          response.once("finish", () => {
+            if (!request.complete) request.stream.close();
+          });
+          handler(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+        },
+      ),
+    );
+    return server;
+  }
+}

@@ -1,0 +1,126 @@
+// What a client without credentials can cost the server thread, over real TLS on loopback.
+import { equal, match } from "node:assert/strict";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { connect as connectTcp, type Socket } from "node:net";
+import { after, afterEach, before, test } from "node:test";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import type { Pair } from "../../support/test-ca.js";
+import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+
+let certificates: Certificates;
+let admin: Pair;
+before(async () => {
+  certificates = await Certificates.create();
+  admin = await certificates.ca.issue("admin", { subject: "/CN=admin" });
+  certificatesOnly.authentication = {
+    anonymous: false,
+    clientCAFile: certificates.ca.pair.certFile,
+    webhook: false,
+    cacheTTLMs: 120_000,
+  };
+});
+after(() => certificates.remove());
+
+let house: SecureHouse;
+const clients = new Set<Socket>();
+const open = async (options: HouseOptions = {}): Promise<SecureHouse> =>
+  (house = await new SecureHouse(certificates).open(options));
+afterEach(() => {
+  for (const client of clients) client.destroy();
+  clients.clear();
+  return house.close();
+});
+
+const certificatesOnly: HouseOptions["init"] & object = {};
+
+async function client(options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const ca = certificates.ca.pair.cert;
+  const socket = connect({ host: "127.0.0.1", port: house.port, ca, ...options });
+  clients.add(socket);
+  socket.on("error", () => undefined);
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+async function textOf(socket: Socket): Promise<string> {
+  let text = "";
+  for await (const part of socket.setEncoding("latin1")) text += String(part);
+  return text;
+}
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length;
+
+const UPGRADE = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+const PLAIN = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+test("an upgrade is answered after the requests before it on the same connection", async () => {
+  await open();
+  const socket = await client();
+  socket.write(PLAIN + PLAIN + UPGRADE);
+  const text = await textOf(socket);
+  equal(text.split("HTTP/1.1 200 OK").length - 1, 3, text);
+});
+
+test("requests sent together are answered one after the other; too many end their connection only", async () => {
+  await open();
+  const [few, many] = [await client(), await client()];
+  few.write(PLAIN.repeat(8) + UPGRADE);
+  many.write(PLAIN.repeat(5000) + UPGRADE.repeat(100));
+  equal((await textOf(few)).split("HTTP/1.1 200 OK").length - 1, 9);
+  await textOf(many).catch(() => "");
+  equal((await house.ask("/healthz")).status, 200);
+});
+
+test("a refused upgrade is gone after a short time, whatever its client does", async () => {
+  await open({ init: certificatesOnly, limits: { lingerMs: 20 } });
+  const before = sockets();
+  const socket = await client({ allowHalfOpen: true } as ConnectionOptions);
+  socket.write(`${UPGRADE}x`);
+  let text = "";
+  socket.setEncoding("latin1").on("data", (part: string) => (text += part));
+  await once(socket, "end");
+  match(text, /^HTTP\/1.1 401 /);
+  while (sockets() > before + 1) await tick();
+});
+
+test("the kernel asks clients that say nothing whether they are still there", async () => {
+  await open();
+  await client();
+  const port = house.port.toString(16).toUpperCase().padStart(4, "0");
+  const timer = async (): Promise<string> =>
+    (await readFile("/proc/net/tcp", "utf8"))
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local = "", , state]) => local.endsWith(`:${port}`) && state === "01")
+      .map(([, , , , , timer = ""]) => timer.slice(0, 2))
+      .join();
+  // While bytes are under way the kernel shows that timer instead.
+  while (["", "01"].includes(await timer())) await tick();
+  equal(await timer(), "02");
+});
+
+test("a head is small until a certificate is shown", async () => {
+  await open({ init: certificatesOnly });
+  const headers = { "x-long": "x".repeat(500_000) };
+  equal((await house.ask("/healthz", { headers, cert: admin.cert, key: admin.key })).status, 200);
+  const socket = await client();
+  socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(80_000)}`);
+  // The answer may be lost with the connection, as the client still writes.
+  match(await textOf(socket).catch(() => ""), /^(HTTP\/1.1 431 |$)/);
+});
+
+test("a certificate's holder is served while strangers hold every connection", async () => {
+  await open({
+    init: certificatesOnly,
+    limits: { connections: 16, strangers: 8, strangersPerAddress: 8, identified: 8 },
+  });
+  const crowd = Array.from({ length: 64 }, () => connectTcp(house.port, "127.0.0.1"));
+  for (const socket of crowd) clients.add(socket.on("error", () => undefined));
+  await Promise.all(crowd.map((socket) => once(socket, "connect")));
+  equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+});
