@@ -18,6 +18,7 @@ import { benchQueue } from "./queue.js";
 import { benchProbes } from "./sections/probes.js";
 import { benchScale } from "./sections/scale.js";
 import { benchShape } from "./sections/shape.js";
+import { benchSoakUnderAttack } from "./sections/soak-attacks.js";
 import { benchSoak, soakMinutes, soakReports } from "./sections/soak.js";
 import { benchScrape } from "./sections/scrape.js";
 import { benchStreams } from "./sections/streams.js";
@@ -243,7 +244,8 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
     }
   }
   if (wanted.includes("soak")) {
-    const soak = await benchSoak(soakMinutes());
+    const underAttack = process.env["NODELET_BENCH_SOAK_ATTACKS"] === "1";
+    const soak = await (underAttack ? benchSoakUnderAttack(soakMinutes()) : benchSoak(soakMinutes()));
     raw["soak"] = soak;
     for (const report of soakReports(soak)) show(report);
   }

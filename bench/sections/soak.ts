@@ -118,44 +118,53 @@ export async function benchSoak(minutes: number): Promise<SoakResult> {
       const until = performance.now() + ROUND_MS;
       await Promise.all([step(until), ...activities.rounds.map((one) => one.goOn(until))]);
       await settle(churn, () => node.kubelet.pods());
-      await sleep(REST_MS);
-      const { rssMiB: foundMiB } = await node.usage();
-      const memory = Object.fromEntries(await inspected.memory(COLLECTS));
-      // V8 gives pages back on threads of its own.
-      await sleep(REST_MS);
-      const usage = await node.usage();
       elapsed = (performance.now() - startedAt) / 60_000;
       if (elapsed >= fromOf(minutes) && !saved) {
         await saveSnapshots(inspected);
         saved = true;
       }
-      const sample = { minutes: Math.round(elapsed * 100) / 100, ...usage, foundMiB, memory };
-      samples.push(sample);
-      const heaps = Object.entries(memory).map(([name, { heapMiB }]) => `${name} ${round(heapMiB)}`);
-      console.log(
-        `minute ${sample.minutes}: RSS ${usage.rssMiB} (${foundMiB} with garbage), heaps ${heaps.join(", ")}`,
-      );
+      samples.push(await takeSample(elapsed, inspected, node.usage));
     }
     await saveSnapshots(inspected);
     for (const name of churn.names) await churn.remove(name);
     await settle(churn, () => node.kubelet.pods());
     cri.close();
-    const told = activities.rounds.map(({ name, done, failed, failure }) => ({
-      ...{ name, done, failed },
-      ...(failure !== undefined && { failure }),
-    }));
-    return { seed, steps, activities: told, samples, ...verdict(samples, minutes) };
+    return { seed, steps, activities: activities.told(), samples, ...verdict(samples, minutes) };
   } finally {
     await node.stop();
   }
 }
 
+/** What there is now, printed too. */
+export async function takeSample(
+  elapsed: number,
+  inspected: InspectedProcess,
+  usage: () => Promise<Usage>,
+): Promise<SoakSample> {
+  await sleep(REST_MS);
+  const { rssMiB: foundMiB } = await usage();
+  const memory = Object.fromEntries(await inspected.memory(COLLECTS));
+  // V8 gives pages back on threads of its own.
+  await sleep(REST_MS);
+  const sample = { minutes: Math.round(elapsed * 100) / 100, ...(await usage()), foundMiB, memory };
+  const heaps = Object.entries(memory).map(([name, { heapMiB }]) => `${name} ${round(heapMiB)}`);
+  console.log(`minute ${sample.minutes}: RSS ${sample.rssMiB} (${foundMiB} with garbage), heaps ${heaps.join(", ")}`);
+  return sample;
+}
+
 /** Together, as they are begun and ended together. */
-class Activities implements AsyncDisposable {
+export class Activities implements AsyncDisposable {
   readonly rounds: Rounds[];
 
   constructor(private readonly all: readonly Activity[]) {
     this.rounds = all.map((activity) => new Rounds(activity));
+  }
+
+  told(): SoakResult["activities"] {
+    return this.rounds.map(({ name, done, failed, failure }) => ({
+      ...{ name, done, failed },
+      ...(failure !== undefined && { failure }),
+    }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -167,7 +176,10 @@ function fromOf(minutes: number): number {
   return Math.min(FROM_MINUTES, minutes / 2);
 }
 
-function verdict(samples: readonly SoakSample[], minutes: number): Pick<SoakResult, "from" | "perTenMinutes" | "flat"> {
+export function verdict(
+  samples: readonly SoakSample[],
+  minutes: number,
+): Pick<SoakResult, "from" | "perTenMinutes" | "flat"> {
   const from = fromOf(minutes);
   const perTenMinutes: Record<string, number> = {};
   let flat = true;

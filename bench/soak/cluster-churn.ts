@@ -27,7 +27,10 @@ abstract class PodsOfCluster implements Activity {
   readonly pauseMs: number = 1000;
   protected serial = 0;
 
-  constructor(protected readonly api: ApiKit) {}
+  constructor(
+    protected readonly api: ApiKit,
+    private readonly nodeName: string = NODE_NAME,
+  ) {}
 
   abstract round(): Promise<void>;
 
@@ -40,7 +43,7 @@ abstract class PodsOfCluster implements Activity {
     return this.api.create("pods", {
       metadata: { name, namespace: NAMESPACE },
       spec: {
-        nodeName: NODE_NAME,
+        nodeName: this.nodeName,
         automountServiceAccountToken: false,
         terminationGracePeriodSeconds: 2,
         containers: [{ ...app, ...container }],

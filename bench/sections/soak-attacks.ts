@@ -1,0 +1,56 @@
+// The soak with the attacks of test/hostile going on in turn: the agent is attacked for the whole time, beside pods of a
+// cluster that come, change and go. The node is that of the attacks, so its operator and its normal pod are there too.
+import { mkdir } from "node:fs/promises";
+import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { HostileBench } from "../../test/hostile/bench.js";
+import { TENANT_FILES } from "../../test/hostile/attacks/tenant-files.js";
+import { TENANT_LOAD } from "../../test/hostile/attacks/tenant-load.js";
+import { TENANT_SPECS } from "../../test/hostile/attacks/tenant-specs.js";
+import { NODE_NAME } from "../../test/support/cluster-node.js";
+import { InspectedProcess } from "../lib/inspected-process.js";
+import { usageOf } from "../lib/process-usage.js";
+import { ConfigChanges, Jobs, Resizes } from "../soak/cluster-churn.js";
+import { Activities, takeSample, verdict, type SoakResult, type SoakSample } from "./soak.js";
+
+const ATTACKS = [...TENANT_FILES, ...TENANT_SPECS, ...TENANT_LOAD];
+const BASE = "/run/nodelet-soak-attacks";
+
+export async function benchSoakUnderAttack(minutes: number): Promise<SoakResult> {
+  await mkdir(BASE, { recursive: true });
+  process.env["NODELET_TEST_DIR"] = BASE;
+  process.env["NODELET_TEST_IMAGE"] = BUSYBOX_IMAGE;
+  process.env["NODELET_TEST_IMAGES"] = await buildImages(`${BASE}/images`);
+  const bench = await HostileBench.start();
+  try {
+    const { api, node } = bench;
+    await using activities = new Activities([
+      new Resizes(api, NODE_NAME),
+      new ConfigChanges(api, NODE_NAME),
+      new Jobs(api, NODE_NAME),
+    ]);
+    const pid = node.kubelet.pid ?? 0;
+    using inspected = await InspectedProcess.open(pid);
+    const samples: SoakSample[] = [];
+    const told = new Map(ATTACKS.map(({ name }) => [name, { name, done: 0, failed: 0, failure: "" }]));
+    const startedAt = performance.now();
+    for (let turn = 0, elapsed = 0; elapsed < minutes; turn++) {
+      const attack = ATTACKS[turn % ATTACKS.length];
+      if (attack === undefined) throw new Error("there are no attacks");
+      const until = performance.now() + attack.seconds * 1000;
+      const [row] = await Promise.all([bench.run(attack), ...activities.rounds.map((one) => one.goOn(until))]);
+      const rounds = told.get(attack.name);
+      if (rounds !== undefined) {
+        rounds.done += row.broken.length === 0 ? 1 : 0;
+        rounds.failed += row.broken.length === 0 ? 0 : 1;
+        rounds.failure = row.broken[0] ?? rounds.failure;
+      }
+      if (node.kubelet.pid !== pid) throw new Error(`the kubelet ended under the attack "${attack.name}"`);
+      elapsed = (performance.now() - startedAt) / 60_000;
+      samples.push(await takeSample(elapsed, inspected, () => usageOf(pid)));
+    }
+    const all = [...activities.told(), ...told.values()];
+    return { seed: 0, steps: 0, activities: all, samples, ...verdict(samples, minutes) };
+  } finally {
+    await bench.stop();
+  }
+}
