@@ -1,13 +1,14 @@
 // What pods have on disk, for whoever asks: the eviction thread and the stats pages. Figures are kept with their time; a walk is
 // made only when somebody asks for newer ones.
-// What must hold: one walk at a time, however many ask; a pod that is gone is walked no further, and its figures go with it; nobody
-// waits longer than he said, and the walk goes on for the next who asks.
+// What must hold: one job at a time, however many ask; pods take turns by jobs, so that a pod with a million files delays the
+// others by one job each; a pod that is gone is walked no further, and its figures go with it; no caller waits longer than it
+// said, and the walk goes on for the next one.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { measurePod, WorkBudget, type WalkDeps } from "./measure-pod.js";
+import { PodWalk, WorkBudget, type WalkDeps } from "./measure-pod.js";
 
 /** How long an asker waits for walks, unless he says otherwise. */
 const PATIENCE_MS = 2000;
@@ -28,11 +29,13 @@ interface Kept {
 interface Waiting {
   done: Promise<void>;
   finish: () => void;
+  /** Once it is begun. */
+  walk?: PodWalk;
 }
 
 export class DiskUsage {
   private readonly kept = new Map<string, Kept>();
-  /** Pods to be walked, in the order in which they were asked for. */
+  /** Pods to be walked: the first one has the next job. */
   private readonly queue = new Map<string, Waiting>();
   private walking: { uid: string; abort: AbortController } | undefined;
   private running: Promise<void> | undefined;
@@ -99,11 +102,13 @@ export class DiskUsage {
 
   private async walkAll(): Promise<void> {
     for (let next = this.next(); next !== undefined; next = this.next()) {
-      const [uid, { finish }] = next;
-      await this.walk(uid);
-      finish();
-      // Asked for once more while it was measured: what was found just now is new enough.
-      if (this.queue.get(uid)?.finish === finish) this.queue.delete(uid);
+      const [uid, waiting] = next;
+      const over = await this.step(uid, waiting);
+      // Gone meanwhile, and perhaps asked for anew.
+      if (this.queue.get(uid) !== waiting) continue;
+      this.queue.delete(uid);
+      if (over) waiting.finish();
+      else this.queue.set(uid, waiting);
     }
     this.running = undefined;
   }
@@ -113,17 +118,21 @@ export class DiskUsage {
     return first;
   }
 
-  private async walk(uid: string): Promise<void> {
+  /** One job of the pod's walk; returns whether it was the last one. */
+  private async step(uid: string, waiting: Waiting): Promise<boolean> {
     const { deps } = this;
     const pod = deps.pod(uid);
-    if (pod === undefined) return;
+    if (pod === undefined) return true;
     const abort = new AbortController();
     this.walking = { uid, abort };
     try {
-      const usage = await measurePod(pod, deps, this.budget, abort.signal);
-      if (!abort.signal.aborted) this.kept.set(uid, { usage, measuredAt: deps.clock.monotonic() });
+      waiting.walk ??= new PodWalk(pod, deps);
+      await waiting.walk.step(this.budget, abort.signal);
+      if (abort.signal.aborted) return true;
+      if (!waiting.walk.done) return false;
+      this.kept.set(uid, { usage: waiting.walk.usage(), measuredAt: deps.clock.monotonic() });
     } catch (error) {
-      if (abort.signal.aborted) return;
+      if (abort.signal.aborted) return true;
       const { name, namespace } = pod.metadata;
       deps.log.warn(
         { err: error, uid },
@@ -132,5 +141,6 @@ export class DiskUsage {
     } finally {
       this.walking = undefined;
     }
+    return true;
   }
 }

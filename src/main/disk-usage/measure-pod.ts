@@ -1,18 +1,19 @@
 // One pod's walk, in jobs of the tasks pool with rests between them: bounded jobs, so that manifests do not wait, and a part of a
-// core at most, whatever a pod has written.
+// core at most, whatever a pod has written. Where a job ended is handed to the next one as bytes that main does not look into.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../shared/contracts/tasks.js";
-import { podTrees, type DiskPlaces } from "./pod-trees.js";
+import { podTrees, type DiskPlaces, type PodTree } from "./pod-trees.js";
 
-/** Some ten milliseconds of a pool thread. */
+/** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
 const FILES_PER_JOB = 5000;
+const MS_PER_JOB = 100;
 
 export interface WalkDeps {
   places: DiskPlaces;
   /** Runs in a pool thread. */
-  walk: (job: DirectoryUsageJob, signal: AbortSignal) => Promise<DirectoryUsageResult>;
+  walk: (job: DirectoryUsageJob, uid: string, signal: AbortSignal) => Promise<DirectoryUsageResult>;
   clock: Pick<Clock, "now" | "sleep">;
 }
 
@@ -40,47 +41,66 @@ export class WorkBudget {
   }
 }
 
-/** Rejects with the signal's reason, or when a job fails. */
-export async function measurePod(
-  pod: Pod,
-  { places, walk, clock }: WalkDeps,
-  budget: WorkBudget,
-  signal: AbortSignal,
-): Promise<PodDiskUsage> {
-  const sums = podTrees(pod, places).map((tree) => ({
-    tree,
-    bytes: 0,
-    inodes: 0,
-    pending: undefined as string[] | undefined,
-  }));
-  let open = sums;
-  while (open.length > 0) {
+interface Sum {
+  readonly tree: PodTree;
+  bytes: number;
+  inodes: number;
+  place: Uint8Array | undefined;
+  done: boolean;
+}
+
+/** Repeat `step` until the walk is done; other pods' steps may come between. */
+export class PodWalk {
+  private readonly sums: readonly Sum[];
+
+  constructor(
+    private readonly pod: Pod,
+    private readonly deps: WalkDeps,
+  ) {
+    const begin = { bytes: 0, inodes: 0, place: undefined, done: false };
+    this.sums = podTrees(pod, deps.places).map((tree) => ({ tree, ...begin }));
+  }
+
+  get done(): boolean {
+    return this.sums.every(({ done }) => done);
+  }
+
+  /** One job, after the rest that is due. Rejects with the signal's reason, or when the job fails. */
+  async step(budget: WorkBudget, signal: AbortSignal): Promise<void> {
     await budget.rest(signal);
-    const trees = open.map(({ tree: { path, itself }, pending }) => ({
+    const open = this.sums.filter(({ done }) => !done);
+    const trees = open.map(({ tree: { path, itself }, place }) => ({
       ...{ root: path, itself },
-      ...(pending !== undefined && { pending }),
+      ...(place !== undefined && { place }),
     }));
-    const result = await walk({ trees, maxFiles: FILES_PER_JOB }, signal);
+    const job = { trees, maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };
+    const result = await this.deps.walk(job, this.pod.metadata.uid, signal);
     budget.spend(result.workMs);
     for (const [index, part] of result.trees.entries()) {
       const sum = open[index];
       if (sum === undefined) continue;
       sum.bytes += part.bytes;
       sum.inodes += part.inodes;
-      sum.pending = part.pending;
+      sum.place = part.place;
+      sum.done = part.done;
     }
-    open = open.filter(({ pending }) => pending === undefined || pending.length > 0);
   }
-  const of = (kind: string) =>
-    sums
+
+  /** What was found. */
+  usage(): PodDiskUsage {
+    const [{ bytes, inodes } = { bytes: 0, inodes: 0 }] = this.of("other");
+    return {
+      uid: this.pod.metadata.uid,
+      at: this.deps.clock.now(),
+      volumes: this.of("volume"),
+      logs: this.of("log").map(({ name, ...taken }) => ({ container: name, ...taken })),
+      other: { bytes, inodes },
+    };
+  }
+
+  private of(kind: PodTree["kind"]): { name: string; bytes: number; inodes: number }[] {
+    return this.sums
       .filter(({ tree }) => tree.kind === kind)
       .map(({ tree: { name }, bytes, inodes }) => ({ name, bytes: Math.round(bytes), inodes: Math.round(inodes) }));
-  const [{ bytes, inodes } = { bytes: 0, inodes: 0 }] = of("other");
-  return {
-    uid: pod.metadata.uid,
-    at: clock.now(),
-    volumes: of("volume"),
-    logs: of("log").map(({ name, ...taken }) => ({ container: name, ...taken })),
-    other: { bytes, inodes },
-  };
+  }
 }

@@ -2,9 +2,9 @@
 import type { OwnershipDeps } from "../volumes/fs-group/set-ownership.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 
-/** Half a second's work; a file system that hangs must not keep a pool thread. */
-const OWNERSHIP_JOB_MS = 120_000;
+/** Half a second of work at most; a file system that hangs must not keep a pool thread. */
+const OWNERSHIP_JOB_MS = 30_000;
 
 export function changeOwnershipIn(tasks: TasksPool): OwnershipDeps["changeOwnership"] {
-  return (job, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, signal });
+  return (job, turnOf, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, turnOf, signal });
 }

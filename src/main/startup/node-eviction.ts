@@ -36,8 +36,8 @@ export interface NodeEviction {
   stop(): Promise<void>;
 }
 
-/** A file system that hangs must not keep a pool thread. */
-const WALK_JOB_MS = 120_000;
+/** A tenth of a second's work; a file system that hangs must not keep a pool thread. */
+const WALK_JOB_MS = 30_000;
 const IMAGE_FS_DEADLINE_MS = 5000;
 
 export function joinEviction(parts: NodeEvictionParts): NodeEviction {
@@ -46,7 +46,8 @@ export function joinEviction(parts: NodeEvictionParts): NodeEviction {
   const diskUsage = new DiskUsage({
     places: { rootDir, podLogsDir },
     pod: (uid) => sync.workers.get(uid)?.desired,
-    walk: (job: DirectoryUsageJob, signal) => tasks.run("directoryUsage", job, { deadlineMs: WALK_JOB_MS, signal }),
+    walk: (job: DirectoryUsageJob, turnOf, signal) =>
+      tasks.run("directoryUsage", job, { deadlineMs: WALK_JOB_MS, turnOf, signal }),
     clock,
     log: moduleLogger(parts.log, "disk-usage"),
   });

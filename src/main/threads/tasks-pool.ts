@@ -6,6 +6,7 @@ import { Piscina } from "piscina";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { Turns } from "./turns.js";
 
 /** The job ran longer than its caller allowed; its thread was ended. */
 export class TaskDeadlineError extends Error {
@@ -70,6 +71,8 @@ export interface RunOptions {
   /** Milliseconds from the moment a thread takes the job: a slow job before it in the queue does not count. */
   deadlineMs: number;
   signal?: AbortSignal;
+  /** A pod's UID, for walks over its files: all pods' walks have one thread together, and pods take turns by jobs. */
+  turnOf?: string;
 }
 
 export interface TasksPoolStats {
@@ -112,6 +115,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
   const maxThreads = options.maxThreads ?? 2;
   // Jobs queue here, not in piscina, which does not tell when a job leaves its queue: deadlines start with the slot.
   const slots = new Slots(maxThreads);
+  const turns = new Turns();
   const pool = new Piscina({
     filename: entry.href,
     minThreads: options.minThreads ?? 1,
@@ -128,7 +132,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
   // The first jobs of a start find their thread loaded, though none is kept.
   if (options.minThreads === 0) warmUp(pool, log);
 
-  const run = async <K extends TaskName>(
+  const runNow = async <K extends TaskName>(
     name: K,
     job: TaskFunctions[K]["job"],
     { deadlineMs, signal }: RunOptions,
@@ -165,11 +169,24 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     }
   };
 
+  const run: TasksPool["run"] = (name, job, runOptions) => {
+    const { turnOf, signal } = runOptions;
+    const now = () => runNow(name, job, runOptions);
+    return turnOf === undefined ? now() : turns.take(turnOf, now, signal);
+  };
+
   return {
     run,
-    stats: () => ({ ...counters, threads: pool.threads.length, queued: slots.waiting, stuck: threads.stuck }),
+    stats: () => ({
+      ...counters,
+      threads: pool.threads.length,
+      queued: slots.waiting + turns.waiting,
+      stuck: threads.stuck,
+    }),
     close: async () => {
-      slots.close(new TaskThreadError("queue", new Error("the tasks pool was closed")));
+      const closed = new TaskThreadError("queue", new Error("the tasks pool was closed"));
+      turns.close(closed);
+      slots.close(closed);
       await pool.destroy();
     },
   };

@@ -26,20 +26,22 @@ export interface DecodeManifestResult {
   error?: ManifestViolation[];
 }
 
-/** A part of giving a volume to its fsGroup: the job is repeated with what it left over until nothing is pending. */
+/** A part of giving a volume to its fsGroup: the job is repeated with the place where it ended until there is none. */
 export interface ChangeOwnershipJob {
   /** The volume's directory; it is left as it is itself, so that it shows whether all below it is done. */
   root: string;
   group: number;
   /** The group may not write. */
   readOnly: boolean;
-  /** Directories to go into, relative to the root, one character per byte; [""] to begin. */
-  pending: string[];
-  /** The job ends after about so many files, so that manifests don't wait for a big volume. */
+  /** Where the last job ended; absent to begin. Main does not look into it. */
+  place?: Uint8Array;
+  /** The job ends after so many files or milliseconds, so that manifests don't wait for a big volume. */
   maxFiles: number;
+  maxMs: number;
 }
 export interface ChangeOwnershipResult {
-  pending: string[];
+  /** Where the job ended; absent: all is done. Some hundred bytes, at most 256 KiB for a tree of great depth. */
+  place?: Uint8Array;
   /** Files and directories seen. */
   files: number;
   /** The kernel refused; the rest was not tried. */
@@ -51,14 +53,15 @@ export interface UsageTree {
   root: string;
   /** Does the root itself count, too? */
   itself: boolean;
-  /** Directories to go into, relative to the root, one character per byte; absent: it is not begun. */
-  pending?: string[];
+  /** Where the last job ended; absent: it is not begun. Main does not look into it. */
+  place?: Uint8Array;
 }
-/** A part of measuring: the job is repeated with the trees that it left over until nothing is pending. */
+/** A part of measuring: the job is repeated with the trees that are not done until all are. */
 export interface DirectoryUsageJob {
   trees: UsageTree[];
-  /** The job ends after about so many files; a directory is not cut in two. */
+  /** The job ends after so many files or milliseconds, wherever that is. */
   maxFiles: number;
+  maxMs: number;
 }
 export interface DirectoryUsageResult {
   /** In the order of the job. */
@@ -70,7 +73,9 @@ export interface DirectoryUsageResult {
 export interface UsagePart {
   bytes: number;
   inodes: number;
-  pending: string[];
+  done: boolean;
+  /** Where the job ended in a tree that is begun and not done. */
+  place?: Uint8Array;
 }
 
 export interface CompressLogJob {

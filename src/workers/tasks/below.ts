@@ -1,28 +1,13 @@
-// Ways into a tree in which containers may write meanwhile. INVARIANT: no link is followed, so nothing outside the tree is
-// reached: directories are opened component by component. Synchronous, as everything in a pool thread.
-import { closeSync, constants, openSync } from "node:fs";
+// Places in a tree in which containers may write meanwhile. INVARIANT: nothing is reached by a path: an open directory and one
+// name in it, of any bytes, are.
 import { errorCode } from "../../shared/fs/atomic-write.js";
 
-const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Gone, or something else by now: whoever changed it made it with the rights it has. */
-const MOVED_ON = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);
+export const MOVED_ON: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);
 
-/** A handle on the directory, to be closed; undefined: it is not there any more. `relative`: one character per byte. */
-export function openBelow(root: string, relative: string): number | undefined {
-  let here = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
-  for (const part of relative.split("/").filter((name) => name !== "")) {
-    const above = here;
-    const next = unlessMovedOn(() => openSync(inside(above, Buffer.from(part, "latin1")), DIRECTORY));
-    closeSync(above);
-    if (next === undefined) return undefined;
-    here = next;
-  }
-  return here;
-}
-
-/** The path of what an open directory holds under that name. */
-export function inside(directory: number, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), name]);
+/** The path of what an open directory holds under that name: one character per byte. */
+export function inside(directory: number, name: string): Buffer {
+  return Buffer.from(`/proc/self/fd/${directory}/${name}`, "latin1");
 }
 
 /** undefined for what has moved on meanwhile. */

@@ -1,4 +1,4 @@
-// What pods have on disk: one walk at a time, rests between jobs, figures kept with their time, and nobody waits for ever.
+// What pods have on disk: one job at a time, in turn between pods, rests between jobs, figures kept with their time, and waits that end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";
@@ -21,22 +21,22 @@ function build(names: readonly string[] = ["a", "b", "c"]) {
     atOnce: 0,
     most: 0,
     /** Jobs that a pod takes, and what each costs. */
-    parts: 1,
+    partsOf: (() => 1) as (root: string) => number,
     workMs: 1,
     script: undefined as ((job: DirectoryUsageJob, signal: AbortSignal) => Promise<DirectoryUsageResult>) | undefined,
     aborted: 0,
   };
-  const walk = async (job: DirectoryUsageJob, signal: AbortSignal): Promise<DirectoryUsageResult> => {
+  const walk = async (job: DirectoryUsageJob, _uid: string, signal: AbortSignal): Promise<DirectoryUsageResult> => {
     world.jobs.push(job);
     world.most = Math.max(world.most, ++world.atOnce);
     try {
       await Promise.resolve();
       if (world.script !== undefined) return await world.script(job, signal);
-      const left = (pending: string[] | undefined): string[] => {
-        const rest = pending?.length ?? world.parts;
-        return Array.from({ length: rest - 1 }, (_, index) => `d${index}`);
-      };
-      const trees = job.trees.map(({ pending }) => ({ bytes: 100.25, inodes: 0.75, pending: left(pending) }));
+      const trees = job.trees.map(({ root, place }) => {
+        const left = (place?.[0] ?? world.partsOf(root)) - 1;
+        const found = { bytes: 100.25, inodes: 0.75 };
+        return left === 0 ? { ...found, done: true } : { ...found, done: false, place: Uint8Array.of(left) };
+      });
       return { trees, workMs: world.workMs };
     } finally {
       if (signal.aborted) world.aborted++;
@@ -88,7 +88,7 @@ test("each pod once, one at a time, in the order asked for; what is new enough i
 
 test("a big pod takes several jobs with rests between them, and then the sum is there", async () => {
   const { usage, world, clock } = build();
-  Object.assign(world, { parts: 4, workMs: 20 });
+  Object.assign(world, { partsOf: () => 4, workMs: 20 });
   const answer = usage.of(["a"], 1000, 10_000);
   for (let job = 1; job <= 4; job++) {
     await settle();
@@ -100,8 +100,24 @@ test("a big pod takes several jobs with rests between them, and then the sum is 
   }
   const [found] = await answer;
   assert.deepEqual(found?.volumes, [{ name: "data", bytes: 401, inodes: 3 }]);
-  assert.deepEqual(world.jobs.at(-1)?.trees[0]?.pending, ["d0"]);
+  assert.deepEqual(world.jobs.at(-1)?.trees[0]?.place, Uint8Array.of(1));
   assert.equal(clock.pending, 0);
+});
+
+test("pods take turns by jobs: a pod with many files delays the others by one job each", async () => {
+  const { usage, world, kept } = build();
+  Object.assign(world, { partsOf: (root: string) => (root.includes("/a/") ? 5 : 2), workMs: 0 });
+  const found = await usage.of(["a", "b", "c"], 1000, 10_000);
+  assert.deepEqual(walked(world.jobs), ["a", "b", "c", "a", "b", "c", "a", "a", "a"]);
+  assert.deepEqual(
+    found.map(({ uid, other }) => [uid, other.bytes]),
+    [
+      ["a", 501],
+      ["b", 201],
+      ["c", 201],
+    ],
+  );
+  assert.deepEqual(kept.warnings(), []);
 });
 
 test("who does not wait gets what there is; the walk goes on for the next", async () => {

@@ -18,13 +18,13 @@ function inJobs(roots: Pick<UsageTree, "root" | "itself">[], maxFiles: number): 
   const sum = { bytes: 0, inodes: 0, jobs: 0 };
   let trees: UsageTree[] = roots;
   while (trees.length > 0) {
-    const result = directoryUsage({ trees, maxFiles });
+    const result = directoryUsage({ trees, maxFiles, maxMs: 60_000 });
     assert.ok(result.workMs >= 0);
     sum.jobs++;
-    trees = result.trees.flatMap(({ bytes, inodes, pending }, index) => {
+    trees = result.trees.flatMap(({ bytes, inodes, done, place }, index) => {
       sum.bytes += bytes;
       sum.inodes += inodes;
-      return pending.length === 0 ? [] : [{ ...trees[index]!, pending }];
+      return done ? [] : [{ ...trees[index]!, ...(place !== undefined && { place }) }];
     });
   }
   return { ...sum, bytes: Math.round(sum.bytes), inodes: Math.round(sum.inodes) };
@@ -67,14 +67,31 @@ test("files, directories, odd names and links, in one job or in many", async (t)
 test("what goes away between two jobs is not counted, and no failure", async (t) => {
   const root = join(await temporaryFolder(t), "tree");
   await mkdir(join(root, "a/b"), { recursive: true });
-  const first = directoryUsage({ trees: [{ root, itself: false }], maxFiles: 1 });
-  assert.deepEqual([first.trees[0]?.inodes, first.trees[0]?.pending], [1, ["a"]]);
+  const first = directoryUsage({ trees: [{ root, itself: false }], maxFiles: 2, maxMs: 60_000 }).trees[0];
+  assert.deepEqual([first?.inodes, first?.done], [1, false]);
   await rm(root, { recursive: true });
-  const next = directoryUsage({ trees: [{ root, itself: false, pending: ["a"] }], maxFiles: 10 });
-  assert.deepEqual(next.trees, [{ bytes: 0, inodes: 0, pending: [] }]);
+  const tree = { root, itself: false, place: first?.place ?? new Uint8Array() };
+  const next = directoryUsage({ trees: [tree], maxFiles: 10, maxMs: 60_000 });
+  assert.deepEqual(next.trees, [{ bytes: 0, inodes: 0, done: true }]);
+});
+
+test("a job ends when its time is over, and the next one goes on", async (t) => {
+  const root = join(await temporaryFolder(t), "tree");
+  await mkdir(root);
+  for (let file = 0; file < 100; file++) await writeFile(join(root, String(file)), "");
+  let trees: UsageTree[] = [{ root, itself: false }];
+  let inodes = 0;
+  let jobs = 0;
+  while (trees.length > 0) {
+    const [part] = directoryUsage({ trees, maxFiles: 1000, maxMs: 0 }).trees;
+    inodes += part?.inodes ?? 0;
+    trees = part?.place === undefined ? [] : [{ root, itself: false, place: part.place }];
+    jobs++;
+  }
+  assert.deepEqual([inodes, jobs], [100, 101], "one file of each job; the last finds the end");
 });
 
 test("a file system of its own is asked, not walked", () => {
-  const [part] = directoryUsage({ trees: [{ root: "/proc", itself: true }], maxFiles: 5 }).trees;
-  assert.deepEqual(part, { bytes: 0, inodes: 0, pending: [] });
+  const [part] = directoryUsage({ trees: [{ root: "/proc", itself: true }], maxFiles: 5, maxMs: 60_000 }).trees;
+  assert.deepEqual(part, { bytes: 0, inodes: 0, done: true });
 });

@@ -13,15 +13,16 @@ import { measured } from "../measured.js";
 /** Reports of a change that takes long (constants.tsv). */
 const FIRST_REPORT_MS = 30_000;
 const REPORT_MS = 60_000;
-/** A job of the pool: half a second or so. */
+/** A job of the pool: half a second at most. */
 const FILES_PER_JOB = 20_000;
+const MS_PER_JOB = 500;
 const ADVICE =
   "https://kubernetes.io/docs/tasks/configure-pod-container/security-context/" +
   "#configure-volume-permission-and-ownership-change-policy-for-pods";
 
 export interface OwnershipDeps {
-  /** Runs in a pool thread. */
-  changeOwnership(job: ChangeOwnershipJob, signal: AbortSignal): Promise<ChangeOwnershipResult>;
+  /** Runs in a pool thread, when it is the pod's turn. */
+  changeOwnership(job: ChangeOwnershipJob, uid: string, signal: AbortSignal): Promise<ChangeOwnershipResult>;
   events: EventRecorder;
   clock: Clock;
   metrics: VolumeMetrics;
@@ -72,15 +73,16 @@ async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, gro
     });
   });
   try {
-    let pending = [""];
-    while (pending.length > 0) {
+    let place: Uint8Array | undefined;
+    do {
       signal.throwIfAborted();
-      const job = { root: directory, group, readOnly, pending, maxFiles: FILES_PER_JOB };
-      const result = await deps.changeOwnership(job, signal);
+      const bounds = { maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };
+      const job = { root: directory, group, readOnly, ...bounds, ...(place !== undefined && { place }) };
+      const result = await deps.changeOwnership(job, pod.metadata.uid, signal);
       if (result.error !== undefined) throw new VolumeOwnershipError(result.error.path, group, result.error.message);
       files += result.files;
-      pending = result.pending;
-    }
+      place = result.place;
+    } while (place !== undefined);
   } finally {
     timer.cancel();
   }

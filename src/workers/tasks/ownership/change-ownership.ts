@@ -10,71 +10,63 @@ import {
   fchownSync,
   fstatSync,
   lchownSync,
-  opendirSync,
+  lstatSync,
   openSync,
-  type Dirent,
 } from "node:fs";
+import { systemClock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { withGroupBits } from "../../../shared/fs/group-mode.js";
-import { inside, openBelow, unlessMovedOn } from "../below.js";
+import { entryKind, type DirectoryEntry } from "../../../shared/os/directory-stream.js";
+import { inside, unlessMovedOn } from "../below.js";
+import { TreeWalk } from "../tree-walk.js";
 
 // A handle on the place itself, whatever it is; Node does not name the flag.
 const O_PATH = 0o10000000;
 const KEEP = -1;
 
 export function changeOwnership(job: ChangeOwnershipJob): ChangeOwnershipResult {
-  const pending = [...job.pending];
+  const { root, group, readOnly, place } = job;
+  const walk = new TreeWalk(root, place);
   let files = 0;
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    try {
-      files += changeDirectory(job, next, pending);
-    } catch (error) {
-      const path = `${job.root}/${Buffer.from(next, "latin1").toString()}`;
-      return { pending, files, error: { path, message: error instanceof Error ? error.message : String(error) } };
-    }
-    if (files >= job.maxFiles) break;
-  }
-  return { pending, files };
-}
-
-/** The directory (but for the root) and the files in it; its directories are put into `pending`. */
-function changeDirectory({ root, group, readOnly }: ChangeOwnershipJob, relative: string, pending: string[]): number {
-  const directory = openBelow(root, relative);
-  if (directory === undefined) return 0;
-  let files = 1;
   try {
-    if (relative !== "") {
-      const mode = withGroupBits(fstatSync(directory), readOnly);
-      // chown first: it may clear setgid.
-      fchownSync(directory, KEEP, group);
-      fchmodSync(directory, mode);
-    }
-    for (const { name, link } of entries(directory, relative, pending)) {
+    const enter = (directory: number): void => changeDirectory(directory, group, readOnly);
+    const entry = (directory: number, found: DirectoryEntry): boolean => {
       files++;
-      const place = inside(directory, name);
-      unlessMovedOn(() => (link ? lchownSync(place, KEEP, group) : changeFile(place, group, readOnly)));
-    }
-  } finally {
-    closeSync(directory);
+      return changeEntry(directory, found, group, readOnly);
+    };
+    walk.run({ enter, entry }, { most: job.maxFiles, until: systemClock.monotonic() + job.maxMs });
+  } catch (error) {
+    return { files, error: { path: walk.path, message: error instanceof Error ? error.message : String(error) } };
   }
-  return files;
+  return { files, ...(walk.place !== undefined && { place: walk.place }) };
 }
 
-/** What is no directory. */
-function* entries(
-  directory: number,
-  relative: string,
-  pending: string[],
-): Generator<{ name: Buffer; link: boolean }, void> {
-  const listing = opendirSync(`/proc/self/fd/${directory}`, { encoding: "latin1" as BufferEncoding });
-  try {
-    for (let entry: Dirent | null = listing.readSync(); entry !== null; entry = listing.readSync()) {
-      if (entry.isDirectory()) pending.push(relative === "" ? entry.name : `${relative}/${entry.name}`);
-      else yield { name: Buffer.from(entry.name, "latin1"), link: entry.isSymbolicLink() };
-    }
-  } finally {
-    listing.closeSync();
-  }
+function changeDirectory(directory: number, group: number, readOnly: boolean): void {
+  const mode = withGroupBits(fstatSync(directory), readOnly);
+  // chown first: it may clear setgid.
+  fchownSync(directory, KEEP, group);
+  fchmodSync(directory, mode);
+}
+
+/** Changes what is no directory; returns whether it is one. */
+function changeEntry(directory: number, { name, kind }: DirectoryEntry, group: number, readOnly: boolean): boolean {
+  const place = inside(directory, name);
+  return (
+    unlessMovedOn(() => {
+      const known = kind === entryKind.unknown ? kindOf(place) : kind;
+      if (known === entryKind.directory) return true;
+      if (known === entryKind.link) lchownSync(place, KEEP, group);
+      else changeFile(place, group, readOnly);
+      return false;
+    }) ?? false
+  );
+}
+
+/** For file systems that do not tell kinds with names. */
+function kindOf(place: Buffer): number {
+  const stats = lstatSync(place);
+  if (stats.isDirectory()) return entryKind.directory;
+  return stats.isSymbolicLink() ? entryKind.link : entryKind.unknown;
 }
 
 function changeFile(place: Buffer, group: number, readOnly: boolean): void {
