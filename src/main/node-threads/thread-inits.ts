@@ -130,6 +130,7 @@ function secureInit(settings: Settings, checkpointsDir: string): SecureInit {
     authentication: settings.authentication,
     authorization: settings.authorization,
     ...(settings.kubeconfig === "" ? {} : { api: nodeConfigFiles(settings) }),
+    reviews: { qps: settings.config.get("kubeAPIQPS") ?? 0, burst: settings.config.get("kubeAPIBurst") ?? 0 },
     enableDebuggingHandlers: settings.enableDebuggingHandlers,
     enableSystemLogHandler: settings.enableSystemLogHandler,
     enableSystemLogQuery: settings.enableSystemLogQuery,

@@ -104,6 +104,12 @@ export interface StatsInit {
   podAndContainerStatsFromCRI: boolean;
 }
 
+/** As an API client's: qps 0 is 5, below 0 is no limit; burst 0 is 10. */
+export interface ReviewLimits {
+  qps: number;
+  burst: number;
+}
+
 /** The authenticated port; names are KubeletConfiguration's. */
 export interface SecureInit {
   port: number;
@@ -112,6 +118,8 @@ export interface SecureInit {
   authorization: AuthorizationInit;
   /** For the reviews of tokens and access; absent: stand-alone, there are none. */
   api?: NodeConfigFiles;
+  /** Of reviews of one kind: kubeAPIQPS and kubeAPIBurst. */
+  reviews: ReviewLimits;
   enableDebuggingHandlers: boolean;
   enableSystemLogHandler: boolean;
   enableSystemLogQuery: boolean;

@@ -4,7 +4,7 @@ import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-co
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 
-/** Reviews come one per client and some minutes; a crowd of new clients is let through, not throttled (as upstream). */
+/** ReviewTurns limits the reviews of each kind before they come here. */
 const NO_LIMIT = -1;
 
 export class NoApiServerError extends Error {

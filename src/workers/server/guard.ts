@@ -11,6 +11,7 @@ import type { Authorizer } from "./auth/authorizer.js";
 import { bearerToken } from "./auth/bearer.js";
 import type { Peers } from "./auth/peers.js";
 import type { Refusals } from "./auth/refusals.js";
+import { TooManyReviewsError } from "./auth/review-turns.js";
 import { HandlerError } from "./clients/owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { replyError, replyPlain, splitUrl } from "./reply.js";
@@ -48,8 +49,10 @@ export class Guard {
           this.options.authorised(request.socket);
           this.options.lookup(request, response, upgrade);
         },
-        () => {
-          if (!response.headersSent) replyError(response, 500, "Internal Server Error");
+        (error: unknown) => {
+          if (response.headersSent) return;
+          if (error instanceof TooManyReviewsError) replyError(response, 429, error.message, { "Retry-After": "1" });
+          else replyError(response, 500, "Internal Server Error");
         },
       )
       .catch((cause: unknown) => response.destroy(new HandlerError("a request failed", { cause })));

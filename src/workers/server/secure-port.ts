@@ -51,8 +51,18 @@ export class SecurePort {
     const metrics = serverAuthMetrics(registry, clock);
     const { anonymous, webhook, cacheTTLMs } = init.authentication;
     this.guard = new Guard({
-      authenticator: { anonymous, tokens: webhook ? new Tokens({ api, cacheTTLMs, clock, metrics }) : undefined },
-      authorizer: new Authorizer({ authorization: init.authorization, nodeName, api, clock, metrics }),
+      authenticator: {
+        anonymous,
+        tokens: webhook ? new Tokens({ api, cacheTTLMs, limits: init.reviews, clock, metrics }) : undefined,
+      },
+      authorizer: new Authorizer({
+        authorization: init.authorization,
+        limits: init.reviews,
+        nodeName,
+        api,
+        clock,
+        metrics,
+      }),
       refusals: new Refusals(clock, log),
       http: httpMetrics(registry, clock, "readwrite"),
       peers: this.peers,

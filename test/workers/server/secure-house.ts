@@ -97,6 +97,7 @@ export class SecureHouse {
         port: this.port,
         authentication: { anonymous: true, clientCAFile: "", webhook: false, cacheTTLMs: 120_000 },
         authorization: { mode: "AlwaysAllow", cacheAuthorizedTTLMs: 300_000, cacheUnauthorizedTTLMs: 30_000 },
+        reviews: { qps: 50, burst: 100 },
         enableDebuggingHandlers: true,
         enableSystemLogHandler: true,
         enableSystemLogQuery: false,

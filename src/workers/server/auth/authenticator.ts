@@ -2,6 +2,7 @@
 // never taken for none at all: who shows one is refused, even where anonymous requests are served.
 import type { Tokens } from "./tokens.js";
 import type { CertificateClaim } from "./client-certificate.js";
+import { TooManyReviewsError } from "./review-turns.js";
 import { ANONYMOUS, authenticated, type User } from "./user.js";
 
 export interface Credentials {
@@ -17,7 +18,7 @@ export interface AuthenticatorOptions {
   anonymous: boolean;
 }
 
-/** Never rejects. */
+/** Rejects with TooManyReviewsError only. */
 export async function authenticate(
   { certificate, token }: Credentials,
   { tokens, anonymous }: AuthenticatorOptions,
@@ -30,6 +31,7 @@ export async function authenticate(
       if (verdict.kind === "user") return { kind: "user", user: authenticated(verdict.user) };
       reasons.push(verdict.why);
     } catch (error) {
+      if (error instanceof TooManyReviewsError) throw error;
       const why = error instanceof Error ? error.message : String(error);
       reasons.push(`bearer token: the API server could not be asked: ${why}`);
     }

@@ -2,9 +2,10 @@
 // failures are not.
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { AuthorizationInit } from "../../../shared/contracts/server.js";
+import type { AuthorizationInit, ReviewLimits } from "../../../shared/contracts/server.js";
 import type { ServerAuthMetrics } from "../../../shared/metrics/server-auth.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
+import { ReviewTurns, TooManyReviewsError } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, SUBJECT_ACCESS_REVIEWS, type SubjectAccessReview } from "./reviews.js";
 import type { User } from "./user.js";
 
@@ -24,6 +25,7 @@ export interface Access {
 
 export interface AuthorizerOptions {
   authorization: AuthorizationInit;
+  limits: ReviewLimits;
   nodeName: string;
   api: () => Promise<Pick<ApiClient, "create">>;
   clock: Clock;
@@ -32,19 +34,22 @@ export interface AuthorizerOptions {
 
 export class Authorizer {
   private readonly cache: ExpiringCache<boolean>;
+  private readonly turns: ReviewTurns;
   private readonly questions = new SharedQuestions<boolean>();
 
   constructor(private readonly options: AuthorizerOptions) {
     this.cache = new ExpiringCache(LIMIT, options.clock);
+    this.turns = new ReviewTurns(options.limits, options.clock);
   }
 
-  /** Never rejects. */
+  /** Rejects with TooManyReviewsError only. */
   async decide({ user, verb, subresources }: Access): Promise<Decision> {
     if (this.options.authorization.mode === "AlwaysAllow") return ALLOWED;
     for (const subresource of subresources) {
       try {
         if (await this.mayUse(user, verb, subresource)) return ALLOWED;
       } catch (error) {
+        if (error instanceof TooManyReviewsError) throw error;
         return { kind: "failed", subresource, error };
       }
     }
@@ -74,6 +79,7 @@ export class Authorizer {
 
   private async review(spec: SubjectAccessReview["spec"]): Promise<boolean> {
     const { api, metrics } = this.options;
+    await this.turns.take();
     const done = metrics.accessReview();
     try {
       const client = await api();

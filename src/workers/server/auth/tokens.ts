@@ -4,8 +4,10 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { ReviewLimits } from "../../../shared/contracts/server.js";
 import type { ServerAuthMetrics } from "../../../shared/metrics/server-auth.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
+import { ReviewTurns } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, TOKEN_REVIEWS, type TokenReview } from "./reviews.js";
 import type { User } from "./user.js";
 
@@ -17,6 +19,7 @@ export type TokenVerdict = { kind: "user"; user: User } | { kind: "refused"; why
 export interface TokensOptions {
   api: () => Promise<Pick<ApiClient, "create">>;
   cacheTTLMs: number;
+  limits: ReviewLimits;
   clock: Clock;
   metrics: ServerAuthMetrics;
 }
@@ -24,13 +27,15 @@ export interface TokensOptions {
 export class Tokens {
   private readonly cache: ExpiringCache<TokenVerdict>;
   private readonly questions = new SharedQuestions<TokenVerdict>();
+  private readonly turns: ReviewTurns;
   private readonly salt = randomBytes(32);
 
   constructor(private readonly options: TokensOptions) {
     this.cache = new ExpiringCache(LIMIT, options.clock);
+    this.turns = new ReviewTurns(options.limits, options.clock);
   }
 
-  /** Rejects when the API server could not be asked. */
+  /** Rejects when the API server could not be asked, with TooManyReviewsError when it was not. */
   async verify(token: string): Promise<TokenVerdict> {
     const { metrics, cacheTTLMs } = this.options;
     const key = createHmac("sha256", this.salt).update(token).digest("base64");
@@ -53,6 +58,7 @@ export class Tokens {
 
   private async review(token: string): Promise<TokenVerdict> {
     const { api, metrics } = this.options;
+    await this.turns.take();
     const done = metrics.tokenFetch();
     let status: TokenReview["status"];
     try {

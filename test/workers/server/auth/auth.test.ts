@@ -16,6 +16,8 @@ import { REFUSAL_TTL_MS, Tokens, type TokenVerdict } from "../../../../src/worke
 import { facts } from "../../../support/facts.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
+const NO_LIMITS = { qps: -1, burst: 0 };
+
 describe("attributes", () => {
   const rows = facts("http-api").filter(
     ({ path = "", server = "" }) => path.startsWith("/") && server.includes("10250"),
@@ -168,7 +170,13 @@ describe("tokens", () => {
     const clock = new SteppedClock();
     const registry = new ThreadRegistry("server");
     const { asked, api } = reviews(answers);
-    const tokens = new Tokens({ api, cacheTTLMs: 120_000, clock, metrics: serverAuthMetrics(registry, clock) });
+    const tokens = new Tokens({
+      api,
+      cacheTTLMs: 120_000,
+      limits: NO_LIMITS,
+      clock,
+      metrics: serverAuthMetrics(registry, clock),
+    });
     return { tokens, asked, clock, registry };
   }
   const alice = { authenticated: true, user: { username: "alice", uid: "7", groups: ["dev"], extra: { a: ["b"] } } };
@@ -227,6 +235,7 @@ describe("authorisation", () => {
     const { asked, api } = reviews(answers);
     const authorizer = new Authorizer({
       authorization: { mode, cacheAuthorizedTTLMs: 300_000, cacheUnauthorizedTTLMs: 30_000 },
+      limits: NO_LIMITS,
       nodeName: "n1",
       api,
       clock,

@@ -32,15 +32,19 @@ export class RateLimit {
   /** @returns milliseconds waited. Rejects with the signal's reason. */
   async take(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
-    if (this.qps < 0) return 0;
-    this.refill();
-    if (this.queue.length === 0 && this.tokens >= 1) {
-      this.tokens -= 1;
-      return 0;
-    }
+    if (this.tryTake()) return 0;
     const since = this.clock.monotonic();
     await this.inTurn(signal);
     return this.clock.monotonic() - since;
+  }
+
+  /** False: the caller would have to wait. */
+  tryTake(): boolean {
+    if (this.qps < 0) return true;
+    this.refill();
+    if (this.queue.length > 0 || this.tokens < 1) return false;
+    this.tokens -= 1;
+    return true;
   }
 
   private inTurn(signal: AbortSignal): Promise<void> {
