@@ -1,9 +1,10 @@
 // The files of one run of a container, opened as one picture: while a reader is at work, rotation may rename, compress
 // and delete them, and what is open stays readable.
 // What must hold: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
-import { open, readdir, stat, type FileHandle } from "node:fs/promises";
+import { readdir, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../fs/atomic-write.js";
+import { openUntrusted } from "../fs/untrusted-file.js";
 import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "./file-names.js";
 
@@ -128,14 +129,8 @@ async function namesOf(run: LogRun): Promise<LogFileName[]> {
 }
 
 async function openLogFile(run: LogRun, name: LogFileName): Promise<OpenLogFile> {
-  const handle = await open(join(run.directory, name.name), "r");
-  try {
-    const { ino, size } = await handle.stat({ bigint: true });
-    return { name, handle, ino, size: Number(size) };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
+  const { handle, stats } = await openUntrusted(join(run.directory, name.name));
+  return { name, handle, ino: stats.ino, size: Number(stats.size) };
 }
 
 function sameNames(a: readonly LogFileName[], b: readonly LogFileName[]): boolean {

@@ -2,8 +2,10 @@
 // plain file removed. What must hold: at every moment the lines are in a whole file; memory is one block.
 // The blocks are gzip members of their own (RFC 1952 strings them together): zlib's streams would compress in the
 // threads that the main thread's file calls wait for.
+// A pod with /var/log mounted may plant links, FIFOs and devices: only a regular file is read, and the new file is a new one.
 import {
   closeSync,
+  constants,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -17,8 +19,10 @@ import {
 import { gzipSync } from "node:zlib";
 import { COMPRESSED, UNFINISHED } from "../../shared/container-logs/file-names.js";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
+import { openUntrustedSync } from "../../shared/fs/untrusted-file.js";
 
 const BLOCK = 1024 * 1024;
+const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 export function compressLog({ path }: CompressLogJob): CompressLogResult {
   try {
@@ -32,12 +36,14 @@ export function compressLog({ path }: CompressLogJob): CompressLogResult {
 
 function compress(path: string): CompressLogResult {
   const unfinished = path + UNFINISHED;
-  const source = openSync(path, "r");
+  const { fd: source } = openUntrustedSync(path);
   try {
     const { mode, atimeMs, mtimeMs } = fstatSync(source);
     let bytes: number;
     try {
-      const target = openSync(unfinished, "w", mode & 0o777);
+      // What is left of an earlier try, or was planted there, is never written to.
+      removeQuietly(unfinished);
+      const target = openSync(unfinished, NEW, mode & 0o777);
       try {
         fchmodSync(target, mode & 0o777);
         bytes = copyCompressed(source, target);

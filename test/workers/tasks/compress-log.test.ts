@@ -1,7 +1,7 @@
 // Compression of a rotated log: whole, as old as it was, and never lost.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { chmod, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { compressLog } from "../../../src/workers/tasks/index.js";
@@ -31,10 +31,29 @@ test("a file that is gone, and a place where nothing can be written", async (t) 
   assert.deepEqual(compressLog({ path: join(folder, "none") }), { outcome: "gone" });
   const path = join(folder, "0.log.20260101-000000");
   await writeFile(path, "x");
-  // A full device where the unfinished file would be.
-  await symlink("/dev/full", `${path}.tmp`);
+  await mkdir(`${path}.tmp`);
   const result = compressLog({ path });
   assert.ok(result.outcome === "failed");
-  assert.equal(result.code, "ENOSPC");
-  assert.deepEqual(await readdir(folder), ["0.log.20260101-000000"]);
+  assert.equal(result.code, "EEXIST");
+  assert.deepEqual(await readdir(folder), ["0.log.20260101-000000", "0.log.20260101-000000.tmp"]);
+});
+
+test("a link planted where the new file is written is replaced, not followed", async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, "0.log.20260101-000000");
+  await writeFile(path, "a line");
+  await writeFile(join(folder, "victim"), "untouched");
+  await symlink(join(folder, "victim"), `${path}.tmp`);
+  assert.equal(compressLog({ path }).outcome, "compressed");
+  assert.equal(await readFile(join(folder, "victim"), "utf8"), "untouched");
+  assert.equal(gunzipSync(await readFile(`${path}.gz`)).toString(), "a line");
+});
+
+test("a link planted as a rotated log is not read", async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, "secret"), "secret");
+  const path = join(folder, "0.log.20260101-000000");
+  await symlink(join(folder, "secret"), path);
+  assert.equal(compressLog({ path }).outcome, "failed");
+  assert.deepEqual(await readdir(folder), ["0.log.20260101-000000", "secret"]);
 });
