@@ -4,6 +4,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import { droppedLines, type Logger } from "../../shared/log/logger.js";
 import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
+import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
 
@@ -20,7 +21,12 @@ const HEAP_MIB: Record<Exclude<ThreadName, "main">, number> = {
   eviction: 96,
 };
 
-const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
+const RESTART = {
+  baseMs: 100,
+  maxMs: 10_000,
+  jitter: 0.2,
+  healthyAfterMs: 60_000,
+};
 /** Without them no pod is synced: past this many restarts without a healthy run a new process is the last remedy. */
 const ESSENTIAL_RESTARTS = 10;
 
@@ -52,12 +58,20 @@ export class ThreadHouse {
       heapMiB: HEAP_MIB[name],
       readyDeadlineMs: 10_000,
       stallAfterMs: 10_000,
-      restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
+      restart: {
+        ...RESTART,
+        maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity,
+      },
       onGiveUp: (error: Error) => this.onGiveUp(error),
+      onUncaught: (origin: UncaughtOrigin) => this.metrics.uncaught.inc({ thread: name, origin }),
       log: this.log,
       clock: this.clock,
       board: this.board,
     };
+  }
+
+  uncaughtInMain(origin: UncaughtOrigin): void {
+    this.metrics.uncaught.inc({ thread: "main", origin });
   }
 
   exited(exit: ThreadExit): void {

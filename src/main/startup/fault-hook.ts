@@ -3,6 +3,7 @@
 //
 //   terminate pleg     the supervisor ends the thread, as a crash would
 //   hang server        the thread enters a busy loop
+//   throw-timer main   an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise
 //   heap pleg          the thread fills its heap up to the limit
 //   hang main          main itself enters a busy loop, from which only SIGKILL delivers
 //
@@ -11,7 +12,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { commitFault, type ThreadFault } from "../../shared/thread/faults.js";
+import { commitFault, UNCAUGHT_FAULTS, type ThreadFault } from "../../shared/thread/faults.js";
 
 /** The part of a supervised thread that is used. */
 export interface Breakable {
@@ -52,6 +53,11 @@ async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void>
   const thread = threads[name];
   if (thread === undefined) throw new Error(`${path} names no thread of ${Object.keys(threads).join(", ")}: "${name}"`);
   log.warn({ fault, thread: name }, `fault ordered: ${fault} ${name}`);
+  const uncaught = UNCAUGHT_FAULTS.find((one) => one === fault);
+  if (uncaught !== undefined) {
+    thread.commitFault(uncaught);
+    return;
+  }
   switch (fault) {
     case "terminate":
       return thread.terminate();
@@ -60,6 +66,6 @@ async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void>
       thread.commitFault(fault);
       return;
     default:
-      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap`);
+      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap, ${UNCAUGHT_FAULTS.join(", ")}`);
   }
 }

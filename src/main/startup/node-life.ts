@@ -121,6 +121,8 @@ async function withNode(
     ...(settings.enableServer && { serving: servingFiles(settings) }),
     ...(cluster && { cluster }),
   });
+  // A start that fails half way is better repeated; from here on pods and clients depend on this process.
+  logging.surviveUncaught((origin) => threads.house.uncaughtInMain(origin));
   const systemd = tellSystemd({ node, threads, clock, log, feedEveryMs });
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));

@@ -1,7 +1,7 @@
 // The run sequence of a node: joins runtime, threads, sources and the sync path, and takes them down again in order.
 // What must hold: the pods live on when the agent stops; what was started is stopped in reverse.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { RuntimeState } from "../../shared/contracts/pleg.js";
+import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
@@ -9,6 +9,7 @@ import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { goPlatform, recordBuild, recordNode } from "../../shared/metrics/node.js";
 import { podMetrics } from "../../shared/metrics/pods.js";
 import { resizeMetrics } from "../../shared/metrics/resizes.js";
+import { core } from "../../shared/thread/uncaught.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { Membership } from "../cluster/membership.js";
 import type { Settings } from "../command/settings.js";
@@ -79,10 +80,19 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const membership = deps.cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
   const providing = { clock, log, registry, cluster: membership?.late.access };
   const providers = await startCredentialProviders(settings, providing);
-  recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
+  recordBuild(registry, {
+    gitVersion: settings.kubernetesVersion,
+    platform: goPlatform(),
+  });
   // In a cluster manifests seldom change, and the certificates' library should not stay.
   const minThreads = deps.cluster === undefined ? 1 : 0;
-  const tasks = createTasksPool({ minThreads, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
+  const tasks = createTasksPool({
+    minThreads,
+    maxThreads: 2,
+    heapMiB: TASKS_HEAP_MIB,
+    log,
+    clock,
+  });
   const events = new NodeRecorder({
     nodeName: settings.nodeName,
     clock,
@@ -99,7 +109,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
         });
   const standing = admissionFacts(settings);
   const hostIPs = new HostIPs(settings.nodeIPs, clock);
-  const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
+  const timelines = new Timelines({
+    clock,
+    events: (uid) => events.store.about(uid),
+  });
   const { devices, managers } = nodeManagers(settings, {
     sync: () => sync,
     cri: () => bare.cri,
@@ -132,7 +145,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const resources = new NodeResourcesHolder(facts);
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
   const { runtime } = collection;
-  recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
+  recordNode(registry, {
+    nodeName: settings.nodeName,
+    cgroupVersion: runtime.node.cgroupVersion,
+  });
   const { pleg, server, prober, imageGc, eviction, house } = threads;
   const pressures = new NodePressures();
   const probes = createProbes({
@@ -156,10 +172,19 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     pressures: () => pressures.current,
     object: () => membership?.node(),
     shuttingDown: () => shutdown.shuttingDown,
-    ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
+    ...(membership !== undefined && {
+      freshObject: (signal) => membership.freshNode(settings.nodeName, signal),
+    }),
   });
   const care = new LateCgroupCare(settings, {
-    ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
+    ...{
+      cgroups: runtime.cgroups,
+      mounts: bare.mounts,
+      capacity: facts.capacity,
+      events,
+      clock,
+      log,
+    },
     pods: () => sync.activePods(),
   });
   const sync: NodeSync = new NodeSync({
@@ -170,7 +195,9 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     clock,
     log,
     gates: settings.restartGates,
-    ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
+    ...(settings.resourceHealthStatus && {
+      resourceHealth: (uid, container) => devices.health(uid, container),
+    }),
     backoff: settings.crashLoopBackOff,
     podsChanged: () => care.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
@@ -185,7 +212,17 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
 
   const { rootDir, podLogsDir } = settings;
   const evicting = new LateEviction({
-    ...{ rootDir, podLogsDir, sync, pressures, tasks, events, registry, clock, log },
+    ...{
+      rootDir,
+      podLogsDir,
+      sync,
+      pressures,
+      tasks,
+      events,
+      registry,
+      clock,
+      log,
+    },
     thread: eviction,
     removeDeadContainers: () => collection.removeDeadContainers(),
     removeUnusedImages: () => imageGc.removeUnusedImages(),
@@ -194,9 +231,13 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
 
   await Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]);
   await managers.start(() => sync.records.unendedPods());
+  // What fails here leaves the loop with a wrong picture of the node.
+  const onPlegRecord = core("the sync loop, at a record of pleg,", (record: PlegRecord) =>
+    sync.loop.onPlegRecord(record),
+  );
   threads.attach({
     onRecord: (record) => {
-      sync.loop.onPlegRecord(record);
+      onPlegRecord(record);
       membership?.onRecord(record);
     },
     watches: () => sync.watches(),
@@ -259,13 +300,30 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     });
   }
   const pods = (): Iterable<ObservedPod> => sync.cache.all();
-  const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
+  const logs = startLogRotation({
+    settings,
+    pods,
+    cri: runtime.cri,
+    tasks,
+    registry,
+    clock,
+    log,
+  });
   const ending = new AbortController();
   if (deps.serving !== undefined) {
     const { nodeName, nodeIPs } = settings;
     const { running } = threads;
     const { signal } = ending;
-    void provideServingCertificate({ files: deps.serving, nodeName, nodeIPs, running, tasks, clock, log, signal });
+    void provideServingCertificate({
+      files: deps.serving,
+      nodeName,
+      nodeIPs,
+      running,
+      tasks,
+      clock,
+      log,
+      signal,
+    });
   }
   const sockets = startLateSockets({
     rootDir: settings.rootDir,

@@ -16,6 +16,7 @@ import type { BoardBuffers } from "../../shared/queue/board.js";
 import { LAYOUT_VERSION } from "../../shared/queue/layout.js";
 import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
 import { portEndpoint } from "../../shared/thread/endpoint.js";
+import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { serializeError } from "../../shared/thread/errors.js";
 
 export interface GenerationOptions {
@@ -32,6 +33,7 @@ export interface GenerationOptions {
   board: BoardBuffers;
   clock: Clock;
   onReady: () => void;
+  onUncaught: (origin: UncaughtOrigin) => void;
   onExit: (exit: ThreadExit) => void;
 }
 
@@ -105,7 +107,11 @@ export class ThreadGeneration {
 
   /** Ends the thread now, whatever it does. The first cause given is the one reported. */
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
-    this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
+    this.fail({
+      cause,
+      reason,
+      ...(thrown === undefined ? {} : { error: serializeError(thrown) }),
+    });
     void this.worker.terminate();
   }
 
@@ -152,6 +158,9 @@ export class ThreadGeneration {
         this.readyTimer.cancel();
         onReady();
         return;
+      case "uncaught":
+        this.options.onUncaught(message.origin);
+        return;
       case "drained":
         this.drained = true;
         return;
@@ -168,9 +177,17 @@ export class ThreadGeneration {
   private onError(thrown: unknown): void {
     const error = serializeError(thrown);
     if (error.code === "ERR_WORKER_OUT_OF_MEMORY") {
-      this.fail({ cause: "out-of-memory", reason: `heap limit of ${this.options.heapMiB} MiB reached`, error });
+      this.fail({
+        cause: "out-of-memory",
+        reason: `heap limit of ${this.options.heapMiB} MiB reached`,
+        error,
+      });
     } else {
-      this.fail({ cause: this.ready ? "uncaught" : "start-failed", reason: `${error.name}: ${error.message}`, error });
+      this.fail({
+        cause: this.ready ? "uncaught" : "start-failed",
+        reason: `${error.name}: ${error.message}`,
+        error,
+      });
     }
   }
 
@@ -182,6 +199,11 @@ export class ThreadGeneration {
     const unsaid: Failure = this.drained
       ? { cause: "drained", reason: "drained" }
       : { cause: "exited", reason: `exited by itself with code ${code}` };
-    this.options.onExit({ thread: name, generation, code, ...(this.failure ?? unsaid) });
+    this.options.onExit({
+      thread: name,
+      generation,
+      code,
+      ...(this.failure ?? unsaid),
+    });
   }
 }

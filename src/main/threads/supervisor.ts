@@ -8,6 +8,7 @@ import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from ".
 import type { RingBuffers } from "../../shared/queue/ring.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
 import type { ThreadFault } from "../../shared/thread/faults.js";
+import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
 import { ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
@@ -39,6 +40,8 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   /** After every (re)start, with `call`, `inbox` and `outbox` of the new generation; a rejection restarts the thread. */
   onRunning: (thread: SupervisedThread<Control>) => void | Promise<void>;
   onExit?: (exit: ThreadExit) => void;
+  /** The thread outlived an error that no caller caught. */
+  onUncaught?: (origin: UncaughtOrigin) => void;
   /** The thread will not be started again. */
   onGiveUp: (reason: ThreadGaveUpError) => void;
   log: Logger;
@@ -196,13 +199,21 @@ export class SupervisedThread<Control extends object> {
         onReady: () => {
           void this.onReady(generation);
         },
+        onUncaught: (origin) => options.onUncaught?.(origin),
         onExit: (exit) => this.onExit(exit),
       });
       this.current = generation;
     } catch (thrown) {
       const error = serializeError(thrown);
       const reason = `could not be created: ${error.message}`;
-      this.onExit({ thread: name, generation: this.generationNow, cause: "start-failed", code: 1, reason, error });
+      this.onExit({
+        thread: name,
+        generation: this.generationNow,
+        cause: "start-failed",
+        code: 1,
+        reason,
+        error,
+      });
     }
   }
 

@@ -44,10 +44,16 @@ export type WorkerMessage =
   | { kind: "hello"; layoutVersion: number; name: string; generation: number }
   /** start() is done: the control object answers. */
   | { kind: "ready" }
+  /** An error that no caller caught, which the thread outlives. */
+  | { kind: "uncaught"; origin: "exception" | "rejection" }
   /** drain() is done; the thread exits by itself next. */
   | { kind: "drained" }
   /** The thread cannot go on and exits by itself next. `during` says where it failed. */
-  | { kind: "fatal"; during: "start" | "run" | "drain"; error: SerializedError };
+  | {
+      kind: "fatal";
+      during: "start" | "run" | "drain";
+      error: SerializedError;
+    };
 
 /** main → worker. */
 export type SupervisorMessage =

@@ -8,7 +8,7 @@ import { CriChannel } from "./channel.js";
 import { deadlineFor, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
-import { Limiter } from "./limiter.js";
+import { Limiter, QueueTimeoutError } from "./limiter.js";
 import type { ReplyCheck } from "./reply-checks.js";
 import { subjectOf } from "./subject.js";
 import {
@@ -54,6 +54,9 @@ const LONG_CALL_MS = 2000;
 /** How long a connection may take to come up before the calls that need it fail. */
 const CONNECT_TIMEOUT_MS = 5000;
 
+/** How long after its deadline a call is given up that gRPC has not ended. */
+const OVERDUE_MS = 5000;
+
 export class Caller {
   readonly #options: CriClientOptions;
   readonly #clock: Clock;
@@ -89,7 +92,11 @@ export class Caller {
         await slot.take(attempt);
         const reply = await this.#send(method, request, attempt, slot);
         const wrong = check?.(reply);
-        if (wrong !== undefined) throw new CriBadReplyError({ ...aboutAttempt(attempt), details: wrong });
+        if (wrong !== undefined)
+          throw new CriBadReplyError({
+            ...aboutAttempt(attempt),
+            details: wrong,
+          });
         return reply;
       } catch (error) {
         failure = attemptError(attempt, error);
@@ -124,13 +131,29 @@ export class Caller {
         new Metadata(),
         this.#grpcOptions(attempt, slot),
         (error, reply) => {
-          stopWatching();
+          settled();
           if (error !== null) reject(error);
           else if (reply === undefined) reject(new Error("the runtime sent no reply"));
           else resolve(reply);
         },
       );
+      // grpc-js settles no call that an error inside of it befell: it ends here then, at its deadline or on abort.
+      const overdue = this.#overdue(attempt, slot, () => {
+        settled();
+        call.cancel();
+        reject(new QueueTimeoutError("the gRPC client did not end the call at its deadline"));
+      });
+      const onAbort = (): void => {
+        settled();
+        reject(attempt.signal?.reason instanceof Error ? attempt.signal.reason : new Error("aborted"));
+      };
       const stopWatching = this.#watch(attempt, call);
+      attempt.signal?.addEventListener("abort", onAbort, { once: true });
+      const settled = (): void => {
+        stopWatching();
+        overdue?.cancel();
+        attempt.signal?.removeEventListener("abort", onAbort);
+      };
     });
   }
 
@@ -173,24 +196,50 @@ export class Caller {
     const own = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
     const budgetMs = options?.deadlineMs ?? own;
     if (budgetMs !== undefined && !(budgetMs >= 0)) {
-      const about = { verb, subject: subjectOf(request), endpoint: this.#options.endpoint };
-      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${budgetMs} ms can't be kept` });
+      const about = {
+        verb,
+        subject: subjectOf(request),
+        endpoint: this.#options.endpoint,
+      };
+      throw criError({
+        ...about,
+        code: "INVALID_ARGUMENT",
+        details: `a deadline of ${budgetMs} ms can't be kept`,
+      });
     }
-    return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
+    return {
+      verb,
+      request,
+      endpoint: this.#options.endpoint,
+      signal: options?.signal,
+      budgetMs,
+    };
   }
 
   /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
   #open(attempt: Attempt): Client {
     attempt.signal?.throwIfAborted();
     if (this.#channel.closed) {
-      throw criError({ ...aboutAttempt(attempt), code: "CANCELLED", details: "this CRI client has been closed" });
+      throw criError({
+        ...aboutAttempt(attempt),
+        code: "CANCELLED",
+        details: "this CRI client has been closed",
+      });
     }
     return this.#channel.acquire();
   }
 
   #grpcOptions(attempt: Attempt, slot: Slot): GrpcOptions {
     if (attempt.budgetMs === undefined) return {};
-    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock) };
+    return {
+      deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock),
+    };
+  }
+
+  /** Undefined for a call without a deadline. */
+  #overdue(attempt: Attempt, slot: Slot, onOverdue: () => void): Timer | undefined {
+    if (attempt.budgetMs === undefined) return undefined;
+    return this.#clock.after(Math.max(0, attempt.budgetMs - slot.queuedMs) + OVERDUE_MS, onOverdue);
   }
 
   /** Cancels the call on abort, or when its connection does not come up. Returns what ends the watch. */
@@ -200,7 +249,11 @@ export class Caller {
       attempt.gaveUp ??= reason;
       call.cancel();
     };
-    const onAbort = (): void => giveUp({ code: "CANCELLED", details: `given up: ${String(signal?.reason)}` });
+    const onAbort = (): void =>
+      giveUp({
+        code: "CANCELLED",
+        details: `given up: ${String(signal?.reason)}`,
+      });
     signal?.addEventListener("abort", onAbort, { once: true });
     const timer = this.#channel.disconnected
       ? this.#clock.after(CONNECT_TIMEOUT_MS, () => {
@@ -218,7 +271,12 @@ export class Caller {
   #finish(verb: CriVerb, slot: Slot, error: CriError | undefined): void {
     slot.giveBack();
     const { queuedMs, durationMs } = slot;
-    const record: CallRecord = { verb, operation: OPERATIONS[verb], durationMs, queuedMs };
+    const record: CallRecord = {
+      verb,
+      operation: OPERATIONS[verb],
+      durationMs,
+      queuedMs,
+    };
     this.#options.onCall?.(error === undefined ? record : { ...record, error });
   }
 }
@@ -239,11 +297,17 @@ class Slot {
 
   async take(attempt: Attempt): Promise<void> {
     const limiter = this.#limiter;
-    await limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
+    await limiter?.acquire({
+      timeoutMs: attempt.budgetMs,
+      signal: attempt.signal,
+    });
     this.#taken = this.#clock.monotonic();
     if (limiter === undefined) return;
     const release = (): void => limiter.release();
-    this.#held = { release, long: this.#clock.after(LONG_CALL_MS, () => this.giveBack()) };
+    this.#held = {
+      release,
+      long: this.#clock.after(LONG_CALL_MS, () => this.giveBack()),
+    };
   }
 
   /** Once counts. */

@@ -48,6 +48,8 @@ export interface ThreadMetrics {
   watchDroppedLines(read: () => ReadonlyMap<string, number>): void;
   /** Restarts of a worker thread; counted by the supervisor. `reason` is the exit's cause. */
   restarts: Counter<"thread" | "reason">;
+  /** Errors that no caller caught and that the thread outlived. */
+  uncaught: Counter<"thread" | "origin">;
   /** Event-loop delay each thread saw, seconds. */
   loopDelay: Histogram<"thread">;
   /** Messages dropped because their generation or pod UID was outdated. */
@@ -63,6 +65,11 @@ export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
       "Event-loop delay of a thread",
       ["thread"],
       [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    ),
+    uncaught: registry.counter(
+      "nodelet_uncaught_errors_total",
+      "Errors that no caller caught and that a thread outlived",
+      ["thread", "origin"],
     ),
     stale: registry.counter("nodelet_stale_messages_total", "Messages dropped as outdated", ["thread", "kind"]),
   };

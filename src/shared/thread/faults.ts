@@ -3,7 +3,18 @@
 import type { Clock } from "../clock/clock.js";
 
 /** `hang`: a busy loop without end. `heap`: a leak, beside the thread's other work, until its heap limit. */
-export type ThreadFault = "hang" | "heap";
+export type ThreadFault = "hang" | "heap" | UncaughtFault;
+
+/** An error that no caller catches: in a timer, in a callback of a library, in a promise. */
+export const UNCAUGHT_FAULTS = ["throw-timer", "throw-tick", "reject"] as const;
+export type UncaughtFault = (typeof UNCAUGHT_FAULTS)[number];
+
+export class OrderedFaultError extends Error {
+  override readonly name = "OrderedFaultError";
+  constructor(fault: ThreadFault) {
+    super(`${fault}, as ordered`);
+  }
+}
 
 /** Live objects added per tick: 2 MiB. */
 const LEAKED_ARRAYS = 256;
@@ -14,6 +25,19 @@ export function commitFault(fault: ThreadFault, clock: Clock): void {
   switch (fault) {
     case "hang":
       for (;;);
+    case "throw-timer":
+      clock.after(0, () => {
+        throw new OrderedFaultError(fault);
+      });
+      return;
+    case "throw-tick":
+      process.nextTick(() => {
+        throw new OrderedFaultError(fault);
+      });
+      return;
+    case "reject":
+      void Promise.reject(new OrderedFaultError(fault));
+      return;
     case "heap": {
       const leaked: number[][] = [];
       clock.every(1, () => {

@@ -14,6 +14,7 @@ import { serializeError } from "./errors.js";
 import { commitFault } from "./faults.js";
 import { RemoteCalls, type Remote } from "./remote-calls.js";
 import { keepStamping } from "./stamper.js";
+import { UncaughtErrors, type UncaughtOrigin } from "./uncaught.js";
 
 export interface WorkerContext<Init, Upcalls extends object> {
   readonly name: string;
@@ -55,6 +56,8 @@ export class WorkerStartError extends Error {
 export function runWorker<Control extends object, Init, Upcalls extends object>(
   name: string,
   start: (context: WorkerContext<Init, Upcalls>) => Promise<RunningWorker<Control>>,
+  /** `end`: the thread's own loop may be broken, it starts over. `survive`: for a thread whose work is its clients'. */
+  { uncaught = "end" }: { uncaught?: "end" | "survive" } = {},
 ): void {
   const port = parentPort;
   if (port === null) throw new WorkerStartError(`${name} is a worker thread's file: the kubelet starts it, not you`);
@@ -62,7 +65,12 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
     port.postMessage(message);
   };
   const data = workerData as ThreadInit<Init>;
-  post({ kind: "hello", layoutVersion: LAYOUT_VERSION, name, generation: data.generation });
+  post({
+    kind: "hello",
+    layoutVersion: LAYOUT_VERSION,
+    name,
+    generation: data.generation,
+  });
 
   const log = createLogger({ thread: name, logging: data.logging });
   let phase: "start" | "run" | "drain" = "start";
@@ -71,10 +79,20 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
     flushLogger(log);
     process.exit(1);
   };
-  process.on("uncaughtException", die);
-  process.on("unhandledRejection", die);
-
   const clock = systemClock;
+  const survived = new UncaughtErrors({
+    clock,
+    log,
+    onError: (origin) => post({ kind: "uncaught", origin }),
+    end: die,
+  });
+  const onUncaught = (error: unknown, origin: UncaughtOrigin): void => {
+    if (uncaught === "survive" && phase === "run") survived.caught(error, origin);
+    else die(error);
+  };
+  process.on("uncaughtException", (error) => onUncaught(error, "exception"));
+  process.on("unhandledRejection", (error) => onUncaught(error, "rejection"));
+
   const board = new BoardWriter(data.board, data.name, clock);
   keepStamping(board, clock);
   const upcalls = new RemoteCalls<Upcalls>("main", clock);

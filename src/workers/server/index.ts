@@ -5,4 +5,6 @@ import { runWorker } from "../../shared/thread/worker.js";
 import { startServer } from "./start.js";
 
 useOrdinaryPriority();
-runWorker<ServerControl, ServerInit, ServerUpcalls>("server", startServer);
+runWorker<ServerControl, ServerInit, ServerUpcalls>("server", startServer, {
+  uncaught: "survive",
+});

@@ -3,6 +3,7 @@ import { fstatSync } from "node:fs";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { LoggingConfig } from "../../../shared/log/logging-config.js";
 import { createLogger, moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { UncaughtErrors, type UncaughtOrigin } from "../../../shared/thread/uncaught.js";
 import { LogThread } from "../../threads/log-thread.js";
 
 export interface Logging {
@@ -10,6 +11,8 @@ export interface Logging {
   log: Logger;
   /** The value of -v now; setting it counts for every thread from its next line on. */
   verbosity: number;
+  /** From now on an uncaught error ends the process only where UncaughtErrors says so; `onError` counts. */
+  surviveUncaught(onError: (origin: UncaughtOrigin) => void): void;
   /** Waits until all lines are written, `deadlineMs` at most; false: some are not. */
   flush(deadlineMs: number): Promise<boolean>;
   /** Ends the log thread; for tests, as a process ends without it. */
@@ -27,7 +30,12 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
     onExit: (reason, delayMs) =>
       moduleLogger(log, "log-thread").warn({ reason, delayMs }, "the log thread ended; it is started again"),
   });
-  const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, house: thread });
+  const log = createLogger({
+    thread: "main",
+    logging: thread.forThread("main"),
+    clock,
+    house: thread,
+  });
   thread.start();
   const die = (error: unknown): void => {
     // A full ring would drop the very line that matters.
@@ -36,9 +44,22 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
     thread.flushNow(LAST_WORDS_MS);
     process.exit(1);
   };
-  process.on("uncaughtException", die);
+  let survived: UncaughtErrors | undefined;
+  const onException = (error: unknown): void => {
+    if (survived === undefined) die(error);
+    else survived.caught(error, "exception");
+  };
+  const onRejection = (error: unknown): void => {
+    if (survived === undefined) die(error);
+    else survived.caught(error, "rejection");
+  };
+  process.on("uncaughtException", onException);
+  process.on("unhandledRejection", onRejection);
   return {
     log,
+    surviveUncaught: (onError) => {
+      survived = new UncaughtErrors({ clock, log, onError, end: die });
+    },
     get verbosity() {
       return thread.verbosity;
     },
@@ -47,7 +68,8 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
     },
     flush: (deadlineMs) => thread.flush(deadlineMs),
     stop: async () => {
-      process.off("uncaughtException", die);
+      process.off("uncaughtException", onException);
+      process.off("unhandledRejection", onRejection);
       await thread.stop();
     },
   };

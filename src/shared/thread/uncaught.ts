@@ -1,0 +1,74 @@
+// Errors that no caller caught, of a thread that outlives them (docs/adr/0040): each is logged with its stack and counted.
+// What must hold: an error of the thread's own core, and more errors than a minute may bring, still end the thread: its
+// state can't be trusted then, and its next start takes everything up anew.
+import type { Clock } from "../clock/clock.js";
+import type { Logger } from "../log/logger.js";
+
+export type UncaughtOrigin = "exception" | "rejection";
+
+/** The part of a thread that all of its work depends on failed: going on would act on a wrong picture. */
+export class CoreError extends Error {
+  override readonly name = "CoreError";
+  readonly code = "CORE_FAILED";
+  constructor(what: string, cause: unknown) {
+    super(`${what} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** `fn`, with what it throws marked as an error of the thread's core. */
+export function core<Args extends unknown[]>(what: string, fn: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    try {
+      fn(...args);
+    } catch (error) {
+      throw new CoreError(what, error);
+    }
+  };
+}
+
+export interface UncaughtOptions {
+  clock: Pick<Clock, "monotonic">;
+  log: Pick<Logger, "error">;
+  /** For metrics. */
+  onError: (origin: UncaughtOrigin) => void;
+  /** The thread, or the process, can't go on. */
+  end: (error: unknown) => void;
+}
+
+const MINUTE_MS = 60_000;
+/** Uncaught errors in a minute that a thread outlives. */
+export const MAX_PER_MINUTE = 20;
+
+export class UncaughtErrors {
+  /** When the last ones came, oldest first, by the monotonic clock. */
+  private readonly times: number[] = [];
+  private readonly logged = new Map<string, number>();
+
+  constructor(private readonly options: UncaughtOptions) {}
+
+  caught(error: unknown, origin: UncaughtOrigin): void {
+    const { clock, onError, end } = this.options;
+    const now = clock.monotonic();
+    onError(origin);
+    while (this.times[0] !== undefined && now - this.times[0] >= MINUTE_MS) this.times.shift();
+    this.times.push(now);
+    if (error instanceof CoreError || this.times.length > MAX_PER_MINUTE) {
+      end(error);
+      return;
+    }
+    this.tell(error, origin, now);
+  }
+
+  /** The same error once a minute. */
+  private tell(error: unknown, origin: UncaughtOrigin, now: number): void {
+    const key = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    for (const [known, at] of this.logged) if (now - at >= MINUTE_MS) this.logged.delete(known);
+    if (this.logged.has(key)) return;
+    this.logged.set(key, now);
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    this.options.log.error(
+      { err: error, origin },
+      `uncaught error, the thread goes on: ${what}; this is a fault of the kubelet, please report it`,
+    );
+  }
+}

@@ -1,0 +1,66 @@
+// Which uncaught errors a thread outlives, and what is said of them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { core, CoreError, MAX_PER_MINUTE, UncaughtErrors } from "../../../src/shared/thread/uncaught.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+function build() {
+  const clock = new SteppedClock();
+  const seen = {
+    logged: [] as string[],
+    counted: [] as string[],
+    ended: [] as unknown[],
+  };
+  const errors = new UncaughtErrors({
+    clock,
+    log: {
+      error: (_fields: object, message?: string) => seen.logged.push(message ?? ""),
+    },
+    onError: (origin) => seen.counted.push(origin),
+    end: (error) => seen.ended.push(error),
+  });
+  return { clock, errors, ...seen };
+}
+
+test("an error is outlived, counted each time, and logged once a minute", () => {
+  const { clock, errors, logged, counted, ended } = build();
+  const error = new TypeError("a library's");
+  errors.caught(error, "exception");
+  errors.caught(error, "rejection");
+  assert.deepEqual(counted, ["exception", "rejection"]);
+  assert.equal(logged.length, 1);
+  assert.match(logged[0] ?? "", /TypeError: a library's/);
+  clock.step(60_000);
+  errors.caught(error, "exception");
+  assert.equal(logged.length, 2);
+  assert.deepEqual(ended, []);
+});
+
+test("more errors than a minute may bring end the thread; the same number in a longer time does not", () => {
+  const slow = build();
+  for (let count = 0; count < 5 * MAX_PER_MINUTE; count++) {
+    slow.errors.caught(new Error("slow"), "exception");
+    slow.clock.step(60_000 / MAX_PER_MINUTE);
+  }
+  assert.deepEqual(slow.ended, []);
+  const fast = build();
+  for (let count = 0; count < MAX_PER_MINUTE; count++) fast.errors.caught(new Error("fast"), "exception");
+  assert.deepEqual(fast.ended, []);
+  fast.errors.caught("the last", "rejection");
+  assert.deepEqual(fast.ended, ["the last"]);
+});
+
+test("an error of the thread's core ends it at once", () => {
+  const { errors, ended } = build();
+  const loop = core("the loop", (text: string) => {
+    throw new Error(text);
+  });
+  assert.throws(
+    () => loop("wrong picture"),
+    (error) => {
+      errors.caught(error, "exception");
+      return error instanceof CoreError && error.message === "the loop failed: wrong picture";
+    },
+  );
+  assert.equal(ended.length, 1);
+});
