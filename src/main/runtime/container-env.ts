@@ -1,7 +1,6 @@
 // The environment of one container on this node: what it may be made of is read here, each object once, all at the same time.
-import { open } from "node:fs/promises";
-import { constants } from "node:fs";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
+import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
 import type { ClusterObjects } from "../cluster/port.js";
 import { joined } from "../cluster/joined.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
@@ -156,13 +155,11 @@ async function valueInFile(
 async function readInside(volume: string, path: string): Promise<string> {
   const place = await openSubPath(volume, path.replace(/^\/+/, ""), { make: false });
   try {
-    const stats = await place.stat();
-    if (!stats.isFile() || stats.size > LONGEST_FILE) throw new Error(`no file of at most ${LONGEST_FILE} bytes`);
-    const file = await open(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { handle } = await openPlace(place, path);
     try {
-      return await file.readFile("utf8");
+      return (await readWhole(handle, path, LONGEST_FILE)).toString("utf8");
     } finally {
-      await file.close();
+      await handle.close();
     }
   } finally {
     await place.close();
