@@ -19,6 +19,7 @@ const entries = [
   "workers/eviction/index",
   "workers/node-status/index",
   "workers/tasks/index",
+  "workers/tasks/volume-helper",
   "workers/log/index",
 ];
 /** What loads files of its own at run time, natively or by name; `make install` takes these packages along. */

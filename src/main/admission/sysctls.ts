@@ -41,12 +41,8 @@ export const sysctlHandler: AdmissionHandler = ({ pod, node }) => {
  */
 export function dotted(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
-  // The API allows 253 characters; the kernel has no longer name.
-  if (separator !== "/" || name.length > 253) return name;
-  return name
-    .split("/")
-    .map((part) => part.replaceAll(".", "/"))
-    .join(".");
+  if (separator !== "/") return name;
+  return name.replace(/[./]/g, (sign) => (sign === "/" ? "." : "/"));
 }
 
 function isSafe(name: string, [major, minor]: readonly [number, number]): boolean {

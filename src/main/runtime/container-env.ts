@@ -4,7 +4,7 @@ import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
 import type { ClusterObjects } from "../cluster/port.js";
 import { joined } from "../cluster/joined.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
-import { openSubPath } from "../volumes/sub-path.js";
+import { openSubPath } from "../../shared/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "./config/config-error.js";
 import { envFileValue } from "./config/env-file.js";
 import { containerEnv, type EnvSources } from "./config/env.js";

@@ -23,6 +23,7 @@ import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../timeline/trace.js";
 import { observedIds } from "../user-namespaces/observed-ids.js";
@@ -43,6 +44,7 @@ export interface NodeRuntimeParts {
   events: EventRecorder;
   trace: PodTrace;
   tasks: TasksPool;
+  calls: VolumeCalls;
   providers: ProviderCredentials | undefined;
   /** Volumes that outlive pods; absent on a stand-alone node. */
   persistent?: PersistentVolumes;
@@ -132,6 +134,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       events,
       metrics: volumeMetrics(registry),
       changeOwnership: changeOwnershipIn(tasks),
+      calls: parts.calls,
       ...(parts.persistent !== undefined && { persistent: parts.persistent }),
       refuse: parts.refuse,
     },

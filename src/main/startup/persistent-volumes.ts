@@ -5,6 +5,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { Settings } from "../command/settings.js";
 import type { EventRecorder, ObjectEvents } from "../events/recorder.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { changeOwnershipIn } from "./change-ownership.js";
@@ -13,6 +14,7 @@ export interface PersistentParts {
   nodeName: string;
   cluster: ClusterAccess;
   tasks: TasksPool;
+  calls: VolumeCalls;
   events: EventRecorder & ObjectEvents;
   registry: ThreadRegistry;
   clock: Clock;

@@ -41,6 +41,8 @@ import { watchNode } from "./node-metrics.js";
 import type { NodeSettings } from "./node-settings.js";
 import { NodeShutdown } from "./node-shutdown.js";
 import { provideServingCertificate } from "./serving-certificate.js";
+import { startHelperProcess } from "../../shared/volume-calls/helper.js";
+import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { persistentVolumes } from "./persistent-volumes.js";
 import type { RunOnceNode } from "./run-once.js";
 
@@ -93,6 +95,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     log,
     clock,
   });
+  const calls = new VolumeCalls({ clock, log: moduleLogger(log, "volumes"), startHelper: startHelperProcess });
   const events = new NodeRecorder({
     nodeName: settings.nodeName,
     clock,
@@ -103,7 +106,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     deps.cluster === undefined || membership === undefined
       ? undefined
       : await persistentVolumes(deps.cluster.settings, {
-          ...{ tasks, events, registry, clock, log },
+          ...{ tasks, calls, events, registry, clock, log },
           nodeName: settings.nodeName,
           cluster: membership.late.access,
         });
@@ -128,6 +131,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       events,
       trace: timelines,
       tasks,
+      calls,
       providers,
       managers,
       hostIPs,
@@ -347,6 +351,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     await logs.stop();
     await collection.stop();
     await care.stop();
+    calls.close();
     await sync.stop();
     await managers.stop();
     await probes.stop();

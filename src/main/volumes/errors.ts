@@ -131,20 +131,6 @@ export function isForeignMountError(error: unknown): error is ForeignMountError 
   return error instanceof ForeignMountError;
 }
 
-/** A subPath that is not, or does not stay, inside its volume. */
-export class SubPathError extends Error {
-  override readonly name = "SubPathError";
-  constructor(
-    readonly subPath: string,
-    problem: string,
-  ) {
-    super(`subPath ${JSON.stringify(subPath)}: ${problem}`);
-  }
-}
-export function isSubPathError(error: unknown): error is SubPathError {
-  return error instanceof SubPathError;
-}
-
 /** mount, umount or rm ended badly. `output` is what it wrote to standard error. */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";

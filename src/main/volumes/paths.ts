@@ -1,5 +1,6 @@
 // Where a pod's volumes live below the root directory; the layout is upstream's, so node tools find what they expect.
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
+import { dirname } from "node:path";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import { errorCode } from "../../shared/fs/atomic-write.js";
 
@@ -48,6 +49,19 @@ export function subPathsDirectory(rootDir: string, uid: string): string {
 
 /** In the meta directory of a volume that was once complete. */
 export const READY_FILE = "ready";
+
+/**
+ * Makes the directory that a volume is mounted at. mkdir(2) by itself does not touch what is mounted there, which may not
+ * answer; with `recursive` Node would look at it.
+ */
+export async function makeMountPoint(target: string): Promise<void> {
+  await mkdir(dirname(target), { recursive: true, mode: POD_DIRECTORY_MODE });
+  try {
+    await mkdir(target, { mode: POD_DIRECTORY_MODE });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+}
 
 /** Empty for a directory that is not there, or is none. */
 export async function namesIn(directory: string): Promise<string[]> {

@@ -15,7 +15,7 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
   const objects = { ...options, ownership: options };
   return [
     emptyDirPlugin(objects),
-    hostPathPlugin(),
+    hostPathPlugin(options.calls),
     imagePlugin(),
     lazyPlugin({
       name: "kubernetes.io/downward-api",

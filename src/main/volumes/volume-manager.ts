@@ -8,6 +8,7 @@ import type { ResourceList } from "../../shared/api/meta.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { VolumeMetrics } from "../../shared/metrics/volumes.js";
 import type { ClusterAccess } from "../cluster/port.js";
 import type { EventRecorder } from "../events/recorder.js";
@@ -69,6 +70,8 @@ export interface VolumeManagerOptions {
   metrics: VolumeMetrics;
   /** Runs in a pool thread. */
   changeOwnership: OwnershipDeps["changeOwnership"];
+  /** For whatever may lie on a mount that does not answer. */
+  calls: VolumeCalls;
   /** Volumes that outlive pods, on a node with a cluster. */
   persistent?: Pick<PersistentVolumes, "plugins">;
   /** A pod of which a volume can never be here is to end as failed. */
@@ -152,7 +155,7 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   prepareSubPath(request: SubPathRequest): Promise<string> {
-    return prepareSubPath(this.options.rootDir, request);
+    return prepareSubPath(this.options, request);
   }
 
   async tearDownPod(uid: string): Promise<void> {

@@ -1,5 +1,6 @@
 // What fsGroup adds to the mode of a file: the group may read (and write), may enter directories, and hands itself on to
 // what is made in them. Nothing is ever taken away.
+import { constants } from "node:fs";
 
 const READ_WRITE = 0o660;
 const READ_ONLY = 0o440;
@@ -7,8 +8,8 @@ const DIRECTORY = 0o2110;
 const MODE_BITS = 0o7777;
 
 interface Mode {
+  /** With the type of the file, as stat(2) has it. */
   mode: number;
-  isDirectory(): boolean;
 }
 
 /** The permission bits with those of the group added. */
@@ -22,6 +23,6 @@ export function belongsToGroup(stats: Mode & { gid: number }, group: number, rea
   return stats.gid === group && (stats.mode & bits) === bits;
 }
 
-function groupBits(stats: Mode, readOnly: boolean): number {
-  return (readOnly ? READ_ONLY : READ_WRITE) | (stats.isDirectory() ? DIRECTORY : 0);
+function groupBits({ mode }: Mode, readOnly: boolean): number {
+  return (readOnly ? READ_ONLY : READ_WRITE) | ((mode & constants.S_IFMT) === constants.S_IFDIR ? DIRECTORY : 0);
 }

@@ -17,38 +17,35 @@ export interface Mount {
 
 /** Lines that do not have the documented form are left out. */
 export function parseMountinfo(text: string): Mount[] {
-  const mounts: Mount[] = [];
-  for (const line of text.split("\n")) {
-    if (!line.includes(" - ")) continue;
+  return text.split("\n").flatMap((line) => {
     const [left = "", right = ""] = line.split(" - ", 2);
     const [id, parentId, , root, mountPoint, options] = left.split(" ");
     const [fsType, source, superOptions] = right.split(" ");
-    if (root === undefined || mountPoint === undefined || fsType === undefined || fsType === "") continue;
-    mounts.push({
+    if (root === undefined || mountPoint === undefined || fsType === undefined || fsType === "") return [];
+    return {
       id: Number(id),
       parentId: Number(parentId),
-      root: unescape(root),
-      mountPoint: unescape(mountPoint),
+      root: unescapeMountField(root),
+      mountPoint: unescapeMountField(mountPoint),
       fsType,
-      source: unescape(source ?? ""),
+      source: unescapeMountField(source ?? ""),
       options: options?.split(",") ?? [],
       superOptions: superOptions?.split(",") ?? [],
-    });
-  }
-  return mounts;
+    };
+  });
 }
 
 /** The kernel hands the table out by pages, and each is a turn of the pool: a burst of pods shares its readings. */
-const readTable = sharedRead(() => readFile("/proc/self/mountinfo", "utf8"));
+export const readMountTable = sharedRead(() => readFile("/proc/self/mountinfo", "utf8"));
 
 /** Mounts of this process's namespace, in the order they were made. */
 export async function readMounts(): Promise<readonly Mount[]> {
-  return parseMountinfo(await readTable());
+  return parseMountinfo(await readMountTable());
 }
 
 /** As mountsWithin(readMounts()). */
 export async function readMountsWithin(directory: string): Promise<Mount[]> {
-  return parseMountsWithin(await readTable(), directory);
+  return parseMountsWithin(await readMountTable(), directory);
 }
 
 /** As mountsWithin(parseMountinfo()); lines that do not name the directory are not parsed. */
@@ -79,7 +76,7 @@ function escape(path: string): string {
   return path.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
-function unescape(field: string): string {
+export function unescapeMountField(field: string): string {
   if (!field.includes("\\")) return field;
   const bytes = Buffer.from(field, "utf8").toString("latin1");
   const plain = bytes.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));

@@ -1,10 +1,14 @@
 // How full a file system is.
 import { statfs } from "node:fs/promises";
+import type { FileSystemFacts } from "../volume-calls/operations.js";
 import type { FsFigures } from "./fs-figures.js";
 
 /** Rejects when there is nothing at the path. */
 export async function fsFigures(path: string, at: number): Promise<FsFigures> {
-  const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
+  return figuresOf(await statfs(path), at);
+}
+
+export function figuresOf({ bsize, blocks, bfree, bavail, files, ffree }: FileSystemFacts, at: number): FsFigures {
   return {
     at,
     capacityBytes: blocks * bsize,

@@ -1,6 +1,9 @@
 // Connections of probes: made for one run, reset at its end. A connection that is closed in the usual way stays in
 // TIME_WAIT for a minute, and a node makes hundreds of them per second.
 import { connect, isIPv6, type Socket } from "node:net";
+import { LookupError, PodLookups } from "../../shared/net/pod-lookups.js";
+
+const lookups = new PodLookups();
 
 /** No connection, in the words that readers of events know. */
 export class DialError extends Error {
@@ -18,14 +21,14 @@ export function dial(host: string, port: number, signal: AbortSignal): Promise<S
   return new Promise((resolve, reject) => {
     const address = addressOf(host, port);
     // Half open: Node must not answer the other side's end with its own, see reset.
-    const socket = connect({ host, port, allowHalfOpen: true });
+    const socket = connect({ host, port, allowHalfOpen: true, lookup: lookups.within(signal) });
     const fail = (text: string): void => {
       settle();
       socket.destroy();
       reject(new DialError(text));
     };
     const onAbort = (): void => fail(`dial tcp ${address}: i/o timeout`);
-    const onError = (error: Error): void => fail(`dial ${dialReason(error, host, address)}`);
+    const onError = (error: Error): void => fail(`dial ${dialReason(error, address)}`);
     const onConnect = (): void => {
       settle();
       // Errors after this are told by whoever uses the connection; a reset in the last moment concerns nobody.
@@ -68,8 +71,7 @@ export function systemReason(error: Error): string {
   return REASONS[codeOf(error)] ?? error.message;
 }
 
-function dialReason(error: Error, host: string, address: string): string {
-  const code = codeOf(error);
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `tcp: lookup ${host}: no such host`;
+function dialReason(error: Error, address: string): string {
+  if (error instanceof LookupError) return `tcp: ${error.message}`;
   return `tcp ${address}: connect: ${systemReason(error)}`;
 }

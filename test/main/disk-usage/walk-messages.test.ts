@@ -14,6 +14,7 @@ import { directoryUsage } from "../../../src/workers/tasks/usage/directory-usage
 import { pod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { isRoot, keptEvents, never } from "../volumes/temporary-root.js";
+import { volumeCalls } from "../../support/volume-calls.js";
 
 const DIRECTORIES = 25_000;
 const SMALL = 4096;
@@ -64,7 +65,13 @@ test("a walk for disk usage sends small messages, however wide the tree", async 
 test("a change of ownership sends small messages, however wide the tree", { skip: !isRoot && "root" }, async (t) => {
   const directory = await wideVolume(await temporaryFolder(t));
   const { seen, through } = measured(changeOwnership);
-  const deps = { changeOwnership: through, events: keptEvents(), clock: systemClock, metrics: noVolumeMetrics };
+  const deps = {
+    calls: volumeCalls(),
+    changeOwnership: through,
+    events: keptEvents(),
+    clock: systemClock,
+    metrics: noVolumeMetrics,
+  };
   const owned = pod({ securityContext: { fsGroup: 4321 } }, "a", "a");
   await setOwnership(deps, { pod: owned, directory, plugin: "kubernetes.io/empty-dir", signal: never });
   assert.equal(execFileSync("sh", ["-c", "find . ! -gid 4321 | wc -l"], { cwd: directory }).toString().trim(), "0");

@@ -26,6 +26,7 @@ import { changeOwnership } from "../../../src/workers/tasks/ownership/change-own
 import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { volumeCalls } from "../../support/volume-calls.js";
 import { isRoot, keptEvents, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";
@@ -38,6 +39,7 @@ function deps(jobs: ChangeOwnershipJob[] = []): OwnershipDeps {
       jobs.push(job);
       return Promise.resolve(changeOwnership(job));
     },
+    calls: volumeCalls(),
     events: keptEvents(),
     clock: new SteppedClock(),
     metrics: noVolumeMetrics,
@@ -146,7 +148,7 @@ test("a change that takes long is told after 30 s and then every 60 s", { skip }
   const events = keptEvents();
   const answers: ((result: ChangeOwnershipResult) => void)[] = [];
   const slow: OwnershipDeps = {
-    ...{ clock, events, metrics: noVolumeMetrics },
+    ...{ clock, events, calls: volumeCalls(), metrics: noVolumeMetrics },
     changeOwnership: () => new Promise((resolve) => answers.push(resolve)),
   };
   const changing = change(volume, slow);

@@ -7,12 +7,13 @@ import { test } from "node:test";
 import { isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { hostPathPlugin } from "../../../src/main/volumes/host-path/plugin.js";
 import type { HostPathType } from "../../../src/shared/api/volume.js";
+import { volumeCalls } from "../../support/volume-calls.js";
 import { isRoot, manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 async function setUp(path: string, type?: string): Promise<string | undefined> {
   const hostPath = { path, ...(type === undefined ? {} : { type: type as HostPathType }) };
   const volume = { name: "host", hostPath };
-  const place = await hostPathPlugin().setUp({ pod: podWith([volume]), volume, signal: never });
+  const place = await hostPathPlugin(volumeCalls()).setUp({ pod: podWith([volume]), volume, signal: never });
   return "hostPath" in place ? place.hostPath : undefined;
 }
 

@@ -13,8 +13,9 @@ import {
 } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { isSubPathError } from "../../../src/main/volumes/errors.js";
-import { openSubPath, type SubPathRequest } from "../../../src/main/volumes/sub-path.js";
+import { isSubPathError } from "../../../src/shared/volume-calls/errors.js";
+import type { SubPathRequest } from "../../../src/main/volumes/sub-path.js";
+import { openSubPath } from "../../../src/shared/volume-calls/sub-path.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";

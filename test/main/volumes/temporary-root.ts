@@ -16,6 +16,7 @@ import type { Volume } from "../../../src/shared/api/volume.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { volumeCalls } from "../../support/volume-calls.js";
 import { mountsBelow } from "../../support/mounts.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 
@@ -49,6 +50,7 @@ export function options(rootDir: string): VolumeManagerOptions {
     syncFrequencyMs: 60_000,
     clock: systemClock,
     log: createLogger({ thread: "test", level: "silent" }),
+    calls: volumeCalls(),
     events: noEvents,
     metrics: noVolumeMetrics,
     changeOwnership: (job) => Promise.resolve(changeOwnership(job)),

@@ -12,6 +12,7 @@ import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { noCsiMetrics } from "../../../src/shared/metrics/csi.js";
 import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { volumeCalls } from "../volume-calls.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
 import type { DriverSpec } from "../../../src/main/volumes/csi/driver-objects.js";
@@ -78,7 +79,7 @@ export async function csiKit(
       metrics: noVolumeMetrics,
       ownership: {
         changeOwnership: (job) => Promise.resolve(changeOwnership(job)),
-        ...{ events, clock: systemClock, metrics: noVolumeMetrics },
+        ...{ events, calls: volumeCalls(), clock: systemClock, metrics: noVolumeMetrics },
       },
       drivers,
       cluster: () => cluster,

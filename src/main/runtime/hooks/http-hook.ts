@@ -3,9 +3,11 @@ import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP } from "node:net";
 import type { Container, HTTPGetAction } from "../../../shared/api/pod.js";
+import { PodLookups } from "../../../shared/net/pod-lookups.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
 
+const lookups = new PodLookups();
 const MAX_REDIRECTS = 10;
 /** Of the body so much is read and thrown away; a longer one is cut. */
 const BODY_LIMIT = 10 * 1024;
@@ -116,6 +118,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
     const options = {
       agent: false as const,
       signal,
+      lookup: lookups.within(signal),
       // Small servers end their lines as they like; nothing of the answer is used.
       insecureHTTPParser: true,
       headers: { ...Object.fromEntries(single), Connection: "close" },

@@ -160,7 +160,13 @@ export class CsiMounts {
     await inStep(SET_UP, signal, async () => {
       await publish(context, hand, { pod, volume, capability, staged, target, signal, first });
       if (!first || driverSetsGroup || !takesFsGroup(spec, volume)) return;
-      await setOwnership(context.ownership, { pod, directory: target, plugin: csiPlugin(volume.driver), signal });
+      await setOwnership(context.ownership, {
+        pod,
+        directory: target,
+        plugin: csiPlugin(volume.driver),
+        mayHang: true,
+        signal,
+      });
     });
   }
 

@@ -1,12 +1,12 @@
 // Staging: a volume is made ready on the node once, before its first pod, and undone after its last.
 // INVARIANTS: what is staged is noted on disk before the driver is asked; a call whose outcome is unknown counts as done
 // until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
-import { mkdir, rmdir } from "node:fs/promises";
+import { rmdir } from "node:fs/promises";
 import { isPluginCallError } from "../../../shared/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/plugins/gen/csi.v1.js";
 import { measured } from "../measured.js";
 import { isMountPoint } from "../mounts.js";
-import { POD_DIRECTORY_MODE } from "../paths.js";
+import { makeMountPoint } from "../paths.js";
 import { removeEmpty, removeTree } from "../remove-tree.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, type CsiVolume } from "./csi-volume.js";
@@ -50,7 +50,7 @@ export class Staging {
     if (device.surelyStaged) return target;
     const secrets = await readSecret(this.context.joined().client, volume.stageSecret, signal);
     const before = device.staged;
-    await mkdir(target, { recursive: true, mode: POD_DIRECTORY_MODE });
+    await makeMountPoint(target);
     if (device.block === undefined) {
       const { driver: driverName, handle: volumeHandle } = volume;
       const { seLinuxMountContext } = request;

@@ -1,11 +1,13 @@
 // Gives a volume to its pod's fsGroup, as fsGroupChangePolicy says. INVARIANT: the volume's own directory is changed last,
 // so that with OnRootMismatch a walk that was cut short is done again.
-import { chmod, chown, opendir, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/fs/group-mode.js";
 import type { EventRecorder } from "../../events/recorder.js";
+import type { LocalName, RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
+import { perform } from "../../../shared/volume-calls/perform.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
 import { VolumeOwnershipError } from "../errors.js";
 import { measured } from "../measured.js";
@@ -23,6 +25,8 @@ const ADVICE =
 export interface OwnershipDeps {
   /** Runs in a pool thread, when it is the pod's turn. */
   changeOwnership(job: ChangeOwnershipJob, uid: string, signal: AbortSignal): Promise<ChangeOwnershipResult>;
+  /** For volumes that may hang. */
+  calls: VolumeCalls;
   events: EventRecorder;
   clock: Clock;
   metrics: VolumeMetrics;
@@ -37,6 +41,8 @@ export interface OwnershipRequest {
   readOnly?: boolean;
   /** Whatever fsGroupChangePolicy says: it does not count for what the agent writes itself. */
   always?: boolean;
+  /** A volume with a server, a driver or a network disk behind it. */
+  mayHang?: boolean;
   signal: AbortSignal;
 }
 
@@ -51,16 +57,16 @@ export async function setOwnership(deps: OwnershipDeps, request: OwnershipReques
 async function giveTo(deps: OwnershipDeps, request: OwnershipRequest, fsGroup: number): Promise<void> {
   const { pod, directory, readOnly = false, always = false } = request;
   const { fsGroupChangePolicy = "Always" } = pod.spec.securityContext ?? {};
-  const stats = await stat(directory);
+  const stats = await onVolume(deps, request, "stat", { path: directory });
   if (!always && fsGroupChangePolicy === "OnRootMismatch" && belongsToGroup(stats, fsGroup, readOnly)) return;
-  if (!(await isEmpty(directory))) await changeContent(deps, request, fsGroup);
-  // chown first: it may clear setgid.
-  await chown(directory, stats.uid, fsGroup);
-  await chmod(directory, withGroupBits(stats, readOnly));
+  if (!(await onVolume(deps, request, "isEmpty", { path: directory }))) await changeContent(deps, request, fsGroup);
+  const mode = withGroupBits(stats, readOnly);
+  await onVolume(deps, request, "give", { path: directory, uid: stats.uid, gid: fsGroup, mode });
 }
 
 async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, group: number): Promise<void> {
   const { pod, directory, readOnly = false, signal } = request;
+  const inHelper = request.mayHang === true && (await deps.calls.mayHang(directory));
   let files = 0;
   const report = (message: string): void =>
     deps.events.pod(pod, { type: "Warning", reason: "VolumePermissionChangeInProgress", message });
@@ -72,13 +78,18 @@ async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, gro
       report(`Setting volume ownership for ${directory}, processed ${files} files.`);
     });
   });
+  // A walk that hangs would keep its pool thread for ever.
+  const walk = (job: ChangeOwnershipJob): Promise<ChangeOwnershipResult> =>
+    inHelper
+      ? deps.calls.callHelper("changeOwnership", job, directory, signal)
+      : deps.changeOwnership(job, pod.metadata.uid, signal);
   try {
     let place: Uint8Array | undefined;
     do {
       signal.throwIfAborted();
       const bounds = { maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };
       const job = { root: directory, group, readOnly, ...bounds, ...(place !== undefined && { place }) };
-      const result = await deps.changeOwnership(job, pod.metadata.uid, signal);
+      const result = await walk(job);
       if (result.error !== undefined) throw new VolumeOwnershipError(result.error.path, group, result.error.message);
       files += result.files;
       place = result.place;
@@ -88,8 +99,12 @@ async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, gro
   }
 }
 
-async function isEmpty(directory: string): Promise<boolean> {
-  // A for-await loop closes the directory on every way out.
-  for await (const _entry of await opendir(directory)) return false;
-  return true;
+/** The agent's own volumes are on the node's disk or in memory. */
+function onVolume<Name extends LocalName>(
+  { calls }: OwnershipDeps,
+  { directory, mayHang = false, signal }: OwnershipRequest,
+  name: Name,
+  request: RequestOf<Name>,
+): Promise<ResultOf<Name>> {
+  return mayHang ? calls.call(name, request, { paths: [directory] }, signal) : perform[name](request);
 }

@@ -1,7 +1,10 @@
 // hostPath: a path of the node, checked against its declared type. The agent owns nothing there: teardown has no part.
-import { mkdir, open, stat } from "node:fs/promises";
-import type { Stats } from "node:fs";
+import { constants } from "node:fs";
 import type { HostPathType } from "../../../shared/api/volume.js";
+import { errorCode } from "../../../shared/fs/atomic-write.js";
+import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
+import type { RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
 
@@ -9,30 +12,37 @@ const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
 
 /** What a path must be, per type; the words are the ones users know from upstream's messages. */
-const CHECKS: Readonly<Record<Exclude<HostPathType, "">, { is: (stats: Stats) => boolean; noun: string }>> = {
-  DirectoryOrCreate: { is: (stats) => stats.isDirectory(), noun: "directory" },
-  Directory: { is: (stats) => stats.isDirectory(), noun: "directory" },
-  FileOrCreate: { is: (stats) => stats.isFile(), noun: "file" },
-  File: { is: (stats) => stats.isFile(), noun: "file" },
-  Socket: { is: (stats) => stats.isSocket(), noun: "socket file" },
-  CharDevice: { is: (stats) => stats.isCharacterDevice(), noun: "character device" },
-  BlockDevice: { is: (stats) => stats.isBlockDevice(), noun: "block device" },
+const CHECKS: Readonly<Record<Exclude<HostPathType, "">, { format: number; noun: string }>> = {
+  DirectoryOrCreate: { format: constants.S_IFDIR, noun: "directory" },
+  Directory: { format: constants.S_IFDIR, noun: "directory" },
+  FileOrCreate: { format: constants.S_IFREG, noun: "file" },
+  File: { format: constants.S_IFREG, noun: "file" },
+  Socket: { format: constants.S_IFSOCK, noun: "socket file" },
+  CharDevice: { format: constants.S_IFCHR, noun: "character device" },
+  BlockDevice: { format: constants.S_IFBLK, noun: "block device" },
 };
 
-export function hostPathPlugin(): VolumePlugin {
+export function hostPathPlugin(calls: VolumeCalls): VolumePlugin {
   return {
     name: "kubernetes.io/host-path",
     source: "hostPath",
-    async setUp({ pod, volume }) {
+    async setUp({ pod, volume, signal }) {
       const path = volume.hostPath?.path ?? "";
       const type = volume.hostPath?.type ?? "";
       const fail = (problem: string, cause?: unknown): VolumeSetUpError =>
         new VolumeSetUpError(pod, volume.name, problem, { cause });
       if (!path.startsWith("/")) throw fail(`hostPath ${JSON.stringify(path)} is not an absolute path`);
       if (path.split("/").includes("..")) throw fail(`hostPath ${path} must not contain '..'`);
-      if (type === "") return { hostPath: path };
+      const at = new HostPath(path, calls, signal);
+      if (type === "") {
+        // Whatever is there is given to the container, but not where the runtime would wait for it without an end.
+        await at.reached().catch((error: unknown) => {
+          throw fail(error instanceof Error ? error.message : String(error), error);
+        });
+        return { hostPath: path };
+      }
       if (!Object.hasOwn(CHECKS, type)) throw fail(`${type} is an invalid volume type`);
-      const problem = await check(path, type).catch((error: unknown) => {
+      const problem = await at.check(type).catch((error: unknown) => {
         throw fail(error instanceof Error ? error.message : String(error), error);
       });
       if (problem !== undefined) throw fail(problem);
@@ -41,27 +51,49 @@ export function hostPathPlugin(): VolumePlugin {
   };
 }
 
-/** undefined when the path is, or was made, what the type says. */
-async function check(path: string, type: Exclude<HostPathType, "">): Promise<string | undefined> {
-  let stats = await statOrAbsent(path);
-  if (stats === undefined && type === "DirectoryOrCreate") {
-    await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
-    stats = await stat(path);
-  } else if (stats === undefined && type === "FileOrCreate") {
-    // Parent directories are not made, as documented upstream. O_EXCL is not wanted: a file made meanwhile is as good.
-    await (await open(path, "a", FILE_MODE)).close();
-    stats = await stat(path);
-  }
-  const { is, noun } = CHECKS[type];
-  return stats !== undefined && is(stats) ? undefined : `hostPath type check failed: ${path} is not a ${noun}`;
-}
+class HostPath {
+  constructor(
+    private readonly path: string,
+    private readonly calls: VolumeCalls,
+    private readonly signal: AbortSignal,
+  ) {}
 
-async function statOrAbsent(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw error;
+  /** Resolves also when nothing is there. @throws VolumeNotAnsweringError */
+  async reached(): Promise<void> {
+    if (!(await this.calls.mayHang(this.path))) return;
+    await this.mode().catch((error: unknown) => {
+      if (error instanceof VolumeNotAnsweringError) throw error;
+      this.signal.throwIfAborted();
+    });
+  }
+
+  /** undefined when the path is, or was made, what the type says. */
+  async check(type: Exclude<HostPathType, "">): Promise<string | undefined> {
+    const { path } = this;
+    let mode = await this.mode();
+    if (mode === undefined && (type === "DirectoryOrCreate" || type === "FileOrCreate")) {
+      // Parent directories of files are not made, as documented upstream. A file made meanwhile is as good.
+      if (type === "DirectoryOrCreate") await this.ask("mkdir", { path, mode: DIRECTORY_MODE });
+      else await this.ask("touch", { path, mode: FILE_MODE });
+      mode = await this.mode();
+    }
+    const { format, noun } = CHECKS[type];
+    if (mode !== undefined && (mode & constants.S_IFMT) === format) return undefined;
+    return `hostPath type check failed: ${path} is not a ${noun}`;
+  }
+
+  private ask<Name extends "mkdir" | "touch" | "stat">(name: Name, request: RequestOf<Name>): Promise<ResultOf<Name>> {
+    return this.calls.call(name, request, { paths: [this.path] }, this.signal);
+  }
+
+  /** undefined where there is nothing. */
+  private async mode(): Promise<number | undefined> {
+    try {
+      return (await this.ask("stat", { path: this.path })).mode;
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+      throw error;
+    }
   }
 }

@@ -1,11 +1,12 @@
 // Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls sick.
-// What must hold: one look at a time; a volume that hangs keeps the others' figures fresh and its own old.
-import { statfs } from "node:fs/promises";
+// What must hold: one look at a time; a volume that hangs keeps the others' figures fresh and has none itself.
 import type { Pod } from "../../../shared/api/pod.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
+import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { VolumeUsage } from "../volume-usage.js";
@@ -24,6 +25,7 @@ export interface WatchedClaim {
 export interface ClaimStatsDeps {
   periodMs: number;
   csi: () => Promise<CsiVolumes>;
+  calls: VolumeCalls;
   clock: Clock;
   log: Logger;
   events: EventRecorder;
@@ -97,7 +99,10 @@ export class ClaimStats {
     using look = new Scope(this.ended.signal).limit(clock, PATIENCE_MS, () => new Error("no answer in time"));
     const { signal } = look;
     try {
-      const usage = entry.csi === undefined ? await fsUsage(entry.path) : await this.csiUsage(entry, entry.csi, signal);
+      const usage =
+        entry.csi === undefined
+          ? await fsUsage(this.deps.calls, entry.path, this.ended.signal)
+          : await this.csiUsage(entry, entry.csi, signal);
       if (usage === undefined) return;
       entry.usage = usage;
       this.metrics.collected(usage.source, clock.monotonic() - startedAt);
@@ -105,6 +110,8 @@ export class ClaimStats {
       const message = `Volume ${entry.volume}: ${usage.condition.message}`;
       events.pod(entry.pod, { type: "Warning", reason: "VolumeConditionAbnormal", message });
     } catch (error) {
+      // Figures of a volume that hangs would be those of another time.
+      if (error instanceof VolumeNotAnsweringError) delete entry.usage;
       log.debug({ err: error, claim: entry.claim }, `no figures of the volume of claim ${entry.claim}`);
     }
   }
@@ -128,8 +135,13 @@ export class ClaimStats {
   }
 }
 
-async function fsUsage(path: string): Promise<VolumeUsage> {
-  const { blocks, bsize, bavail, bfree, files, ffree } = await statfs(path);
+async function fsUsage(calls: VolumeCalls, path: string, signal: AbortSignal): Promise<VolumeUsage> {
+  const { blocks, bsize, bavail, bfree, files, ffree } = await calls.call(
+    "statfs",
+    { path },
+    { paths: [path] },
+    signal,
+  );
   return {
     source: "fs",
     capacityBytes: blocks * bsize,

@@ -1,9 +1,11 @@
 // local: a directory of this node, mounted for the pod, or a device of this node, given as such.
 // A device that is to be used as a file system is not supported: it would have to be formatted first.
-import { access, mkdir, readlink, rm, stat, symlink } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { errorCode } from "../../../shared/fs/atomic-write.js";
+import type { FileFacts } from "../../../shared/volume-calls/operations.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import * as paths from "../paths.js";
@@ -40,18 +42,19 @@ export class LocalVolumes {
     const path = checkedPath(pv);
     const { uid } = pod.metadata;
     const name = pv.metadata.name ?? "";
-    const stats = await stat(path);
-    if (stats.isBlockDevice()) {
+    const stats = await this.ownership.calls.call("stat", { path }, { paths: [path] }, signal);
+    if (isBlockDevice(stats)) {
       throw new LocalVolumeError(
         `local volume ${path} is a device: give it volumeMode Block, or mount its file system on the node and name that directory`,
       );
     }
-    if (!stats.isDirectory()) throw new LocalVolumeError(`local volume ${path} is neither a directory nor a device`);
+    if ((stats.mode & constants.S_IFMT) !== constants.S_IFDIR)
+      throw new LocalVolumeError(`local volume ${path} is neither a directory nor a device`);
     const options = [...(readOnly ? ["ro"] : []), ...(pv.spec.mountOptions ?? [])];
     const hostPath = await this.mounted.setUp({ uid, name, source: path, options, signal });
     if (!readOnly) {
       await this.warnOfOtherGroup(pod, pv, stats.gid);
-      await setOwnership(this.ownership, { pod, directory: hostPath, plugin: LOCAL_PLUGIN, signal });
+      await setOwnership(this.ownership, { pod, directory: hostPath, plugin: LOCAL_PLUGIN, mayHang: true, signal });
     }
     return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
   }
@@ -61,9 +64,10 @@ export class LocalVolumes {
   }
 
   /** Idempotent: a link in the pod's directory. */
-  async map({ pod, pv, readOnly }: LocalRequest): Promise<DevicePlace> {
+  async map({ pod, pv, readOnly, signal }: LocalRequest): Promise<DevicePlace> {
     const path = checkedPath(pv);
-    if (!(await stat(path)).isBlockDevice()) throw new LocalVolumeError(`local volume ${path} is no block device`);
+    const stats = await this.ownership.calls.call("stat", { path }, { paths: [path] }, signal);
+    if (!isBlockDevice(stats)) throw new LocalVolumeError(`local volume ${path} is no block device`);
     const directory = this.linksOf(pod.metadata.uid);
     const volumeName = pv.metadata.name ?? "";
     const devicePath = `${directory}/${volumeName}`;
@@ -94,8 +98,9 @@ export class LocalVolumes {
     if (fsGroup === undefined || fsGroup === group) return;
     for (const uid of await paths.namesIn(paths.podsDirectory(this.rootDir))) {
       if (uid === pod.metadata.uid) continue;
-      const other = paths.volumeDirectory(this.rootDir, uid, LOCAL_PLUGIN, name);
-      if (!(await isThere(other))) continue;
+      // By its name in the directory above: what is mounted there may not answer.
+      const directory = `${paths.volumesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(LOCAL_PLUGIN)}`;
+      if (!(await paths.namesIn(directory)).includes(name)) continue;
       const message =
         `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${group}. ` +
         "The volume may not be shareable.";
@@ -111,9 +116,4 @@ function checkedPath(pv: PersistentVolume): string {
   throw new LocalVolumeError(`local volume path ${JSON.stringify(path)} is not an absolute path without '..'`);
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}
+const isBlockDevice = ({ mode }: FileFacts): boolean => (mode & constants.S_IFMT) === constants.S_IFBLK;

@@ -1,10 +1,9 @@
 // Volumes that the agent mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
 // INVARIANT: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
-import { mkdir } from "node:fs/promises";
 import type { OwnFsType } from "../mount-intent.js";
 import { KeyedLock } from "../keyed-lock.js";
 import { OwnMounts } from "../own-mount.js";
-import { metaDirectory, POD_DIRECTORY_MODE, volumeDirectory } from "../paths.js";
+import { makeMountPoint, metaDirectory, volumeDirectory } from "../paths.js";
 import { removeTree } from "../remove-tree.js";
 import { mountByProgram } from "./program-mount.js";
 
@@ -39,7 +38,7 @@ export class MountedVolumes {
     const type = kind === "bind" ? "" : kind;
     return this.locks.run(`${uid}/${name}`, async () => {
       signal.throwIfAborted();
-      await mkdir(target, { recursive: true, mode: POD_DIRECTORY_MODE });
+      await makeMountPoint(target);
       const words = kind === "bind" ? ["bind", ...options] : options;
       await this.own.makeBy(meta, { version: 1, kind, target }, () =>
         mount({ source, target, type, options: words }, signal).catch(async (error: unknown) => {

@@ -31,7 +31,7 @@ export interface PartsOptions extends PersistentVolumesOptions {
 export async function makeParts(options: PartsOptions): Promise<Parts> {
   const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
   const metrics = volumeMetrics(options.registry);
-  const ownership = { changeOwnership: options.changeOwnership, events, clock, metrics };
+  const ownership = { changeOwnership: options.changeOwnership, calls: options.calls, events, clock, metrics };
   const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux: await seLinuxEnabled() });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
   const stats = new ClaimStats({
@@ -55,7 +55,7 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
       ...(pv.spec.csi === undefined ? {} : { csi: deviceOf(pv.spec.csi) }),
     });
   };
-  const deps = { nodeName, cluster, csi, local, nfs, expansion, onBound };
+  const deps = { nodeName, cluster, calls: options.calls, csi, local, nfs, expansion, onBound };
   const forgetting = (plugin: VolumePlugin): VolumePlugin => ({
     ...plugin,
     tearDown: async (uid, name, doneBy) => {

@@ -8,6 +8,7 @@ import type { ClusterAccess } from "../../cluster/port.js";
 import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { VolumeSetUpError } from "../errors.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { hostPathPlugin } from "../host-path/plugin.js";
 import type { VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
@@ -27,6 +28,7 @@ export interface PersistentPluginDeps {
   local: LocalVolumes;
   nfs: NfsVolumes;
   expansion: VolumeExpansion;
+  calls: VolumeCalls;
   /** The pod uses that claim from now on. */
   onBound: (pod: Pod, volume: Volume, bound: BoundClaim, place: VolumePlace) => void;
 }
@@ -35,7 +37,7 @@ export function persistentPlugin(
   deps: PersistentPluginDeps,
   source: "persistentVolumeClaim" | "ephemeral",
 ): VolumePlugin {
-  const hostPath = hostPathPlugin();
+  const hostPath = hostPathPlugin(deps.calls);
   return {
     name: CLAIM_PLUGIN,
     source,

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import type { ClusterAccess } from "../../cluster/port.js";
 import type { EventRecorder, ObjectEvents } from "../../events/recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
@@ -23,6 +24,7 @@ export interface PersistentVolumesOptions {
   log: Logger;
   events: EventRecorder & ObjectEvents;
   changeOwnership: OwnershipDeps["changeOwnership"];
+  calls: VolumeCalls;
   cluster: ClusterAccess;
   /** enableControllerAttachDetach. */
   controllerAttaches: boolean;

@@ -16,6 +16,8 @@ import { fsFigures } from "../../../shared/stats/fs-usage.js";
 import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/stats/machine.js";
 import { PodCgroups } from "../../../shared/stats/pod-cgroups.js";
+import { startHelperProcess } from "../../../shared/volume-calls/helper.js";
+import { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { addMachine, cadvisorPage } from "./cadvisor-look.js";
 import { CpuRates } from "./cpu-rates.js";
 import { criMetrics } from "./exposition/cri-metrics.js";
@@ -82,6 +84,7 @@ export class StatsHouse {
   /** Absent: pods' figures are those of their cgroups. */
   private readonly cri: { stats: CriPodStats; rates: CpuRates; node: Readings } | undefined;
   private readonly networks: Networks;
+  private readonly calls: VolumeCalls;
   private readonly podDisks: PodDisks;
   private readonly runtimeDisks: RuntimeDisks;
   private readonly sandboxImage: SandboxImage;
@@ -116,7 +119,9 @@ export class StatsHouse {
       ? { stats, rates: new CpuRates(), node: new Readings({ ...common, pods: () => [] }) }
       : undefined;
     const { rootDir, volumeStatsAggPeriodMs: periodMs } = init;
-    this.podDisks = new PodDisks({ rootDir, periodMs, pods, usage: podDisks, collectMetrics, clock, log });
+    this.calls = new VolumeCalls({ clock, log, startHelper: startHelperProcess });
+    const { calls } = this;
+    this.podDisks = new PodDisks({ rootDir, periodMs, pods, usage: podDisks, collectMetrics, calls, clock, log });
     const containers = async () =>
       (await this.cri?.stats.containers()) ?? (await (await runtime()).listContainerStats({}, RUNTIME_DEADLINE)).stats;
     this.runtimeDisks = new RuntimeDisks({ containers, images, clock, log });
@@ -131,6 +136,7 @@ export class StatsHouse {
     this.readings.close();
     this.cri?.node.close();
     this.files.kept.close();
+    this.calls.close();
     await this.podDisks.close();
   }
 

@@ -33,6 +33,8 @@ test("where volumes are, and which are claims", () => {
   equal(claimOf("p", { name: "v", emptyDir: {} }), undefined);
 });
 
+import { volumeCalls } from "../../../support/volume-calls.js";
+
 const sample = (value: number) => ({ value, labels: { namespace: "n", persistentvolumeclaim: "c" } });
 const SNAPSHOTS = [
   {
@@ -72,6 +74,7 @@ class Main {
         return this.fails ? Promise.reject(new Error("away")) : Promise.resolve(this.figures);
       },
       collectMetrics: () => Promise.resolve(SNAPSHOTS),
+      calls: volumeCalls(),
       clock: { ...systemClock, monotonic: () => this.now },
       log: { debug: () => undefined },
     });

@@ -14,7 +14,6 @@ import { errorCode } from "../../../fs/atomic-write.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
-import { withoutTrailing } from "../../../text/trim.js";
 
 const RETRIES = 10;
 /** client-go's wait before a read whose connection broke is sent again. */
@@ -54,7 +53,7 @@ export class Caller {
 
   constructor(private readonly options: CallerOptions) {
     const { pathname, host } = new URL(options.config.server);
-    this.basePath = withoutTrailing(pathname, "/");
+    this.basePath = pathname.replace(/\/+$/, "");
     this.host = host;
   }
 

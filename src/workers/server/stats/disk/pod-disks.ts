@@ -8,8 +8,9 @@ import type { Clock } from "../../../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
+import type { VolumeCalls } from "../../../../shared/volume-calls/volume-calls.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
-import { fsFigures } from "../../../../shared/stats/fs-usage.js";
+import { figuresOf } from "../../../../shared/stats/fs-usage.js";
 import { claimOf, volumePath } from "../../../../shared/stats/volume-paths.js";
 import { claimFigures, type ClaimFigures } from "./claim-figures.js";
 
@@ -28,6 +29,7 @@ export interface PodDisksParts {
   usage: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
   /** Main's metrics, for the figures of claims. */
   collectMetrics: () => Promise<MetricSnapshot[]>;
+  calls: Pick<VolumeCalls, "call">;
   clock: Clock;
   log: Pick<Logger, "debug">;
 }
@@ -128,12 +130,13 @@ export class PodDisks {
     volume: Volume,
     usage: PodDiskUsage,
   ): Promise<{ figures: FsFigures; local: boolean } | undefined> {
-    const { clock, rootDir } = this.parts;
+    const { clock, rootDir, calls } = this.parts;
     const path = volumePath(rootDir, uid, volume);
     if (path === undefined) return undefined;
     try {
-      const [own, root] = await Promise.all([stat(path), stat(rootDir)]);
-      const whole = await fsFigures(path, clock.now());
+      const at = { paths: [path] };
+      const [own, root] = await Promise.all([calls.call("stat", { path }, at), stat(rootDir)]);
+      const whole = figuresOf(await calls.call("statfs", { path }, at), clock.now());
       if (own.dev !== root.dev) return { figures: whole, local: false };
       const walked = usage.volumes.find(({ name }) => name === volume.name);
       if (walked === undefined) return undefined;

@@ -1,0 +1,39 @@
+// What can go wrong with calls to file systems of volumes.
+import type { HangableMount } from "./may-hang.js";
+
+/** A mount gave no answer in time, or gave none the last time and rests. Worth another try later. */
+export class VolumeNotAnsweringError extends Error {
+  override readonly name = "VolumeNotAnsweringError";
+  constructor(
+    readonly mount: HangableMount,
+    /** Wall time, milliseconds. */
+    readonly since: number,
+    readonly path: string,
+  ) {
+    const { source, fsType, mountPoint } = mount;
+    super(
+      `${path} is on ${source} (${fsType}, mounted at ${mountPoint}), which has not answered since ` +
+        `${new Date(since).toISOString()}; check its server or driver, or unmount it (umount -l ${mountPoint}); ` +
+        "the kubelet asks again later",
+    );
+  }
+}
+
+/** The helper process ended before it answered. */
+export class VolumeHelperError extends Error {
+  override readonly name = "VolumeHelperError";
+}
+
+/** A subPath that is not, or does not stay, inside its volume. */
+export class SubPathError extends Error {
+  override readonly name = "SubPathError";
+  constructor(
+    readonly subPath: string,
+    readonly problem: string,
+  ) {
+    super(`subPath ${JSON.stringify(subPath)}: ${problem}`);
+  }
+}
+export function isSubPathError(error: unknown): error is SubPathError {
+  return error instanceof SubPathError;
+}

@@ -1,0 +1,51 @@
+// One helper process: a child that makes one call at a time, and can be killed while it does. INVARIANT: every request gets an
+// answer or an end; `gone` is reported once, when the kernel has let the process go.
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { HelperAnswer, HelperRequest } from "./operations.js";
+
+export interface HelperEvents {
+  answer(answer: HelperAnswer): void;
+  gone(why: string): void;
+}
+
+export interface Helper {
+  ask(request: HelperRequest): void;
+  kill(): void;
+}
+
+export type StartHelper = (events: HelperEvents) => Helper;
+
+const ENTRY = new URL("../../workers/tasks/volume-helper.js", import.meta.url);
+/** A heap that holds a few requests. */
+const NODE_OPTIONS = ["--max-old-space-size=24", "--max-semi-space-size=1"];
+
+export const startHelperProcess: StartHelper = (events) => {
+  const child: ChildProcess = fork(fileURLToPath(ENTRY), [], {
+    execArgv: NODE_OPTIONS,
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "1" },
+  });
+  // A helper that waits or hangs keeps no agent from its end.
+  child.unref();
+  child.channel?.unref();
+  let isGone = false;
+  const gone = (why: string): void => {
+    if (isGone) return;
+    isGone = true;
+    events.gone(why);
+  };
+  child.on("message", (answer) => events.answer(answer as HelperAnswer));
+  child.once("error", (error) => gone(error.message));
+  child.once("exit", (code, signal) => gone(signal === null ? `exit ${code ?? "?"}` : `killed by ${signal}`));
+  return {
+    ask(request) {
+      child.send(request, (error) => {
+        // Its exit tells the rest.
+        if (error !== null) child.kill("SIGKILL");
+      });
+    },
+    kill: () => void child.kill("SIGKILL"),
+  };
+};

@@ -1,0 +1,213 @@
+// When a call on a mount that may hang is made, and when it is given up. Pure: told what happens and the time, it answers with steps.
+// INVARIANTS: one call per mount at a time; at most `slots` calls in all; calls to mounts that did not answer last time, and calls
+// that take long, never hold the slots reserved for mounts that did; a mount that did not answer rests, and is refused meanwhile.
+
+export interface ScheduleLimits {
+  /** Calls under way at a time. */
+  slots: number;
+  /** Of these, for calls to mounts that answered last time, while they are quick. */
+  reserved: number;
+  /** A call is given up after it. */
+  deadlineMs: number;
+  /** The same for calls that do much, of which one is under way at a time. */
+  longDeadlineMs: number;
+  /** While others wait, a call is given up after this. */
+  slowMs: number;
+  /** Rest of a mount that did not answer; doubles each time. */
+  firstRestMs: number;
+  longestRestMs: number;
+}
+
+export const LIMITS: ScheduleLimits = {
+  slots: 6,
+  reserved: 2,
+  deadlineMs: 10_000,
+  longDeadlineMs: 60_000,
+  slowMs: 1000,
+  firstRestMs: 10_000,
+  longestRestMs: 120_000,
+};
+
+export type Step =
+  /** Make the call. */
+  | { do: "start"; id: number }
+  /** End the call's helper, and report `ended` once it is gone; the caller gets an error. */
+  | { do: "give up"; id: number; since: number }
+  /** It was never made; the caller gets an error. */
+  | { do: "refuse"; id: number; since: number };
+
+interface Call {
+  id: number;
+  mount: string;
+  long: boolean;
+}
+
+interface Running extends Call {
+  startedAt: number;
+}
+
+interface MountState {
+  /** Of the last call. */
+  answered: boolean | undefined;
+  /** The first call without an answer began then. */
+  since: number;
+  restMs: number;
+  restsUntil: number;
+  /** Its call is under way, or was given up and its helper is not gone. */
+  busy: boolean;
+}
+
+export class CallSchedule {
+  private readonly mounts = new Map<string, MountState>();
+  private readonly running = new Map<number, Running>();
+  /** Given up, with a helper that is not gone. */
+  private readonly ending = new Map<number, string>();
+  private waiting: Call[] = [];
+  /** A mount whose rest is over was refused, as another one is being asked again. */
+  private knocked = false;
+
+  constructor(private readonly limits: ScheduleLimits = LIMITS) {}
+
+  /** Follow with `next`. */
+  submit(call: Call): void {
+    this.waiting.push(call);
+  }
+
+  /** The caller of a call that waits is gone; one that was made goes on. */
+  withdraw(id: number): void {
+    this.waiting = this.waiting.filter((call) => call.id !== id);
+  }
+
+  /** The call has an outcome, good or bad. */
+  answered(id: number): void {
+    const call = this.running.get(id);
+    if (call === undefined) return;
+    if (this.isHung(call)) this.knocked = false;
+    this.running.delete(id);
+    this.mounts.set(call.mount, { answered: true, since: 0, restMs: 0, restsUntil: 0, busy: false });
+  }
+
+  /** The helper of a call that was given up is gone. */
+  ended(id: number): void {
+    const mount = this.ending.get(id);
+    this.ending.delete(id);
+    const state = mount === undefined ? undefined : this.mounts.get(mount);
+    if (state !== undefined) state.busy = false;
+  }
+
+  /** Mounts that are gone are not remembered. */
+  keepOnly(isMounted: (mount: string) => boolean): void {
+    for (const [mount, { busy }] of this.mounts) if (!busy && !isMounted(mount)) this.mounts.delete(mount);
+  }
+
+  /** Mounts that did not answer last time. */
+  get hung(): string[] {
+    return [...this.mounts].filter(([, { answered }]) => answered === false).map(([mount]) => mount);
+  }
+
+  /** What is to be done now. */
+  next(now: number): Step[] {
+    const steps: Step[] = [];
+    for (const call of this.running.values()) {
+      if (now - call.startedAt >= this.deadlineOf(call)) this.giveUp(call, now, steps);
+    }
+    // Slow calls make room one by one, oldest first, for as long as a call waits for nothing but a slot.
+    for (;;) {
+      this.startWaiting(now, steps);
+      this.refuseHung(now, steps);
+      const slow = this.isBlocked(now) ? this.slowest(now) : undefined;
+      if (slow === undefined) return steps;
+      this.giveUp(slow, now, steps);
+    }
+  }
+
+  /** When `next` has something new to do without an event. */
+  wakeAt(now: number): number | undefined {
+    const blocked = this.isBlocked(now);
+    const moments = [...this.running.values()].map((call) => {
+      const slowAt = call.startedAt + this.limits.slowMs;
+      return blocked && !call.long && slowAt > now ? slowAt : call.startedAt + this.deadlineOf(call);
+    });
+    return moments.length === 0 ? undefined : Math.min(...moments);
+  }
+
+  private deadlineOf(call: Call): number {
+    const { longDeadlineMs, deadlineMs, slowMs } = this.limits;
+    if (call.long) return longDeadlineMs;
+    return this.knocked && this.isHung(call) ? 2 * slowMs : deadlineMs;
+  }
+
+  private isHung({ mount }: Call): boolean {
+    return this.mounts.get(mount)?.answered === false;
+  }
+
+  private giveUp(call: Running, now: number, steps: Step[]): void {
+    const { firstRestMs, longestRestMs } = this.limits;
+    if (this.isHung(call)) this.knocked = false;
+    const known = this.mounts.get(call.mount);
+    const since = known?.answered === false ? known.since : call.startedAt;
+    const restMs = known === undefined || known.restMs === 0 ? firstRestMs : Math.min(known.restMs * 2, longestRestMs);
+    this.mounts.set(call.mount, { answered: false, since, restMs, restsUntil: now + restMs, busy: true });
+    this.running.delete(call.id);
+    this.ending.set(call.id, call.mount);
+    steps.push({ do: "give up", id: call.id, since });
+  }
+
+  /** A mount that did not answer keeps no caller waiting. */
+  private refuseHung(now: number, steps: Step[]): void {
+    this.waiting = this.waiting.filter(({ id, mount }) => {
+      const state = this.mounts.get(mount);
+      if (state?.answered !== false) return true;
+      if (!state.busy && state.restsUntil <= now) this.knocked = true;
+      steps.push({ do: "refuse", id, since: state.since });
+      return false;
+    });
+  }
+
+  private startWaiting(now: number, steps: Step[]): void {
+    // Those that answered, then those not known, then those that did not: each in the order of arrival.
+    for (const answered of [true, undefined, false]) {
+      for (const call of this.waiting.filter(({ mount }) => this.mounts.get(mount)?.answered === answered)) {
+        if (!this.mayStart(call, now)) continue;
+        this.waiting = this.waiting.filter(({ id }) => id !== call.id);
+        this.running.set(call.id, { ...call, startedAt: now });
+        const state = this.mounts.get(call.mount);
+        const fresh = { answered: undefined, since: 0, restMs: 0, restsUntil: 0 };
+        this.mounts.set(call.mount, { ...(state ?? fresh), busy: true });
+        steps.push({ do: "start", id: call.id });
+      }
+    }
+  }
+
+  private mayStart({ mount, long }: Call, now: number): boolean {
+    const { slots, reserved } = this.limits;
+    const state = this.mounts.get(mount);
+    if (state?.busy === true || this.running.size >= slots) return false;
+    const running = [...this.running.values()];
+    if (long && running.some((call) => call.long)) return false;
+    // Mounts that did not answer are asked again one at a time, each after its rest.
+    if (state?.answered === false && (state.restsUntil > now || running.some((call) => this.isHung(call))))
+      return false;
+    if (state?.answered === true && !long) return true;
+    return running.filter((call) => this.isDoubtful(call, now)).length < slots - reserved;
+  }
+
+  private isDoubtful(call: Running, now: number): boolean {
+    return call.long || this.mounts.get(call.mount)?.answered !== true || now - call.startedAt >= this.limits.slowMs;
+  }
+
+  /** A call waits for nothing but a slot. */
+  private isBlocked(now: number): boolean {
+    return this.waiting.some((call) => {
+      const state = this.mounts.get(call.mount);
+      const free = state?.busy !== true && !(call.long && [...this.running.values()].some(({ long }) => long));
+      return free && state?.answered !== false && !this.mayStart(call, now);
+    });
+  }
+
+  private slowest(now: number): Running | undefined {
+    return [...this.running.values()]
+      .filter(({ long, startedAt }) => !long && now - startedAt >= this.limits.slowMs)
+      .sort((a, b) => a.startedAt - b.startedAt)[0];
+  }
+}

@@ -1,0 +1,30 @@
+// Entry of the helper process for volumes that may hang (shared/volume-calls): makes one call at a time and answers. Its parent
+// kills it when a call takes too long. INVARIANT: it does not outlive its parent, unless the kernel holds it in a call.
+import type { HelperAnswer, HelperError, HelperRequest } from "../../shared/volume-calls/operations.js";
+import { isSubPathError } from "../../shared/volume-calls/errors.js";
+import { perform } from "../../shared/volume-calls/perform.js";
+import { changeOwnership } from "./ownership/change-ownership.js";
+
+const operations = { ...perform, changeOwnership };
+
+function errorOf(error: unknown): HelperError {
+  if (isSubPathError(error))
+    return { message: error.message, subPath: { path: error.subPath, problem: error.problem } };
+  if (!(error instanceof Error)) return { message: String(error) };
+  return { message: error.message, ...("code" in error && { code: String(error.code) }) };
+}
+
+async function answerTo({ name, request }: HelperRequest): Promise<HelperAnswer> {
+  try {
+    const operation = operations[name] as (request: HelperRequest["request"]) => unknown;
+    return { result: (await operation(request)) as Extract<HelperAnswer, { result: unknown }>["result"] };
+  } catch (error) {
+    return { error: errorOf(error) };
+  }
+}
+
+process.on("message", (request) => {
+  void answerTo(request as HelperRequest).then((answer) => process.send?.(answer));
+});
+// Not exit(), which waits for a call under way.
+process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));

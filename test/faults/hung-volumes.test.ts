@@ -1,0 +1,77 @@
+// Volumes whose file system never answers hold up their own pods and nothing else: real mounts, with a daemon that is silent.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startFakeCri, type FakeCri } from "../fake-cri/fake-cri.js";
+import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
+import { agentLog, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
+import { canHang, HungMounts } from "../support/hung-mounts.js";
+
+describe("volumes that do not answer", { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
+  let dir: string;
+  let fake: FakeCri;
+  let node: TestNode;
+  const mounts = new HungMounts();
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), "nodelet-hung-volumes-"));
+    fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()] });
+    node = await startNode({ config: { containerRuntimeEndpoint: fake.endpoint, maxPods: 600 } });
+  });
+  after(async () => {
+    await mounts.releaseAll();
+    await node.stop();
+    await fake.stop();
+    await rm(dir, { recursive: true });
+  });
+
+  for (const count of [4, 40]) {
+    test(`${count} hung hostPath volumes: other pods start, the server answers, and pods go or go on`, async () => {
+      const names = Array.from({ length: count }, (_, index) => `hung-${count}-${index}`);
+      for (const name of names) await mounts.hang(join(dir, name));
+      for (const name of names) await node.writeManifest(name, onVolume(name, join(dir, name)));
+      await waitFor(async () => (await agentLog(node)).some(({ msg }) => saysHung(msg, join(dir, `hung-${count}-`))), {
+        what: "a report of a mount that does not answer",
+        timeoutMs: PATIENCE_MS,
+      });
+
+      const calm = `calm-${count}`;
+      await node.writeManifest(calm, sleeper(calm));
+      const seen = await node.waitFor((pods) => runs(pods, calm), {
+        what: "a pod beside them",
+        timeoutMs: PATIENCE_MS,
+      });
+      for (const name of names) assert.ok(!runs(seen, name), `${name} waits for its volume`);
+      // /pods of waitFor is the server's; the removal of files is main's.
+      const [first = "", ...rest] = names;
+      for (const name of rest) await node.removeManifest(name);
+      await node.waitFor((pods) => rest.every((name) => podOf(pods, name) === undefined), {
+        what: "pods with hung volumes to go",
+        timeoutMs: 2 * PATIENCE_MS,
+      });
+
+      await mounts.release(join(dir, first));
+      await node.waitFor((pods) => runs(pods, first), {
+        what: "a pod to start on a mended volume",
+        timeoutMs: 4 * PATIENCE_MS,
+      });
+      await node.removeManifest(first);
+      await mounts.releaseAll();
+    });
+  }
+});
+
+const saysHung = (message: unknown, prefix: string): boolean =>
+  typeof message === "string" && message.includes(prefix) && message.includes("has not answered since");
+
+function onVolume(name: string, path: string): object {
+  const pod = sleeper(name) as { spec: { containers: object[] } };
+  const [app] = pod.spec.containers;
+  const containers = [{ ...app, volumeMounts: [{ name: "data", mountPath: "/data" }] }];
+  return {
+    ...pod,
+    spec: { ...pod.spec, containers, volumes: [{ name: "data", hostPath: { path, type: "Directory" } }] },
+  };
+}

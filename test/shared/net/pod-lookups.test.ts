@@ -1,0 +1,81 @@
+// Host names of probes and hooks: found as upstream's resolver finds them, bounded, and never by libuv's pool.
+import assert from "node:assert/strict";
+import dns from "node:dns";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import {
+  addressesIn,
+  candidates,
+  LookupError,
+  parseResolvConf,
+  PodLookups,
+} from "../../../src/shared/net/pod-lookups.js";
+import { dial, reset } from "../../../src/workers/prober/dial.js";
+
+const never = new AbortController().signal;
+const HOSTS = "127.0.0.1 localhost loop # a comment with web\n::1\tlocalhost\n10.1.2.3 WEB.test web\nnonsense web\n";
+const conf = () => Promise.resolve("nameserver 10.0.0.1\nsearch ns.svc.test. test\noptions timeout:1 ndots:2\n");
+const hosts = () => Promise.resolve(HOSTS);
+
+test("/etc/hosts comes first, without regard to case", async () => {
+  assert.deepEqual(addressesIn(HOSTS, "localhost"), ["127.0.0.1", "::1"]);
+  assert.deepEqual(addressesIn(HOSTS, "web"), ["10.1.2.3"]);
+  const lookups = new PodLookups({ hosts, resolvConf: conf, query: () => Promise.reject(new Error("asked")) });
+  assert.deepEqual(await lookups.addresses("web.TEST", never), ["10.1.2.3"]);
+  assert.deepEqual(await lookups.addresses("fd00::1", never), ["fd00::1"]);
+});
+
+test("localhost is never asked of a name server", async () => {
+  const query = () => Promise.reject(new Error("asked"));
+  const lookups = new PodLookups({ hosts: () => Promise.resolve(""), resolvConf: conf, query });
+  assert.deepEqual(await lookups.addresses("localhost", never), ["127.0.0.1", "::1"]);
+});
+
+test("Search domains come first for names with fewer dots than ndots, and last for others", async () => {
+  const parsed = parseResolvConf(await conf());
+  assert.deepEqual(parsed, { search: ["ns.svc.test.", "test"], ndots: 2 });
+  assert.deepEqual(candidates("db", parsed), ["db.ns.svc.test", "db.test", "db"]);
+  assert.deepEqual(candidates("a.b.c", parsed), ["a.b.c", "a.b.c.ns.svc.test", "a.b.c.test"]);
+  assert.deepEqual(candidates("db.", parsed), ["db"]);
+  const asked: string[] = [];
+  const query = (name: string) => {
+    asked.push(name);
+    return Promise.resolve(name === "db.test" ? ["10.9.9.9"] : []);
+  };
+  const lookups = new PodLookups({ hosts, resolvConf: conf, query });
+  assert.deepEqual(await lookups.addresses("db", never), ["10.9.9.9"]);
+  assert.deepEqual(asked, ["db.ns.svc.test", "db.test"]);
+  await assert.rejects(lookups.addresses("nothing", never), { message: "lookup nothing: no such host" });
+});
+
+test("Look-ups that get no answer leave room for other names, and end with their signal", async () => {
+  const query = (name: string, signal: AbortSignal): Promise<string[]> =>
+    name.startsWith("dead")
+      ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("called off"))))
+      : Promise.resolve(["10.9.9.9"]);
+  const lookups = new PodLookups({ hosts, resolvConf: () => Promise.resolve(""), query });
+  const end = new AbortController();
+  const dead = Array.from({ length: 40 }, () => assert.rejects(lookups.addresses("dead", end.signal)));
+  assert.deepEqual(await lookups.addresses("alive", never), ["10.9.9.9"]);
+  await assert.rejects(lookups.addresses("dead", never), LookupError);
+  end.abort();
+  await Promise.all(dead);
+});
+
+test("A probe's connection to a host name never calls getaddrinfo", async (t) => {
+  const server = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const getaddrinfo = t.mock.method(dns, "lookup");
+  reset(await dial("localhost", (server.address() as AddressInfo).port, never));
+  assert.equal(getaddrinfo.mock.callCount(), 0);
+});
+
+test("Megabytes of hosts and resolv.conf are read in linear time", () => {
+  const before = process.cpuUsage();
+  addressesIn("1.2.3.4 a\n".repeat(200_000), "b");
+  parseResolvConf(`search ${"a ".repeat(500_000)}`);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 5_000_000);
+});

@@ -1,0 +1,10 @@
+// Calls to volumes' file systems as the agent makes them, for tests whose volumes answer.
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { createLogger } from "../../src/shared/log/logger.js";
+import { startHelperProcess } from "../../src/shared/volume-calls/helper.js";
+import { VolumeCalls } from "../../src/shared/volume-calls/volume-calls.js";
+
+export function volumeCalls(): VolumeCalls {
+  const log = createLogger({ thread: "test", level: "silent" });
+  return new VolumeCalls({ clock: systemClock, log, startHelper: startHelperProcess });
+}
