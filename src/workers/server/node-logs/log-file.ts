@@ -1,10 +1,10 @@
 // A file below the node's log folder, opened for reading. Only regular files are: a pipe or a device would hold a thread of
 // Node's pool for as long as nobody writes to it.
 // What must hold: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
-import { constants } from "node:fs";
-import { open, realpath, type FileHandle } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { errorCode } from "../../../shared/fs/atomic-write.js";
+import { NotRegularFileError, openUntrusted, type UntrustedFile } from "../../../shared/fs/untrusted-file.js";
 
 const CHUNK = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EACCES", "ENXIO"]);
@@ -34,28 +34,21 @@ export async function openLogFile(
   if (full === undefined) return undefined;
   try {
     if (options.within === true && !(await isWithin(folder, full))) return undefined;
-    const handle = await open(full, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    return await asLogFile(handle);
+    return asLogFile(await openUntrusted(full, { followLink: true }));
   } catch (error) {
+    if (error instanceof NotRegularFileError) return undefined;
     if (ABSENT.has(errorCode(error) ?? "")) return undefined;
     throw error;
   }
 }
 
-async function asLogFile(handle: FileHandle): Promise<LogFile | undefined> {
-  const stat = await handle.stat().catch(async (error: unknown) => {
-    await handle.close();
-    throw error;
-  });
-  if (!stat.isFile()) {
-    await handle.close();
-    return undefined;
-  }
+function asLogFile({ handle, stats }: UntrustedFile): LogFile {
+  const size = Number(stats.size);
   return {
-    size: stat.size,
-    modifiedAt: stat.mtimeMs,
+    size,
+    modifiedAt: Number(stats.mtimeNs) / 1e6,
     close: () => handle.close(),
-    async *chunks(start = 0, end = stat.size) {
+    async *chunks(start = 0, end = size) {
       try {
         for (let at = start; at < end;) {
           const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK, end - at)), 0, undefined, at);
