@@ -1,6 +1,7 @@
 // The house rules as lint: import arrows, who may touch shared memory, who may touch time.
 import tseslint from "typescript-eslint";
 import importX from "eslint-plugin-import-x";
+import regexp from "eslint-plugin-regexp";
 import { createTypeScriptImportResolver } from "eslint-import-resolver-typescript";
 
 const TIME = "only shared/clock touches timers and wall time: take a Clock";
@@ -42,7 +43,7 @@ export default tseslint.config(
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
-    plugins: { "import-x": importX },
+    plugins: { "import-x": importX, regexp },
     settings: { "import-x/resolver-next": [createTypeScriptImportResolver()] },
     rules: {
       "import-x/no-cycle": ["error", { ignoreExternal: true }],
@@ -55,6 +56,9 @@ export default tseslint.config(
       "no-restricted-globals": ["error", ...timeGlobals, ...memoryGlobals],
       "no-restricted-properties": ["error", ...timeProperties, ...abortProperties],
       "no-console": "error",
+      // Main reads other people's text: no expression may take more than linear time (docs/adr/0043).
+      "regexp/no-super-linear-backtracking": ["error", { report: "potential" }],
+      "regexp/no-super-linear-move": ["error", { report: "potential", ignorePartial: false, ignoreSticky: true }],
     },
   },
   {

@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { messageOf, SetupProblem } from "./problem.js";
+import { withoutTrailing } from "../../src/shared/text/trim.js";
 
 export interface StartOptions {
   stateDir: string;
@@ -48,7 +49,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
   if (!stateDir.startsWith("/") || stateDir === "/")
     throw new SetupProblem(`--state-dir ${stateDir}: must be an absolute path`);
   return {
-    stateDir: stateDir.replace(/\/+$/, ""),
+    stateDir: withoutTrailing(stateDir, "/"),
     untilReady: values["until-ready"],
     ...(endpoint === undefined ? {} : { endpoint }),
     readOnlyPort: number("read-only-port", values["read-only-port"], 65535),

@@ -48,10 +48,10 @@ function parseAction(kind: string, argument: string): Action {
     return { kind, ms: Number(argument) };
   }
   if (kind === "error") {
-    const [, code = "", text = ""] = /^([A-Z_]+):\s*(.*)$/s.exec(argument) ?? ["", "UNKNOWN", argument];
+    const [, code = "", text = ""] = /^([A-Z_]+):(.*)$/s.exec(argument) ?? ["", "UNKNOWN", argument];
     const known = CRI_CODES.find((name) => name === code);
     if (known === undefined) throw new Error(`error(${argument}): "${code}" is not a gRPC code`);
-    return { kind, code: known, text };
+    return { kind, code: known, text: text.trimStart() };
   }
   return { kind: kind === "hang" || kind === "panic" ? kind : "off" };
 }

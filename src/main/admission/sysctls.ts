@@ -41,8 +41,12 @@ export const sysctlHandler: AdmissionHandler = ({ pod, node }) => {
  */
 export function dotted(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
-  if (separator !== "/") return name;
-  return name.replace(/[./]/g, (sign) => (sign === "/" ? "." : "/"));
+  // The API allows 253 characters; the kernel has no longer name.
+  if (separator !== "/" || name.length > 253) return name;
+  return name
+    .split("/")
+    .map((part) => part.replaceAll(".", "/"))
+    .join(".");
 }
 
 function isSafe(name: string, [major, minor]: readonly [number, number]): boolean {

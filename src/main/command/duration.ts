@@ -1,5 +1,6 @@
 // Go's duration text, as flags and config fields carry it: "1m30s", "1.5h", "-100ms", "0". Exact to the nanosecond and
 // within Go's range (±2^63 ns, about 292 years): what Go refuses is refused, and what is printed is printed as Go does.
+import { withoutTrailing } from "../../shared/text/trim.js";
 
 const UNIT_NS: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
@@ -69,7 +70,7 @@ export function formatDurationNs(ns: bigint): string {
 /** `value` / 10^places without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const scale = 10n ** BigInt(places);
-  const fraction = (value % scale).toString().padStart(places, "0").replace(/0+$/, "");
+  const fraction = withoutTrailing((value % scale).toString().padStart(places, "0"), "0");
   return fraction === "" ? (value / scale).toString() : `${value / scale}.${fraction}`;
 }
 

@@ -4,7 +4,7 @@
 import type { MemoryReservation, ModuleVerbosity, ShutdownPriority, Taint } from "./value-types.js";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-const QUANTITY = /^[+-]?(\d+\.?\d*|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const QUANTITY = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const INT32_MAX = 2147483647;
 
 export function isQuantity(text: string): boolean {

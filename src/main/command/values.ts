@@ -66,7 +66,7 @@ const RANGES = {
 } as const;
 /** Go's literals without a base of their own: 10, 0x1f, 0o17, 017, 0b1, 1_000. */
 const INTEGER = /^([+-]?)(0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?\d)*)$/;
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 // The words of Go's ParseBool.
 const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE = ["0", "f", "F", "false", "FALSE", "False"];

@@ -1,6 +1,7 @@
 // The host name and domain of a pod (section 17).
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
+import { withoutTrailing } from "../../shared/text/trim.js";
 
 const MAX_HOSTNAME = 63;
 /** The kernel's limit for a host name. */
@@ -47,5 +48,5 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
 
 /** At most 63 characters; a cut must not leave a separator at the end. */
 function cut(name: string): string {
-  return name.slice(0, MAX_HOSTNAME).replace(/[-.]+$/, "");
+  return withoutTrailing(name.slice(0, MAX_HOSTNAME), "-.");
 }

@@ -16,7 +16,7 @@ export function parseResolvConf(text: string): ResolvConf {
   let searches: string[] = [];
   let options: string[] = [];
   for (const line of text.split("\n")) {
-    if (line.startsWith("#")) continue;
+    if (line === "" || line.startsWith("#")) continue;
     const [keyword, ...values] = line.trim().split(/\s+/);
     switch (keyword) {
       case "nameserver":

@@ -4,6 +4,7 @@
 // before its new one comes; config.seen is given once per UID and grows in the order of the adds.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
+import { withoutTrailing } from "../../shared/text/trim.js";
 
 export type PodSourceName = "file" | "http" | "api";
 
@@ -176,6 +177,6 @@ function withSeen(pod: Pod, seen: bigint): Pod {
 /** "2026-11-21T06:30:00.000000001Z"; zeros at the end of the fraction are left out, as Go prints it. */
 export function rfc3339Nano(nanos: bigint): string {
   const seconds = new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 19);
-  const fraction = (nanos % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
+  const fraction = withoutTrailing((nanos % 1_000_000_000n).toString().padStart(9, "0"), "0");
   return `${seconds}${fraction === "" ? "" : `.${fraction}`}Z`;
 }

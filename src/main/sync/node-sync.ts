@@ -193,6 +193,7 @@ export class NodeSync {
         this.staticsKnown = true;
         this.cluster?.staticsKnown();
       },
+      onSwept: () => this.allocations.keepOnly((uid) => this.workers.has(uid) || this.records.get(uid) !== undefined),
       onOrphan: () => deps.watch.orphan(),
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp?.(code),
@@ -202,7 +203,7 @@ export class NodeSync {
   /** Reads what an earlier agent left; must end before anything is routed. */
   async load(): Promise<void> {
     await Promise.all([this.records.load(), this.allocations.load()]);
-    this.allocations.keepOnly(new Set(this.records.uids()));
+    this.allocations.keepActuated(new Set(this.records.uids()));
     this.resizes.start();
   }
 

@@ -28,6 +28,8 @@ export interface SyncLoopDeps {
   leftovers(): Promise<string[]>;
   /** Static pods are known, and taken on; only told where there is an API server whose pods are not known yet. */
   onStatics(): void;
+  /** Every pod that is wanted is known. Called once. */
+  onSwept(): void;
   /** A pod was found that no source wants. */
   onOrphan(): void;
   /** Says that the loop is alive. */
@@ -249,7 +251,9 @@ export class SyncLoop {
     this.swept = true;
     for (const pod of this.held.values()) this.resumeOrAdd(pod);
     this.held.clear();
-    if (first) void this.sweepLeftovers();
+    if (!first) return;
+    this.deps.onSwept();
+    void this.sweepLeftovers();
   }
 
   /** May have come to be while something was awaited. */

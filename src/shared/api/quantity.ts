@@ -55,7 +55,7 @@ const BINARY_SUFFIXES: readonly (readonly [string, bigint])[] = [
 ];
 const decimalExponent = new Map(DECIMAL_SUFFIXES);
 const binaryFactor = new Map(BINARY_SUFFIXES);
-const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s;
+const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?/;
 const EXPONENT = /^[eE]([+-]?\d+)$/;
 /** Beyond these powers of ten every value is capped, or rounds up to one billionth. */
 const EXPONENT_LIMIT = 10_000;
@@ -71,7 +71,8 @@ export function parseQuantity(input: QuantityLike): ExactQuantity {
   if (typeof text !== "string") throw new InvalidQuantityError(String(text), "is neither text nor a number");
   if (text.length > TEXT_LIMIT) throw new InvalidQuantityError(`${text.slice(0, 40)}…`, "is too long");
   const match = NUMBER.exec(text);
-  const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? [];
+  const [number = "", sign = "", whole = "", fraction = ""] = match ?? [];
+  const suffix = text.slice(number.length);
   if (whole === "" && fraction === "") throw new InvalidQuantityError(text, "has no number");
   const { exponent, factor, format } = readSuffix(text, suffix);
   const magnitude = scaleToNanos(BigInt(whole + fraction) * factor, exponent - fraction.length);

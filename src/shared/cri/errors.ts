@@ -111,8 +111,12 @@ export class CriBadReplyError extends CriError {
 
 /** containerd and CRI-O report a name in use as UNKNOWN; only the text tells. undefined when it is about no name. */
 function holderOfName(details: string): string | undefined {
-  const match = /name ".*?" is reserved for "([^"]*)"|name is reserved()/.exec(details);
-  return match === null ? undefined : (match[1] ?? "");
+  const reserved = '" is reserved for "';
+  const at = details.indexOf(reserved);
+  const begin = at + reserved.length;
+  const end = at < 0 ? -1 : details.indexOf('"', begin);
+  if (end >= 0 && details.slice(0, at).includes('name "')) return details.slice(begin, end);
+  return details.includes("name is reserved") ? "" : undefined;
 }
 
 /** containerd takes connections before its CRI service is ready, and answers UNKNOWN until then. */

@@ -2,7 +2,7 @@
 // folder fsynced, so that neither a crash nor a full disk leaves half a file under the real name.
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 /** No space (or quota) for the file; the old content is untouched. */
 export class DiskFullError extends Error {
@@ -44,7 +44,7 @@ export async function atomicWrite(
   const folder = dirname(path);
   const temp = join(folder, `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
   try {
-    const file = await openIn(folder, temp, options.mode ?? 0o600);
+    const file = await openIn(folder, temp, options.mode ?? 0o600, durable);
     try {
       await file.writeFile(data);
       if (durable) await file.sync();
@@ -70,13 +70,22 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /** The folder is nearly always there: it is made when that turns out wrong. */
-async function openIn(folder: string, path: string, mode: number): Promise<FileHandle> {
+async function openIn(folder: string, path: string, mode: number, durable: boolean): Promise<FileHandle> {
   try {
     return await open(path, "wx", mode);
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
-    await mkdir(folder, { recursive: true });
-    return open(path, "wx", mode);
+    const first = await mkdir(folder, { recursive: true });
+    const file = await open(path, "wx", mode);
+    if (durable && first !== undefined) await syncNewFolders(first, folder);
+    return file;
+  }
+}
+
+/** Each new folder is an entry of the one above it, which is synced; the last one is when the file has its name. */
+async function syncNewFolders(first: string, last: string): Promise<void> {
+  for (let made = resolve(last); made.length >= resolve(first).length; made = dirname(made)) {
+    await syncFolder(dirname(made));
   }
 }
 

@@ -17,12 +17,14 @@ export interface Mount {
 
 /** Lines that do not have the documented form are left out. */
 export function parseMountinfo(text: string): Mount[] {
-  return text.split("\n").flatMap((line) => {
+  const mounts: Mount[] = [];
+  for (const line of text.split("\n")) {
+    if (!line.includes(" - ")) continue;
     const [left = "", right = ""] = line.split(" - ", 2);
     const [id, parentId, , root, mountPoint, options] = left.split(" ");
     const [fsType, source, superOptions] = right.split(" ");
-    if (root === undefined || mountPoint === undefined || fsType === undefined || fsType === "") return [];
-    return {
+    if (root === undefined || mountPoint === undefined || fsType === undefined || fsType === "") continue;
+    mounts.push({
       id: Number(id),
       parentId: Number(parentId),
       root: unescapeMountField(root),
@@ -31,8 +33,9 @@ export function parseMountinfo(text: string): Mount[] {
       source: unescapeMountField(source ?? ""),
       options: options?.split(",") ?? [],
       superOptions: superOptions?.split(",") ?? [],
-    };
-  });
+    });
+  }
+  return mounts;
 }
 
 /** The kernel hands the table out by pages, and each is a turn of the pool: a burst of pods shares its readings. */

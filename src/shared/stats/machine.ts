@@ -55,7 +55,7 @@ export interface ProcessLimit {
 export function readProcessLimit(read: ReadText): ProcessLimit {
   const limits = ["pid_max", "threads-max"].flatMap((name) => oneNumber(read(`/proc/sys/kernel/${name}`)) ?? []);
   // "0.20 0.18 0.12 1/80 11206": running of all.
-  const all = /\d+\/(\d+)/.exec(read("/proc/loadavg") ?? "")?.[1];
+  const all = /\/(\d+)/.exec(read("/proc/loadavg") ?? "")?.[1];
   return {
     max: limits.length === 0 ? undefined : Math.min(...limits),
     current: all === undefined ? undefined : Number(all),

@@ -1,8 +1,8 @@
-// Trims one repeated character from a text. An expression like /x+$/ takes quadratic time: it tries each run from each start.
+// Trims a text's end. An expression like /x+$/ takes quadratic time: it tries each run of characters from each of its starts.
 
-/** The text without the run of `character` at its end. */
-export function withoutTrailing(text: string, character: string): string {
+/** The text without what of `characters` stands at its end. */
+export function withoutTrailing(text: string, characters: string): string {
   let end = text.length;
-  while (end > 0 && text[end - 1] === character) end--;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 }

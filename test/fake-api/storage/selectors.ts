@@ -80,10 +80,20 @@ function fieldText(object: ApiObject, path: string): string {
   return path === "spec.unschedulable" || path === "spec.hostNetwork" ? "false" : "";
 }
 
-/** Terms are split at commas outside of parentheses. */
+/** Split at commas outside of parentheses. */
+function termsOf(selector: string): string[] {
+  const terms = [""];
+  let inside = false;
+  for (const character of selector) {
+    if (character === "(" || character === ")") inside = character === "(";
+    if (character === "," && !inside) terms.push("");
+    else terms.push(`${terms.pop() ?? ""}${character}`);
+  }
+  return terms;
+}
+
 function labelTests(selector: string): Filter[] {
-  return selector
-    .split(/,(?![^()]*\))/)
+  return termsOf(selector)
     .map((part) => part.trim())
     .filter((part) => part !== "")
     .map((part) => labelTest(part, selector));

@@ -37,7 +37,7 @@ export const podCertificateRequestStrategy: Strategy = {
     const errors = WHO.filter((field) => textAt(spec, field) === undefined).map((field) =>
       FieldError.invalid(`spec.${field}`, "", "must not be empty"),
     );
-    if (!/^[^/]+\.[^/]+\/.+$/.test(textAt(spec, "signerName") ?? "")) {
+    if (!/^[^/.]+\.[^/]+\/.+$/.test(textAt(spec, "signerName") ?? "")) {
       const text = 'must be a fully qualified domain and path of the form "example.com/signer-name"';
       errors.push(FieldError.invalid("spec.signerName", spec["signerName"], text));
     }

@@ -92,7 +92,7 @@ test("the longest key first, exact before wildcard; docker's own registry by its
 
 test("both forms of docker's configuration; auth wins, tokens are kept", () => {
   const entry = { username: "x", password: "y", auth: Buffer.from("user:pass:word").toString("base64") };
-  const unpadded = { auth: entry.auth.replace(/=+$/, ""), identitytoken: "id", registrytoken: "reg" };
+  const unpadded = { auth: entry.auth.replaceAll("=", ""), identitytoken: "id", registrytoken: "reg" };
   const expected = AuthConfig.fromPartial({ username: "user", password: "pass:word" });
   const modern = readDockerConfig(JSON.stringify({ auths: { a: entry, b: unpadded }, credsStore: "x" }), "config.json");
   assert.deepEqual(modern.auths.get("a"), expected);

@@ -101,7 +101,7 @@ test("errors are logged once per change, the last set stays, nothing is seen bef
 test("redirects are followed, ten at most", async (t) => {
   const kit = await start(t, undefined);
   kit.answer((request, response) => {
-    const step = Number(/\d+$/.exec(request.url ?? "")?.[0] ?? 0);
+    const step = Number(/^\/step\/(\d+)$/.exec(request.url ?? "")?.[1] ?? 0);
     if (step === 10) response.end(manifest("far"));
     else response.writeHead(302, { location: `/step/${step + 1}` }).end();
   });

@@ -102,7 +102,7 @@ test("kubeadm's command line is taken as it is, up to the files that a join writ
     ended.stderr,
     new RegExp(`neither --kubeconfig ${folder}/kubelet.conf nor --bootstrap-kubeconfig .* exists: .*kubeadm join`),
   );
-  assert.doesNotMatch(ended.stderr, /^\s+at /m, "no stack for what an operator has to do");
+  assert.doesNotMatch(ended.stderr, /^ +at /m, "no stack for what an operator has to do");
 });
 
 test("without its config file the kubelet says which file, and what it would have done with it", async (t) => {

@@ -40,6 +40,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   let stamps = 0;
   let firsts = 0;
   let statics = 0;
+  const swept: string[][] = [];
   const onFirst = (): void => {
     firsts++;
     assert.deepEqual([...workers.all()], [], "no pod has been taken on yet");
@@ -55,6 +56,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     onFirst,
     leftovers,
     onStatics: () => (statics += 1),
+    onSwept: () => swept.push([...workers.all()].map(({ uid }) => uid).sort()),
     onOrphan: () => undefined,
     stamp: () => (stamps += 1),
   });
@@ -73,6 +75,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     relisted,
     seen,
     stamps: () => stamps,
+    swept,
     firsts: () => firsts,
     statics: () => statics,
   };
@@ -151,6 +154,19 @@ test("what runs and is in no source ends, but not before every source has spoken
   await settle();
   assert.deepEqual(world.model(orphan).observed.containers, []);
   assert.deepEqual(world.terminated, ["uid-orphan"]);
+});
+
+test("all wanted pods are known once, when every source has spoken", async (t) => {
+  const { loop, relisted, swept } = await build(t);
+  loop.onPodChange(add(pod({}, "a")));
+  relisted();
+  await settle();
+  assert.deepEqual(swept, []);
+  loop.onPodChange(add(pod({}, "b")));
+  loop.onSourcesSeen();
+  relisted();
+  await settle();
+  assert.deepEqual(swept, [["uid-a", "uid-b"]]);
 });
 
 test("an orphan's grace is the one on its containers, 30 s when there is none", async (t) => {

@@ -1,6 +1,7 @@
 // Certificates in PEM: the same however their text is wrapped; those of bundles each once, in an order that does not change.
 
-const BLOCK = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g;
+const BEGIN = "-----BEGIN CERTIFICATE-----";
+const END = "-----END CERTIFICATE-----";
 const LINE = 64;
 
 export function distinctCertificates(texts: readonly string[]): string {
@@ -13,12 +14,21 @@ export function cleanChain(text: string): string {
 }
 
 function bodiesOf(text: string): string[] {
-  return [...text.matchAll(BLOCK)].map(([, body = ""]) => bodyOf(body));
+  const bodies: string[] = [];
+  for (let end = 0; ;) {
+    const begin = text.indexOf(BEGIN, end);
+    if (begin < 0) return bodies;
+    const from = begin + BEGIN.length;
+    end = text.indexOf(END, from);
+    if (end < 0) return bodies;
+    bodies.push(bodyOf(text.slice(from, end)));
+    end += END.length;
+  }
 }
 
 function printed(bodies: readonly string[]): string {
   const wrapped = bodies.map((body) => body.match(new RegExp(`.{1,${LINE}}`, "g"))?.join("\n") ?? "");
-  return wrapped.map((body) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`).join("");
+  return wrapped.map((body) => `${BEGIN}\n${body}\n${END}\n`).join("");
 }
 
 /** Base64 alone; header lines ("Proc-Type: …") belong to the text, not to the certificate. */

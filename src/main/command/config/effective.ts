@@ -53,7 +53,7 @@ export class EffectiveConfig implements ConfigView {
     let node = this.tree as Tree;
     let inField = false;
     let walked = "";
-    for (const [, name, index] of path.matchAll(/(?:^|\.)([^.[\]]+)|\[([^\]]*)\]/g)) {
+    for (const [, name, index] of path.matchAll(/(?:^|\.)([^.[\]]+)|\[([^[\]]*)\]/g)) {
       const child = childOf(node, name ?? index ?? "");
       if (child === undefined) return inField ? node.origin : DEFAULT;
       walked += name === undefined ? `[${index ?? ""}]` : `.${name}`;

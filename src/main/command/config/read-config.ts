@@ -14,6 +14,7 @@ import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
 import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
+import { withoutTrailing } from "../../../shared/text/trim.js";
 
 export interface ReadConfig {
   /** Null nodes are kept: in a drop-in they remove. apiVersion and kind are checked and left out. */
@@ -60,7 +61,7 @@ class ConfigReader {
   read(): ReadConfig {
     const { doc, second } = this.yaml;
     for (const error of doc.errors.slice(0, MAX_SYNTAX_PROBLEMS)) {
-      this.problem(error.pos[0], "", (error.message.split("\n")[0] ?? "").replace(/[:\s]+$/, ""));
+      this.problem(error.pos[0], "", withoutTrailing(error.message.split("\n")[0] ?? "", ": \t\r"));
     }
     const root: unknown = doc.contents;
     if (this.problems.length > 0) return { tree: NOTHING, problems: this.problems };

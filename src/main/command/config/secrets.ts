@@ -10,7 +10,7 @@ const SECRETS: ReadonlySet<FieldPath> = new Set<FieldPath>(["staticPodURLHeader"
 
 /** A field's path, or one of something inside it ("staticPodURLHeader[Authorization]"). */
 export function isSecret(path: string): boolean {
-  const field = path.replace(/\[.*$/s, "");
+  const [field = ""] = path.split("[", 1);
   return isFieldPath(field) && SECRETS.has(field);
 }
 

@@ -2,6 +2,9 @@
 // those of the public API (matchImages of CredentialProvider): as many labels, the same port, the path a prefix.
 
 /** The parts of a key, or of an image's reference. */
+/** No image has a longer name. */
+const LONGEST_PATTERN = 4096;
+
 export interface RegistryPattern {
   labels: string[];
   /** "" without one. */
@@ -10,8 +13,9 @@ export interface RegistryPattern {
   path: string;
 }
 
-/** "*.registry.io:5000/team" → its parts; a scheme is left out. undefined: no host in it. */
+/** "*.registry.io:5000/team" → its parts; a scheme is left out. undefined: no host in it, or longer than any. */
 export function parsePattern(text: string): RegistryPattern | undefined {
+  if (text.length > LONGEST_PATTERN) return undefined;
   const rest = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "");
   const slash = rest.indexOf("/");
   const authority = slash < 0 ? rest : rest.slice(0, slash);

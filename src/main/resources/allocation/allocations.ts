@@ -15,9 +15,6 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { decodeCheckpoint, encodeCheckpoint } from "./checkpoint.js";
 import type { PodResources } from "./pod-resources.js";
 
-/** No pod outlives the machine, and after a restart of it every pod is admitted anew. */
-const NOT_DURABLE = { durable: false };
-
 /** So long what need not be on disk at once waits for more of its kind. */
 const GATHER_MS = 500;
 
@@ -85,10 +82,17 @@ export class Allocations {
     if (states.length > 0) this.save(states, false);
   }
 
-  /** What is kept of other pods is of an earlier boot, or of no pod at all. */
-  keepOnly(uids: ReadonlySet<string>): void {
+  /** Of other pods nothing runs since the machine booted: no container was given anything. Their allocations stay. */
+  keepActuated(uids: ReadonlySet<string>): void {
+    for (const uid of [...this.actuatedPods.keys()]) {
+      if (!uids.has(uid) && this.actuatedPods.delete(uid)) this.save(["actuated"], false);
+    }
+  }
+
+  /** Forgets all other pods. Only for when every source has told its pods: a pod that comes later is admitted anew. */
+  keepOnly(isKnown: (uid: string) => boolean): void {
     for (const uid of [...this.allocatedPods.keys(), ...this.actuatedPods.keys()]) {
-      if (!uids.has(uid)) this.forget(uid);
+      if (!isKnown(uid)) this.forget(uid);
     }
   }
 
@@ -117,7 +121,7 @@ export class Allocations {
     for (const which of ["allocated", "actuated"] as const) {
       if (!this.unwritten.delete(which)) continue;
       try {
-        await atomicWrite(this.path(which), JSON.stringify(encodeCheckpoint(states[which])), NOT_DURABLE);
+        await atomicWrite(this.path(which), JSON.stringify(encodeCheckpoint(states[which])));
       } catch (error) {
         this.unwritten.add(which);
         throw error;

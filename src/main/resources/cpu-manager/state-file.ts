@@ -1,5 +1,5 @@
 // The state on disk, cpu_manager_state below the root directory.
-// What must hold: a promise that is awaited is on disk, or its loss was told.
+// What must hold: a promise that is awaited is on disk, synced, or its loss was told.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -9,9 +9,6 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { CPU_STATE_FILE, decodeCpuState, encodeCpuState, type CpuAssignments } from "./checkpoint.js";
 import { CpuStateMismatchError } from "./errors.js";
-
-/** No pod outlives the machine. */
-const NOT_DURABLE = { durable: false };
 
 export class CpuStateFile {
   readonly path: string;
@@ -44,7 +41,7 @@ export class CpuStateFile {
   saving(current: () => CpuAssignments): LatestWrite {
     const { path, log } = this;
     return new LatestWrite({
-      write: () => atomicWrite(path, encodeCpuState(current()), NOT_DURABLE),
+      write: () => atomicWrite(path, encodeCpuState(current())),
       failed: (error) =>
         log.error(
           { path, err: error },

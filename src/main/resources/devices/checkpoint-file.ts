@@ -1,6 +1,6 @@
 // The checkpoint on disk: read once, written whole after each change.
-// What must hold: what a container was given is on disk before the container is started; one write at a time, and what
-// changes meanwhile is in the next. Not synced: no container outlives the machine.
+// What must hold: what a container was given is on disk, synced, before the container is started; one write at a time, and
+// what changes meanwhile is in the next.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -76,7 +76,7 @@ export class CheckpointFile {
       PodDeviceEntries: entries.length === 0 ? null : await Promise.all(entries.map(encodeEntry)),
       RegisteredDevices: Object.fromEntries([...registered].map(([resource, ids]) => [resource, [...ids]])),
     };
-    await atomicWrite(this.path, encodeCheckpoint(data), { durable: false });
+    await atomicWrite(this.path, encodeCheckpoint(data));
   }
 }
 

@@ -13,9 +13,6 @@ import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type Memor
 
 const POLICY = "Static";
 
-/** No pod outlives the machine, and after a restart of it every pod is admitted anew. */
-const NOT_DURABLE = { durable: false };
-
 export class HeldMemory {
   private readonly held = new Map<string, Map<string, readonly MemoryBlock[]>>();
   private readonly path: string;
@@ -32,7 +29,7 @@ export class HeldMemory {
     this.file = new LatestWrite({
       write: () => {
         const state = { policyName: POLICY, machineState: this.machine(), entries: this.held };
-        return atomicWrite(this.path, encodeMemoryState(state), NOT_DURABLE);
+        return atomicWrite(this.path, encodeMemoryState(state));
       },
       failed: (error) =>
         log.error(

@@ -51,10 +51,17 @@ function lineEnd(text: string, at: number): number {
 }
 
 function skipBlanks(text: string, at: number, end: number): number {
-  while (at < end && /\s/.test(text[at] ?? "")) at++;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
   return at;
 }
 
+/** Most characters need no expression. */
+function isBlank(code: number): boolean {
+  return code <= 0x20 || code >= 0x7f ? /\s/.test(String.fromCharCode(code)) : false;
+}
+
 function lineBreaks(text: string, from: number, to: number): number {
-  return text.slice(from, to).split("\n").length - 1 || 1;
+  let breaks = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) breaks++;
+  return breaks || 1;
 }

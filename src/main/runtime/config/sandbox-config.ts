@@ -101,5 +101,10 @@ function sandboxSysctls(pod: Pod): Record<string, string> {
  */
 export function dottedSysctl(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
-  return separator === "/" ? name.replace(/[./]/g, (char) => (char === "/" ? "." : "/")) : name;
+  // The API allows 253 characters; the kernel has no longer name.
+  if (separator !== "/" || name.length > 253) return name;
+  return name
+    .split("/")
+    .map((part) => part.replaceAll(".", "/"))
+    .join(".");
 }

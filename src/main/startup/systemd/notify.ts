@@ -49,7 +49,13 @@ export function systemdNotifier(
 
 /** A newline would begin another variable. */
 function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, " ");
+  const lines = text.split(/[\r\n]+/);
+  const last = lines.length - 1;
+  const trimmed = lines.map((line, at) => {
+    const begun = at === 0 ? line : line.trimStart();
+    return at === last ? begun : begun.trimEnd();
+  });
+  return trimmed.filter((line, at) => line !== "" || at === 0 || at === last).join(" ");
 }
 
 /** Sends at once; keeps the order while the receiver's queue is full. */

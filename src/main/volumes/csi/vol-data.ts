@@ -16,9 +16,9 @@ export interface VolData {
   seLinuxMountContext?: string;
 }
 
-/** Not synced to disk: nothing of what it describes outlives the machine. */
+/** Synced: a network volume's device may come back after a power cut, and is undone by what is written here. */
 export async function writeVolData(directory: string, data: VolData): Promise<void> {
-  await atomicWrite(`${directory}/${VOL_DATA_FILE}`, JSON.stringify(data), { durable: false });
+  await atomicWrite(`${directory}/${VOL_DATA_FILE}`, JSON.stringify(data));
 }
 
 /** undefined when there is none, or only garbage of a machine that crashed. */

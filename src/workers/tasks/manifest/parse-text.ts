@@ -3,6 +3,7 @@
 // The YAML itself is read by shared/yaml; the last of two equal keys wins.
 import { YAMLParseError, type Document, type LineCounter } from "yaml";
 import { DEPTH_LIMIT, isTooDeepError, readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
+import { withoutTrailing } from "../../../shared/text/trim.js";
 
 export const SIZE_LIMIT = 10 * 1024 * 1024;
 /** More than enough for hand-made anchors, too few for a bomb. */
@@ -112,7 +113,7 @@ function parseYaml(text: string): ParseOutcome {
 
 function oneLine(message: string): string {
   const first = message.split("\n")[0] ?? message;
-  return first.replace(/[:\s]+$/, "");
+  return withoutTrailing(first, ": \t\r");
 }
 
 /** Depth by an explicit stack; aliases that loop back were refused before. */

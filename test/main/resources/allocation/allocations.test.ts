@@ -58,9 +58,25 @@ test("both states outlive the agent; what is forgotten does not", async (t) => {
   assert.deepEqual(second.allocated("uid-a"), { containers: { app: CPU }, pod: CPU });
   assert.deepEqual(second.actuated("uid-a"), { containers: { app: {} } });
   assert.equal(second.allocated("uid-b"), undefined);
-  second.keepOnly(new Set(["uid-a"]));
+  second.keepOnly((uid) => uid === "uid-a");
   await second.flush();
   assert.equal((await open()).allocated("uid-c"), undefined);
+});
+
+test("after a reboot allocations are known as before, and no container was given anything", async (t) => {
+  const { open } = await build(t);
+  const first = await open();
+  for (const uid of ["runs", "ran"]) {
+    first.allocate(uid, { containers: { app: CPU } });
+    first.actuate(uid, ["app"], { containers: { app: CPU } }, true);
+  }
+  await first.flush();
+  const second = await open();
+  second.keepActuated(new Set(["runs"]));
+  await second.flush();
+  const third = await open();
+  assert.deepEqual(third.allocated("ran"), { containers: { app: CPU } });
+  assert.deepEqual([third.actuated("ran"), third.actuated("runs")], [undefined, { containers: { app: CPU } }]);
 });
 
 test("a container that is started brings the pod's own values only when nothing is known of them", () => {

@@ -253,7 +253,7 @@ function shapeOf(page: Page): Map<string, { type: string; labels: string[] }> {
     if (type !== null) shape.set(type[1] ?? "", { type: type[2] ?? "", labels: [] });
     const row = /^([a-z0-9_]+)\{(.*)\} /.exec(line);
     const family = shape.get(row?.[1] ?? "");
-    const names = [...(row?.[2] ?? "").matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name = ""]) => name);
+    const names = [...(row?.[2] ?? "").matchAll(/(?:^|,)(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name = ""]) => name);
     if (family !== undefined) family.labels = names.sort();
   }
   return shape;

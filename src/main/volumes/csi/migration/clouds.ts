@@ -88,7 +88,7 @@ export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
       const { pv } = whose;
       const [name, share] = [text(source, "secretName"), text(source, "shareName")];
       const namespace = azureNamespace(source, whose);
-      const account = /azure-storage-account-(.+)-secret/.exec(name)?.[1] ?? name;
+      const account = azureAccount(name);
       const group = pv?.metadata.annotations?.["kubernetes.io/azure-file-resource-group"] ?? "";
       const handle = [group, account, share, pv?.metadata.name ?? whose.volume, namespace].join("#");
       return {
@@ -204,4 +204,13 @@ function portworxSecret(pv: PersistentVolume | undefined): SecretRef | undefined
   const name = annotations["openstorage.io/auth-secret-name"];
   const namespace = annotations["openstorage.io/auth-secret-namespace"];
   return name === undefined || namespace === undefined ? undefined : { name, namespace };
+}
+
+/** "azure-storage-account-<account>-secret" is the name that Azure's provisioner gives; any other is the account itself. */
+function azureAccount(secret: string): string {
+  const [before, after] = ["azure-storage-account-", "-secret"];
+  const begin = secret.indexOf(before);
+  const end = secret.lastIndexOf(after);
+  const from = begin + before.length;
+  return begin < 0 || end <= from ? secret : secret.slice(from, end);
 }

@@ -14,6 +14,7 @@ import { errorCode } from "../../../fs/atomic-write.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
+import { withoutTrailing } from "../../../text/trim.js";
 
 const RETRIES = 10;
 /** client-go's wait before a read whose connection broke is sent again. */
@@ -53,7 +54,7 @@ export class Caller {
 
   constructor(private readonly options: CallerOptions) {
     const { pathname, host } = new URL(options.config.server);
-    this.basePath = pathname.replace(/\/+$/, "");
+    this.basePath = withoutTrailing(pathname, "/");
     this.host = host;
   }
 

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import type { ClientConfig, Source } from "../config.js";
 import { readExec } from "./read-exec.js";
 import type { Fields } from "./tree.js";
+import { withoutTrailing } from "../../../text/trim.js";
 
 export interface ReadContext {
   file: string;
@@ -124,7 +125,7 @@ function serverUrl(cluster: Fields, config: ClientConfig): string {
     config.insecureSkipTlsVerify === true;
   const url = written.includes("://") ? written : `${isSecure ? "https" : "http"}://${written}`;
   if (!/^https?:\/\//i.test(url)) throw cluster.wrong("server", "must begin with https:// or http://");
-  return checked(cluster, "server", url).replace(/\/+$/, "");
+  return withoutTrailing(checked(cluster, "server", url), "/");
 }
 
 function checked(fields: Fields, name: string, url: string): string {

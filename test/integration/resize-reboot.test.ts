@@ -1,0 +1,41 @@
+// A pod whose resize waits must come back after a reboot with what it was granted, not with its wish: that has no room.
+import assert from "node:assert/strict";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startNode, type PodView } from "../harness/node.js";
+import { conditionsOf, IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
+
+const isWaiting = (view: PodView): boolean => (conditionsOf(view)["PodResizePending"] ?? "False") === "True";
+const pod = (name: string, milli: number) => {
+  const resources = { requests: { cpu: `${milli}m` } };
+  return manifest(name, [shell("app", IDLE, { resources })], { metadata: { uid: `reboot-${name}` } });
+};
+
+test("a pod whose resize is deferred is admitted after a reboot with its allocation", async (t) => {
+  const node = await startNode();
+  t.after(() => node.stop());
+  const large = cpus().length * 1000 - 700;
+  const runs = (view: PodView): boolean => view.status?.phase === "Running";
+  await node.writeManifest("waits", pod("waits", 50));
+  await waitForPod(node, "waits", runs, "running");
+  await node.writeManifest("large", pod("large", large));
+  await waitForPod(node, "large", runs, "running");
+  await node.writeManifest("waits", pod("waits", 750));
+  await waitForPod(node, "waits", isWaiting, "deferred");
+  await node.kill9();
+  const records = join(node.kubelet.rootDir, "nodelet", "pods");
+  for (const name of await readdir(records)) {
+    const record = JSON.parse(await readFile(join(records, name), "utf8")) as object;
+    await writeFile(join(records, name), JSON.stringify({ ...record, bootId: "of an earlier boot" }));
+  }
+  await node.restart();
+  const decided = (view: PodView): boolean => view.status?.phase === "Failed" || isWaiting(view);
+  const again = await waitForPod(node, "waits", decided, "deferred again");
+  assert.equal(again.status?.phase, "Running", again.status?.message);
+  assert.equal(
+    (await waitForPod(node, "large", (view) => view.status !== undefined, "known")).status?.phase,
+    "Running",
+  );
+});
