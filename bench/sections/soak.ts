@@ -255,7 +255,12 @@ export function soakReports({ seed, steps, samples, activities, from, perTenMinu
       head: ["what", "rounds", "failed", "last failure"],
       rows: [
         ["changes of pods from files", steps, 0, undefined],
-        ...activities.map(({ name, done, failed, failure }) => [name, done, failed, failure?.slice(0, 100)]),
+        ...activities.map(({ name, done, failed, failure }) => [
+          name,
+          done,
+          failed,
+          failure?.split("\n", 1)[0]?.slice(0, 100),
+        ]),
       ],
     },
   ];
