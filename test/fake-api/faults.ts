@@ -1,8 +1,12 @@
 // Faults on purpose: calls that fail, wait, hang or lose their answer; watches that are cut. Each is set with a match
 // and taken back with the function it returns. What must hold: without faults set, none happens.
 import { randomFrom } from "../support/seeded-random.js";
+import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../src/shared/clock/clock.js";
 import { matches, type ApiCall, type CallMatch } from "./call-log.js";
+
+/** Writes an answer by hand; `gone` aborts when the client or the server ended the connection. */
+export type WriteAnswer = (response: ServerResponse, call: ApiCall, gone: AbortSignal) => void | Promise<void>;
 
 export interface Failure {
   /** HTTP status, e.g. 500, 503, 429. */
@@ -25,6 +29,8 @@ export type Action =
   | { kind: "delay"; ms: number }
   /** No answer until the fault is taken back. */
   | { kind: "hang"; over: AbortSignal }
+  /** Answered by the test's own words, whatever was asked. */
+  | { kind: "answer"; write: WriteAnswer }
   /** The connection drops: before anything happens, or after the call took effect. */
   | { kind: "drop"; when: "before" | "after" };
 
@@ -73,6 +79,11 @@ export class Faults {
   /** The connection of matching calls drops; `after`: they took effect, only the answer is lost. */
   drop(match: CallMatch, when: "before" | "after" = "before", extent: Extent = {}): () => void {
     return this.#add(match, { kind: "drop", when }, extent);
+  }
+
+  /** Matching calls have no effect; `write` answers them: rightly, wrongly, or without an end. */
+  answer(match: CallMatch, write: WriteAnswer, extent: Extent = {}): () => void {
+    return this.#add(match, { kind: "answer", write }, extent);
   }
 
   /** Ends all open watches every so often, politely or by dropping their connections. */

@@ -18,9 +18,11 @@ import { Operator } from "./operator.js";
 const RECOVERY_MS = 60_000;
 
 export interface HostileBenchOptions {
-  node?: NodeOptions;
+  /** More options of the node; `dir` is the bench's folder. */
+  configure?: (dir: string) => NodeOptions;
   /** Runs when the node is laid out and its runtime is there, before the agent's first start. */
   beforeStart?: (node: TestNode, dir: string) => Promise<void>;
+  afterStop?: () => void;
 }
 
 export class HostileBench {
@@ -32,13 +34,15 @@ export class HostileBench {
     readonly dir: string,
     private readonly cluster: FaultyCluster,
     readonly operator: Operator,
+    private readonly afterStop: (() => void) | undefined,
   ) {
     this.stamps = join(dir, "stamps");
     this.evidence = join(dir, "evidence");
   }
 
-  static async start({ node, beforeStart }: HostileBenchOptions = {}): Promise<HostileBench> {
+  static async start({ configure, beforeStart, afterStop }: HostileBenchOptions = {}): Promise<HostileBench> {
     const dir = await mkdtemp(join(tmpdir(), "nodelet-hostile-"));
+    const node = configure?.(dir);
     for (const name of ["stamps", "evidence"]) await mkdir(join(dir, name), { mode: 0o777 });
     const cluster = await startFaultyCluster({
       node: {
@@ -64,7 +68,7 @@ export class HostileBench {
       const pair = cluster.fixture.clientCertificate("operator", ["system:masters"]);
       const { secureUrl: url } = cluster.node.kubelet;
       const operator = new Operator({ url, cert: pair.cert, key: pair.key, pod: BYSTANDER, container: "app" });
-      const bench = new HostileBench(dir, cluster, operator);
+      const bench = new HostileBench(dir, cluster, operator, afterStop);
       cluster.fixture.store.put("pods", { ...bystanderPod(bench.stamps), metadata: { name: BYSTANDER } });
       return bench;
     } catch (error) {
@@ -112,6 +116,7 @@ export class HostileBench {
   async stop(): Promise<void> {
     await this.operator.stop();
     await this.cluster.stop();
+    this.afterStop?.();
     await rm(this.dir, { recursive: true, force: true });
   }
 }

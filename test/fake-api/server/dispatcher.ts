@@ -36,7 +36,7 @@ export class Dispatcher {
     response.on("close", () => gone.abort());
     const began = this.world.clock.monotonic();
     try {
-      const dropsAfter = await this.#faultsBefore(entry, gone.signal);
+      const dropsAfter = await this.#faultsBefore(entry, response, gone.signal);
       const text = await readText(request);
       // Half a request: nobody waits for its answer.
       if (gone.signal.aborted) throw new Dropped();
@@ -44,6 +44,7 @@ export class Dispatcher {
       entry.user = user.name;
       await this.#serve(request, response, { info, query, user, text, entry, dropsAfter });
     } catch (error) {
+      if (error instanceof Answered) return;
       if (error instanceof Dropped) dropConnection(request);
       else await this.#refuse(request, response, error, entry);
     } finally {
@@ -120,7 +121,7 @@ export class Dispatcher {
   }
 
   /** Gives whether the answer is to be lost. */
-  async #faultsBefore(entry: ApiCall, gone: AbortSignal): Promise<boolean> {
+  async #faultsBefore(entry: ApiCall, response: ApiResponse, gone: AbortSignal): Promise<boolean> {
     for (const action of this.faults.take(entry)) {
       switch (action.kind) {
         case "delay":
@@ -136,6 +137,10 @@ export class Dispatcher {
           const details = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
           throw new ApiError(code, reason === "" ? reasonOf(code) : reason, message ?? `fault: ${code}`, details);
         }
+        case "answer":
+          entry.code = 200;
+          await action.write(response as ServerResponse, entry, gone);
+          throw new Answered();
         case "drop":
           if (action.when === "before") throw new Dropped();
           return true;
@@ -164,6 +169,9 @@ interface Served {
 
 /** The connection is to be broken instead of an answer. */
 class Dropped extends Error {}
+
+/** A fault has written the answer. */
+class Answered extends Error {}
 
 const REASONS: Readonly<Record<number, string>> = {
   401: "Unauthorized",

@@ -28,9 +28,9 @@ const openBrackets = tenantAttack({
 const nulSecret = tenantAttack({
   ...{ name: "a pull Secret of a megabyte of NUL bytes", seconds: size(6, 15) },
   async prepare({ fixture }) {
-    const auth = Buffer.concat([Buffer.from("user:"), Buffer.alloc(700 * KIB), Buffer.from("x")]).toString("base64");
-    const config = JSON.stringify({ auths: { "127.0.0.1:1": { auth: auth.slice(0, 900 * KIB) } } });
-    const data = { ".dockerconfigjson": Buffer.from(config.slice(0, 1000 * KIB)).toString("base64") };
+    const auth = Buffer.concat([Buffer.from("user:"), Buffer.alloc(400 * KIB), Buffer.from("x")]).toString("base64");
+    const config = JSON.stringify({ auths: { "127.0.0.1:1": { auth } } });
+    const data = { ".dockerconfigjson": Buffer.from(config).toString("base64") };
     fixture.store.put("secrets", { metadata: { name: "nul" }, type: "kubernetes.io/dockerconfigjson", data });
     await Promise.resolve();
   },

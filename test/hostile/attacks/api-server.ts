@@ -1,0 +1,174 @@
+// An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections. What must
+// hold: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
+import type { ServerResponse } from "node:http";
+import { sleep } from "../../../packaging/standalone/wait.js";
+import type { WriteAnswer } from "../../fake-api/faults.js";
+import type { ApiObject, CallMatch } from "../../fake-api/fake-api.js";
+import { waitFor } from "../../harness/node.js";
+import { AGENT } from "../../support/faulty-cluster.js";
+import { size, type Attack } from "../attack.js";
+import type { HostileBench } from "../bench.js";
+import { BYSTANDER } from "../bystander.js";
+import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
+
+const SECONDS = size(8, 25);
+const MIB = 1024 * 1024;
+const WATCH_PODS: CallMatch = { ...AGENT, resource: "pods", verb: "watch" };
+/** Of one answer that never ends. */
+const MOST_BYTES = 256 * MIB;
+
+/** One evil pod runs meanwhile; `lie` sets faults at the fixture. */
+function lying(
+  name: string,
+  lie: (bench: HostileBench, told: () => void) => void | Promise<void>,
+  short?: true,
+): Attack {
+  const attack = tenantAttack({
+    ...{ name, seconds: SECONDS, effect: { runs: 1 } },
+    pods: (bench) =>
+      each(1, (pod) =>
+        tenantPod(bench, pod, [hostile("app", REST)], {
+          volumes: [{ name: "c", configMap: { name: "evil", optional: true } }],
+        }),
+      ),
+  });
+  return {
+    ...attack,
+    family: "API server",
+    ...(short === undefined ? {} : { short }),
+    async start(bench) {
+      const running = await attack.start(bench);
+      let told = 0;
+      await lie(bench, () => told++);
+      bench.fixture.faults.cutWatchesNow("drop");
+      return {
+        async stop() {
+          bench.fixture.faults.clear();
+          bench.fixture.dropConnections();
+          // The administrator's connection broke, too.
+          await waitFor(() => bench.api.find("pods", "default", BYSTANDER), { what: "the API server to answer again" });
+          await running.stop();
+          if (told === 0) throw new Error("no lie was told");
+          return `${told} answers`;
+        },
+      };
+    },
+  };
+}
+
+function open(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/json" });
+}
+
+/** The same piece again and again, as fast as the client reads, up to the bound. */
+async function endless(response: ServerResponse, piece: Buffer, gone: AbortSignal): Promise<void> {
+  for (let written = 0; written < MOST_BYTES && !gone.aborted; written += piece.length) {
+    if (!response.write(piece)) await sleep(10);
+    await sleep(5);
+  }
+}
+
+/** A watch of lines. */
+function lines(make: (index: number) => string, told: () => void, pauseMs = 50): WriteAnswer {
+  return async (response, _call, gone) => {
+    open(response);
+    for (let index = 0; index < 2_000 && !gone.aborted; index++) {
+      response.write(make(index));
+      told();
+      await sleep(pauseMs);
+    }
+  };
+}
+
+function evilPod({ fixture }: HostileBench, change: Partial<ApiObject["metadata"]>): ApiObject {
+  const found = fixture.store.get("pods", "default", "evil-0");
+  if (found === undefined) throw new Error("the pod of the attack is there");
+  return { ...found, kind: "Pod", apiVersion: "v1", metadata: { ...found.metadata, ...change } };
+}
+
+const event = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+
+const wrongVersions = lying(
+  "versions out of order, deleted UIDs that come back",
+  (bench, told) => {
+    const versions = ["1", "", "999999999999999999999", "abc", "-1", "2"];
+    const make = (index: number): string => {
+      const resourceVersion = versions[index % versions.length] ?? "";
+      const uid = index % 3 === 2 ? "00000000-0000-4000-8000-000000000001" : undefined;
+      const pod = evilPod(bench, { resourceVersion, ...(uid === undefined ? {} : { uid }) });
+      return event(["ADDED", "DELETED", "ADDED", "MODIFIED", "UNHEARD-OF"][index % 5] ?? "", pod);
+    };
+    bench.fixture.faults.answer(WATCH_PODS, lines(make, told, 200));
+  },
+  true,
+);
+
+const hugeObjects = lying("objects and lines of megabytes", (bench, told) => {
+  const { fixture } = bench;
+  const text = '\\"x'.repeat((size(4, 16) * MIB) / 3);
+  const pod = (): ApiObject => evilPod(bench, { annotations: { text } });
+  fixture.faults.answer(
+    WATCH_PODS,
+    lines((index) => event("MODIFIED", { ...pod(), spare: index }), told, 1_000),
+  );
+  const map = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "evil", namespace: "default" }, data: { text } };
+  fixture.faults.answer({ ...AGENT, resource: "configmaps" }, (response) => {
+    told();
+    open(response);
+    response.end(JSON.stringify(map));
+  });
+});
+
+const everyRefusal = lying("every 4xx and 5xx in turn", ({ fixture }, told) => {
+  const codes = [
+    400, 401, 402, 403, 405, 406, 409, 410, 411, 413, 415, 418, 422, 423, 425, 428, 429, 431, 451, 500, 501, 502, 503,
+    504, 511,
+  ];
+  let index = 0;
+  fixture.faults.answer(AGENT, (response) => {
+    told();
+    response.writeHead(codes[index++ % codes.length] ?? 400, { "content-type": "application/json" });
+    response.end(index % 2 === 0 ? "{" : JSON.stringify({ kind: "Status", code: "many", details: null, message: [] }));
+  });
+});
+
+const endlessAnswers = lying("answers that never end", ({ fixture }, told) => {
+  const piece = Buffer.alloc(MIB / 4, " ");
+  const endlessly =
+    (start: string): WriteAnswer =>
+    async (response, _call, gone) => {
+      told();
+      open(response);
+      response.write(start);
+      await endless(response, piece, gone);
+    };
+  fixture.faults.answer(WATCH_PODS, endlessly('{"type":"ADDED","object":{"spec":"'));
+  fixture.faults.answer({ ...AGENT, resource: "configmaps" }, endlessly('{"kind":"ConfigMap","data":{'));
+  fixture.faults.answer({ ...AGENT, resource: "nodes" }, endlessly('{"kind":"NodeList","items":['));
+  fixture.faults.answer({ ...AGENT, resource: "leases" }, endlessly("{"));
+});
+
+const garbage = lying("cut and senseless JSON", (bench, told) => {
+  const bad = [
+    '{"type":"ADDED","object":{',
+    '{"type":"MODIFIED"}\n',
+    event("ADDED", null),
+    event("MODIFIED", []),
+    event("DELETED", 5),
+    event("MODIFIED", { kind: "Pod", metadata: null }),
+    event("MODIFIED", { kind: "Secret", metadata: { name: 1, uid: {} } }),
+    `${"[".repeat(200_000)}\n`,
+    "\u0000\n",
+  ];
+  bench.fixture.faults.answer(
+    WATCH_PODS,
+    lines((index) => bad[index % bad.length] ?? "", told, 100),
+  );
+  bench.fixture.faults.answer({ ...AGENT, resource: "configmaps" }, (response) => {
+    told();
+    open(response);
+    response.end('{"kind":"ConfigMap","data":{"a":');
+  });
+});
+
+export const API_SERVER: readonly Attack[] = [wrongVersions, hugeObjects, everyRefusal, endlessAnswers, garbage];

@@ -1,0 +1,142 @@
+// A runtime that lies about what is not the normal pod's: about the pods of the attack, pods that no API server knows, images
+// and disks. About the normal pod it tells the truth, or a restart of it would be right.
+import { ContainerState, type Container } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { LyingRuntime } from "../../support/lying-runtime.js";
+import { size, type Attack } from "../attack.js";
+import { each, hostile, REST, tenantAttack, tenantPod, type TenantAttack } from "./tenant-kit.js";
+
+const SECONDS = size(8, 25);
+/** The year 2200, in nanoseconds. */
+const FUTURE = 7_258_118_400_000_000_000n;
+const LOWEST = -(2n ** 63n);
+const MIB = 1024 * 1024;
+const UNKNOWN_STATE = JSON.parse("99") as ContainerState;
+const HANGS = (): Promise<never> => new Promise(() => undefined);
+
+/** Pods of a tenant run meanwhile, so that the lies are about something. */
+function lying(runtime: () => LyingRuntime, name: string, lie: (proxy: LyingRuntime) => void, short?: true): Attack {
+  const often = { exec: { command: ["true"] }, periodSeconds: 1 };
+  const pods: TenantAttack["pods"] = (bench) =>
+    each(size(2, 5), (pod) => tenantPod(bench, pod, [hostile("app", REST, { readinessProbe: often })]));
+  const attack = tenantAttack({ name, seconds: SECONDS, effect: { runs: 2 }, pods });
+  return {
+    ...attack,
+    family: "runtime",
+    ...(short === undefined ? {} : { short }),
+    async start(bench) {
+      const proxy = runtime();
+      const before = proxy.told;
+      lie(proxy);
+      const running = await attack.start(bench);
+      return {
+        async stop() {
+          proxy.clear();
+          const told = proxy.told - before;
+          await running.stop();
+          if (told === 0) throw new Error("no lie was told");
+          return `${told} lies`;
+        },
+      };
+    },
+  };
+}
+
+const isEvil = (labels: Readonly<Record<string, string>>): boolean =>
+  labels["io.kubernetes.pod.name"]?.startsWith("evil-") === true;
+
+/** Containers of pods that never were; ids as a program with an error might make them. */
+function inventions(like: readonly Container[], count: number): Container[] {
+  const [model] = like;
+  if (model === undefined) return [];
+  const ids = ["", "../../../etc", "a".repeat(4096), "\u0000", model.id.slice(0, 12)];
+  return Array.from({ length: count }, (_, index) => ({
+    ...model,
+    id: ids[index] ?? index.toString(16).padStart(64, "0"),
+    podSandboxId: ids[index] ?? index.toString(16).padStart(64, "f"),
+    createdAt: index % 2 === 0 ? FUTURE : LOWEST,
+    state: index % 3 === 0 ? UNKNOWN_STATE : ContainerState.CONTAINER_RUNNING,
+    labels: {
+      ...model.labels,
+      "io.kubernetes.pod.name": `ghost-${index % 500}`,
+      "io.kubernetes.pod.uid": `ghost-${index % 500}`,
+    },
+  }));
+}
+
+export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
+  const attack = (name: string, lie: (proxy: LyingRuntime) => void, short?: true): Attack =>
+    lying(runtime, name, lie, short);
+  return [
+    attack("lists of 20,000 containers that never were", (proxy) => {
+      const count = size(5_000, 20_000);
+      proxy.lie("listContainers", (answer, { filter }) => {
+        // A list of one pod's containers is the truth: it is about the normal pod, too.
+        const isWhole = Object.keys(filter?.labelSelector ?? {}).length === 0;
+        return { containers: [...answer.containers, ...(isWhole ? inventions(answer.containers, count) : [])] };
+      });
+    }),
+    attack(
+      "times in the future and states that no version has",
+      (proxy) => {
+        proxy.lie("listContainers", ({ containers }) => ({
+          containers: containers.map((one) =>
+            isEvil(one.labels) ? { ...one, state: UNKNOWN_STATE, createdAt: FUTURE } : one,
+          ),
+        }));
+        proxy.lie("containerStatus", (answer) => {
+          const { status } = answer;
+          if (status === undefined || !isEvil(status.labels)) return answer;
+          const times = { createdAt: FUTURE, startedAt: LOWEST, finishedAt: FUTURE };
+          return { ...answer, status: { ...status, ...times, state: UNKNOWN_STATE, exitCode: -(2 ** 31) } };
+        });
+      },
+      true,
+    ),
+    attack("the status of another container, and texts of megabytes", (proxy) => {
+      const text = "x".repeat(size(2, 8) * MIB);
+      proxy.lie("containerStatus", (answer, { containerId }) => {
+        const { status } = answer;
+        if (status === undefined || !isEvil(status.labels)) return answer;
+        return {
+          ...answer,
+          status: { ...status, id: containerId.slice(1), message: text, reason: text },
+        };
+      });
+      proxy.lie("execSync", (answer) => ({ ...answer, stdout: Buffer.alloc(size(4, 15) * MIB, "y") }));
+    }),
+    attack("negative and endless sizes of disks and images", (proxy) => {
+      const far = { value: 2n ** 64n - 1n };
+      proxy.lie("imageFsInfo", ({ imageFilesystems, containerFilesystems }) => {
+        const wrong = (list: typeof imageFilesystems) =>
+          list.map((one) => ({ ...one, timestamp: LOWEST, usedBytes: far, inodesUsed: far }));
+        return { imageFilesystems: wrong(imageFilesystems), containerFilesystems: wrong(containerFilesystems) };
+      });
+      proxy.lie("listImages", ({ images }) => ({
+        images: images.concat(
+          Array.from({ length: size(2_000, 20_000) }, (_, at) => ({
+            ...images[0]!,
+            ...{ id: `sha256:${at}`, repoTags: ["", ":", `a/${at}:\n`], repoDigests: ["@"], size: 2n ** 64n - 1n },
+          })),
+        ),
+      }));
+      proxy.lie("listContainerStats", ({ stats }) => ({
+        stats: stats.map((one) => ({
+          ...one,
+          cpu: { timestamp: FUTURE, usageCoreNanoSeconds: far, usageNanoCores: far },
+        })),
+      }));
+    }),
+    attack("calls that never answer", (proxy) => {
+      for (const verb of [
+        "imageFsInfo",
+        "listImages",
+        "removeContainer",
+        "removePodSandbox",
+        "listContainerStats",
+      ] as const) {
+        proxy.lie(verb, HANGS);
+      }
+      proxy.lie("containerStatus", (answer) => (isEvil(answer.status?.labels ?? {}) ? HANGS() : answer));
+    }),
+  ];
+}

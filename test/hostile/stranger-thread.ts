@@ -1,0 +1,129 @@
+// A stranger at the authenticated port, without credentials, on a thread of its own. What must hold: it holds a bounded number
+// of connections, asks a bounded number of times, and lets all of them go when it is told to stop.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { parentPort, workerData } from "node:worker_threads";
+import { sleep } from "../../packaging/standalone/wait.js";
+import type { StrangerData, StrangerReport } from "./stranger.js";
+
+const { port, method, connections, requests } = workerData as StrangerData;
+const report: StrangerReport = { made: 0, answers: 0, closed: 0 };
+const open = new Set<Socket | ClientHttp2Session>();
+let isOver = false;
+
+function kept<T extends Socket | ClientHttp2Session>(one: T): T {
+  open.add(one);
+  one.on("error", () => undefined);
+  one.once("close", () => {
+    open.delete(one);
+    report.closed++;
+  });
+  return one;
+}
+
+async function tcp(): Promise<Socket | undefined> {
+  const socket = kept(connect({ host: "127.0.0.1", port }));
+  const isThere = await Promise.race([once(socket, "connect"), once(socket, "close")]).catch(() => undefined);
+  if (isThere === undefined || socket.destroyed) return undefined;
+  report.made++;
+  return socket;
+}
+
+async function tls(): Promise<TLSSocket | undefined> {
+  const socket = kept(connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false }));
+  await Promise.race([once(socket, "secureConnect"), once(socket, "close")]).catch(() => undefined);
+  if (socket.destroyed) return undefined;
+  report.made++;
+  return socket;
+}
+
+/** `make` again and again, a few at a time, until as many connections are open as the attack holds. */
+async function crowd(make: (index: number) => Promise<void>, total = requests): Promise<void> {
+  for (let made = 0; made < total && !isOver;) {
+    if (open.size >= connections) {
+      await sleep(20);
+      continue;
+    }
+    const wave = Math.min(50, total - made, connections - open.size);
+    await Promise.all(Array.from({ length: wave }, (_, at) => make(made + at)));
+    made += wave;
+    // What is refused at once is not tried in a tight loop.
+    await sleep(5);
+  }
+}
+
+const HEAD = "Host: x\r\n";
+const UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n";
+
+const counting = (socket: Socket | undefined): Socket | undefined => socket?.on("data", () => report.answers++);
+
+const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
+  "pipelined-upgrade": () =>
+    crowd(async () => {
+      const socket = counting(await tls());
+      socket?.write(`GET /pods HTTP/1.1\r\n${HEAD}\r\nGET /exec/a/b/c HTTP/1.1\r\n${HEAD}${UPGRADE}\r\n`);
+      socket?.setTimeout(500, () => socket.destroy());
+    }),
+  "half-heads": () =>
+    crowd(async () => {
+      const socket = counting(await tls());
+      socket?.write(`GET /pods HTTP/1.1\r\n${HEAD}X-Long: ${"x".repeat(900 * 1024)}`);
+    }),
+  "refused-upgrades": () =>
+    crowd(async () => {
+      const socket = counting(await tls());
+      socket?.pause();
+      socket?.write(`GET /exec/a/b/c HTTP/1.1\r\n${HEAD}${UPGRADE}\r\nunread`);
+    }),
+  "closed-window": () =>
+    crowd(async () => {
+      const settings = { initialWindowSize: 0 };
+      const session = kept(connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings }));
+      await Promise.race([once(session, "connect"), once(session, "close")]).catch(() => undefined);
+      if (session.destroyed) return;
+      report.made++;
+      for (let i = 0; i < 50; i++) {
+        const stream = session.request({ ":path": "/pods" });
+        stream.on("error", () => undefined);
+        stream.on("response", () => report.answers++);
+      }
+    }),
+  "slow-reads": () =>
+    crowd(async () => {
+      const socket = await tls();
+      socket?.pause();
+      for (let i = 0; i < 50 && socket?.writable === true; i++)
+        socket.write(`GET /pods HTTP/1.1\r\n${HEAD}\r\n`.repeat(100));
+    }),
+  "garbage-tls": () =>
+    crowd(async (index) => {
+      const socket = counting(await tcp());
+      // A handshake record that claims more than comes, or anything at all.
+      const start = index % 2 === 0 ? Buffer.of(0x16, 3, 1, 0x3f, 0xff, 1, 0) : Buffer.alloc(0);
+      socket?.write(Buffer.concat([start, randomBytes(512)]));
+      socket?.setTimeout(1_000, () => socket.destroy());
+    }),
+  "silent-connections": () =>
+    crowd(async () => {
+      await tcp();
+    }),
+  "random-tokens": () =>
+    crowd(async () => {
+      const socket = counting(await tls());
+      const ask = (): string =>
+        `GET /pods HTTP/1.1\r\n${HEAD}Authorization: Bearer ${randomBytes(16).toString("hex")}\r\n\r\n`;
+      socket?.write(Array.from({ length: 5 }, ask).join(""));
+      socket?.setTimeout(2_000, () => socket.destroy());
+    }),
+};
+
+parentPort?.once("message", () => {
+  isOver = true;
+  for (const one of open) one.destroy();
+  parentPort?.postMessage(report);
+  parentPort?.close();
+});
+await METHODS[method]();

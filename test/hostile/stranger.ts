@@ -1,0 +1,54 @@
+// Starts strangers as attacks of the bench; the stranger's work is on a thread of its own.
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { Attack } from "./attack.js";
+
+export type StrangerMethod =
+  | "pipelined-upgrade"
+  | "half-heads"
+  | "refused-upgrades"
+  | "closed-window"
+  | "slow-reads"
+  | "garbage-tls"
+  | "silent-connections"
+  | "random-tokens";
+
+export interface StrangerData {
+  port: number;
+  method: StrangerMethod;
+  /** Held at the same time, at most. */
+  connections: number;
+  /** Made in all, at most. */
+  requests: number;
+}
+
+export interface StrangerReport {
+  made: number;
+  /** Pieces of answers that came. */
+  answers: number;
+  closed: number;
+}
+
+export function strangerAttack(
+  { name, seconds, short }: Pick<Attack, "name" | "seconds" | "short">,
+  how: Omit<StrangerData, "port">,
+): Attack {
+  return {
+    ...{ name, seconds, family: "stranger" },
+    ...(short === undefined ? {} : { short }),
+    start: ({ port }) => {
+      const workerData: StrangerData = { port, ...how };
+      const worker = new Worker(new URL("./stranger-thread.js", import.meta.url), { workerData });
+      return Promise.resolve({
+        async stop() {
+          const said = once(worker, "message");
+          worker.postMessage("stop");
+          const [report] = (await said) as [StrangerReport];
+          await worker.terminate();
+          if (report.made === 0) throw new Error("no connection was made");
+          return `${report.made} connections, ${report.answers} answers, ${report.closed} closed by the kubelet`;
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,145 @@
+// A proxy between the agent and a real runtime, which lies where a test says so: it changes answers, adds to them, holds them
+// back. What must hold: without a lie every call, answer and error passes unchanged.
+import {
+  Client,
+  credentials,
+  Server,
+  ServerCredentials,
+  status,
+  type Metadata,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { CriMethod } from "../../src/shared/cri/verbs.js";
+
+type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
+type ResponseOf<M extends CriMethod> = ReturnType<Definitions[M]["responseDeserialize"]>;
+type RequestOf<M extends CriMethod> = ReturnType<Definitions[M]["requestDeserialize"]>;
+
+/** Changes an answer of the runtime, or gives another one. One that never resolves is a call that hangs. */
+type Lie = (answer: unknown, request: unknown) => unknown;
+
+/** Endpoint options: an answer may be of any size. */
+const ANY_SIZE = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
+const same = (bytes: Buffer): Buffer => bytes;
+
+export class LyingRuntime {
+  /** Answers that were a lie. */
+  told = 0;
+  private readonly lies = new Map<string, Lie>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly runtime: Client,
+  ) {}
+
+  /** Listens at a `unix://` endpoint for the agent, and asks the one of the runtime. */
+  static async start(endpoint: string, runtime: string): Promise<LyingRuntime> {
+    const server = new Server(ANY_SIZE);
+    const proxy = new LyingRuntime(server, new Client(runtime, credentials.createInsecure(), ANY_SIZE));
+    for (const service of [RuntimeServiceService, ImageServiceService]) {
+      server.addService(plain(service), proxy.handlers(service));
+    }
+    await new Promise<void>((resolve, reject) => {
+      const bound = (error: Error | null): void => (error === null ? resolve() : reject(error));
+      server.bindAsync(endpoint, ServerCredentials.createInsecure(), bound);
+    });
+    return proxy;
+  }
+
+  /** From now on answers of this verb are changed by `lie`, until lies are cleared. */
+  lie<M extends CriMethod>(method: M, lie: (answer: ResponseOf<M>, request: RequestOf<M>) => unknown): void {
+    this.lies.set(method, lie as Lie);
+  }
+
+  /** The truth again. */
+  clear(): void {
+    this.lies.clear();
+  }
+
+  stop(): void {
+    this.server.forceShutdown();
+    this.runtime.close();
+  }
+
+  private handlers(service: ServiceDefinition): UntypedServiceImplementation {
+    return Object.fromEntries(
+      Object.entries(service).map(([method, { path, responseStream, ...codec }]) => [
+        method,
+        responseStream
+          ? (call: ServerWritableStream<Buffer, Buffer>) => this.stream(path, call)
+          : (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>) =>
+              this.unary(method, path, codec, call, reply),
+      ]),
+    );
+  }
+
+  private unary(
+    method: string,
+    path: string,
+    codec: Codec,
+    call: ServerUnaryCall<Buffer, Buffer>,
+    reply: sendUnaryData<Buffer>,
+  ): void {
+    const asked = this.runtime.makeUnaryRequest<Buffer, Buffer>(
+      path,
+      same,
+      same,
+      call.request,
+      forward(call.metadata),
+      (error, bytes) => {
+        const lie = this.lies.get(method);
+        if (error !== null || bytes === undefined || lie === undefined) {
+          reply(error, bytes);
+          return;
+        }
+        this.told++;
+        Promise.resolve(lie(codec.responseDeserialize(bytes), codec.requestDeserialize(call.request))).then(
+          (answer) => reply(null, codec.responseSerialize(answer)),
+          (problem: unknown) => reply({ code: status.INTERNAL, details: String(problem) }),
+        );
+      },
+    );
+    call.on("cancelled", () => asked.cancel());
+  }
+
+  private stream(path: string, call: ServerWritableStream<Buffer, Buffer>): void {
+    const asked = this.runtime.makeServerStreamRequest<Buffer, Buffer>(
+      path,
+      same,
+      same,
+      call.request,
+      forward(call.metadata),
+    );
+    asked.on("data", (bytes: Buffer) => call.write(bytes));
+    asked.on("end", () => call.end());
+    asked.on("error", (error) => call.emit("error", error));
+    call.on("cancelled", () => asked.cancel());
+  }
+}
+
+type Codec = Pick<ServiceDefinition[string], "requestDeserialize" | "responseSerialize" | "responseDeserialize">;
+
+/** Messages pass as bytes: what the types do not know of survives. */
+function plain(service: ServiceDefinition): ServiceDefinition {
+  const codec = {
+    requestSerialize: same,
+    requestDeserialize: same,
+    responseSerialize: same,
+    responseDeserialize: same,
+  };
+  return Object.fromEntries(
+    Object.entries(service).map(([method, definition]) => [method, { ...definition, ...codec }]),
+  );
+}
+
+/** Without what belongs to the agent's own connection. */
+function forward(metadata: Metadata): Metadata {
+  const copy = metadata.clone();
+  copy.remove("user-agent");
+  return copy;
+}
