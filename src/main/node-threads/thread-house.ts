@@ -21,12 +21,7 @@ const HEAP_MIB: Record<Exclude<ThreadName, "main">, number> = {
   eviction: 96,
 };
 
-const RESTART = {
-  baseMs: 100,
-  maxMs: 10_000,
-  jitter: 0.2,
-  healthyAfterMs: 60_000,
-};
+const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
 /** Without them no pod is synced: past this many restarts without a healthy run a new process is the last remedy. */
 const ESSENTIAL_RESTARTS = 10;
 
@@ -58,10 +53,7 @@ export class ThreadHouse {
       heapMiB: HEAP_MIB[name],
       readyDeadlineMs: 10_000,
       stallAfterMs: 10_000,
-      restart: {
-        ...RESTART,
-        maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity,
-      },
+      restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
       onGiveUp: (error: Error) => this.onGiveUp(error),
       onUncaught: (origin: UncaughtOrigin) => this.metrics.uncaught.inc({ thread: name, origin }),
       log: this.log,

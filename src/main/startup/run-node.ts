@@ -82,19 +82,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const membership = deps.cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
   const providing = { clock, log, registry, cluster: membership?.late.access };
   const providers = await startCredentialProviders(settings, providing);
-  recordBuild(registry, {
-    gitVersion: settings.kubernetesVersion,
-    platform: goPlatform(),
-  });
+  recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   // In a cluster manifests seldom change, and the certificates' library should not stay.
   const minThreads = deps.cluster === undefined ? 1 : 0;
-  const tasks = createTasksPool({
-    minThreads,
-    maxThreads: 2,
-    heapMiB: TASKS_HEAP_MIB,
-    log,
-    clock,
-  });
+  const tasks = createTasksPool({ minThreads, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
   const calls = new VolumeCalls({ clock, log: moduleLogger(log, "volumes"), startHelper: startHelperProcess });
   const events = new NodeRecorder({
     nodeName: settings.nodeName,
@@ -112,10 +103,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
         });
   const standing = admissionFacts(settings);
   const hostIPs = new HostIPs(settings.nodeIPs, clock);
-  const timelines = new Timelines({
-    clock,
-    events: (uid) => events.store.about(uid),
-  });
+  const timelines = new Timelines({ clock, events: (uid) => events.store.about(uid) });
   const { devices, managers } = nodeManagers(settings, {
     sync: () => sync,
     cri: () => bare.cri,
@@ -149,10 +137,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const resources = new NodeResourcesHolder(facts);
   const collection = joinCollection(bare, settings, () => sync, { clock, log });
   const { runtime } = collection;
-  recordNode(registry, {
-    nodeName: settings.nodeName,
-    cgroupVersion: runtime.node.cgroupVersion,
-  });
+  recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   const { pleg, server, prober, imageGc, eviction, house } = threads;
   const pressures = new NodePressures();
   const probes = createProbes({
@@ -176,19 +161,10 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     pressures: () => pressures.current,
     object: () => membership?.node(),
     shuttingDown: () => shutdown.shuttingDown,
-    ...(membership !== undefined && {
-      freshObject: (signal) => membership.freshNode(settings.nodeName, signal),
-    }),
+    ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
   const care = new LateCgroupCare(settings, {
-    ...{
-      cgroups: runtime.cgroups,
-      mounts: bare.mounts,
-      capacity: facts.capacity,
-      events,
-      clock,
-      log,
-    },
+    ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
     pods: () => sync.activePods(),
   });
   const sync: NodeSync = new NodeSync({
@@ -199,9 +175,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     clock,
     log,
     gates: settings.restartGates,
-    ...(settings.resourceHealthStatus && {
-      resourceHealth: (uid, container) => devices.health(uid, container),
-    }),
+    ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
     backoff: settings.crashLoopBackOff,
     podsChanged: () => care.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
@@ -216,17 +190,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
 
   const { rootDir, podLogsDir } = settings;
   const evicting = new LateEviction({
-    ...{
-      rootDir,
-      podLogsDir,
-      sync,
-      pressures,
-      tasks,
-      events,
-      registry,
-      clock,
-      log,
-    },
+    ...{ rootDir, podLogsDir, sync, pressures, tasks, events, registry, clock, log },
     thread: eviction,
     removeDeadContainers: () => collection.removeDeadContainers(),
     removeUnusedImages: () => imageGc.removeUnusedImages(),
@@ -304,30 +268,13 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     });
   }
   const pods = (): Iterable<ObservedPod> => sync.cache.all();
-  const logs = startLogRotation({
-    settings,
-    pods,
-    cri: runtime.cri,
-    tasks,
-    registry,
-    clock,
-    log,
-  });
+  const logs = startLogRotation({ settings, pods, cri: runtime.cri, tasks, registry, clock, log });
   const ending = new AbortController();
   if (deps.serving !== undefined) {
     const { nodeName, nodeIPs } = settings;
     const { running } = threads;
     const { signal } = ending;
-    void provideServingCertificate({
-      files: deps.serving,
-      nodeName,
-      nodeIPs,
-      running,
-      tasks,
-      clock,
-      log,
-      signal,
-    });
+    void provideServingCertificate({ files: deps.serving, nodeName, nodeIPs, running, tasks, clock, log, signal });
   }
   const sockets = startLateSockets({
     rootDir: settings.rootDir,

@@ -107,11 +107,7 @@ export class ThreadGeneration {
 
   /** Ends the thread now, whatever it does. The first cause given is the one reported. */
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
-    this.fail({
-      cause,
-      reason,
-      ...(thrown === undefined ? {} : { error: serializeError(thrown) }),
-    });
+    this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
     void this.worker.terminate();
   }
 
@@ -177,17 +173,9 @@ export class ThreadGeneration {
   private onError(thrown: unknown): void {
     const error = serializeError(thrown);
     if (error.code === "ERR_WORKER_OUT_OF_MEMORY") {
-      this.fail({
-        cause: "out-of-memory",
-        reason: `heap limit of ${this.options.heapMiB} MiB reached`,
-        error,
-      });
+      this.fail({ cause: "out-of-memory", reason: `heap limit of ${this.options.heapMiB} MiB reached`, error });
     } else {
-      this.fail({
-        cause: this.ready ? "uncaught" : "start-failed",
-        reason: `${error.name}: ${error.message}`,
-        error,
-      });
+      this.fail({ cause: this.ready ? "uncaught" : "start-failed", reason: `${error.name}: ${error.message}`, error });
     }
   }
 
@@ -199,11 +187,6 @@ export class ThreadGeneration {
     const unsaid: Failure = this.drained
       ? { cause: "drained", reason: "drained" }
       : { cause: "exited", reason: `exited by itself with code ${code}` };
-    this.options.onExit({
-      thread: name,
-      generation,
-      code,
-      ...(this.failure ?? unsaid),
-    });
+    this.options.onExit({ thread: name, generation, code, ...(this.failure ?? unsaid) });
   }
 }

@@ -206,14 +206,7 @@ export class SupervisedThread<Control extends object> {
     } catch (thrown) {
       const error = serializeError(thrown);
       const reason = `could not be created: ${error.message}`;
-      this.onExit({
-        thread: name,
-        generation: this.generationNow,
-        cause: "start-failed",
-        code: 1,
-        reason,
-        error,
-      });
+      this.onExit({ thread: name, generation: this.generationNow, cause: "start-failed", code: 1, reason, error });
     }
   }
 

@@ -49,11 +49,7 @@ export type WorkerMessage =
   /** drain() is done; the thread exits by itself next. */
   | { kind: "drained" }
   /** The thread cannot go on and exits by itself next. `during` says where it failed. */
-  | {
-      kind: "fatal";
-      during: "start" | "run" | "drain";
-      error: SerializedError;
-    };
+  | { kind: "fatal"; during: "start" | "run" | "drain"; error: SerializedError };
 
 /** main → worker. */
 export type SupervisorMessage =

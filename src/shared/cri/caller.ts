@@ -92,11 +92,7 @@ export class Caller {
         await slot.take(attempt);
         const reply = await this.#send(method, request, attempt, slot);
         const wrong = check?.(reply);
-        if (wrong !== undefined)
-          throw new CriBadReplyError({
-            ...aboutAttempt(attempt),
-            details: wrong,
-          });
+        if (wrong !== undefined) throw new CriBadReplyError({ ...aboutAttempt(attempt), details: wrong });
         return reply;
       } catch (error) {
         failure = attemptError(attempt, error);
@@ -196,44 +192,24 @@ export class Caller {
     const own = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
     const budgetMs = options?.deadlineMs ?? own;
     if (budgetMs !== undefined && !(budgetMs >= 0)) {
-      const about = {
-        verb,
-        subject: subjectOf(request),
-        endpoint: this.#options.endpoint,
-      };
-      throw criError({
-        ...about,
-        code: "INVALID_ARGUMENT",
-        details: `a deadline of ${budgetMs} ms can't be kept`,
-      });
+      const about = { verb, subject: subjectOf(request), endpoint: this.#options.endpoint };
+      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${budgetMs} ms can't be kept` });
     }
-    return {
-      verb,
-      request,
-      endpoint: this.#options.endpoint,
-      signal: options?.signal,
-      budgetMs,
-    };
+    return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
   }
 
   /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
   #open(attempt: Attempt): Client {
     attempt.signal?.throwIfAborted();
     if (this.#channel.closed) {
-      throw criError({
-        ...aboutAttempt(attempt),
-        code: "CANCELLED",
-        details: "this CRI client has been closed",
-      });
+      throw criError({ ...aboutAttempt(attempt), code: "CANCELLED", details: "this CRI client has been closed" });
     }
     return this.#channel.acquire();
   }
 
   #grpcOptions(attempt: Attempt, slot: Slot): GrpcOptions {
     if (attempt.budgetMs === undefined) return {};
-    return {
-      deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock),
-    };
+    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock) };
   }
 
   /** Undefined for a call without a deadline. */
@@ -249,11 +225,7 @@ export class Caller {
       attempt.gaveUp ??= reason;
       call.cancel();
     };
-    const onAbort = (): void =>
-      giveUp({
-        code: "CANCELLED",
-        details: `given up: ${String(signal?.reason)}`,
-      });
+    const onAbort = (): void => giveUp({ code: "CANCELLED", details: `given up: ${String(signal?.reason)}` });
     signal?.addEventListener("abort", onAbort, { once: true });
     const timer = this.#channel.disconnected
       ? this.#clock.after(CONNECT_TIMEOUT_MS, () => {
@@ -271,12 +243,7 @@ export class Caller {
   #finish(verb: CriVerb, slot: Slot, error: CriError | undefined): void {
     slot.giveBack();
     const { queuedMs, durationMs } = slot;
-    const record: CallRecord = {
-      verb,
-      operation: OPERATIONS[verb],
-      durationMs,
-      queuedMs,
-    };
+    const record: CallRecord = { verb, operation: OPERATIONS[verb], durationMs, queuedMs };
     this.#options.onCall?.(error === undefined ? record : { ...record, error });
   }
 }
@@ -297,17 +264,11 @@ class Slot {
 
   async take(attempt: Attempt): Promise<void> {
     const limiter = this.#limiter;
-    await limiter?.acquire({
-      timeoutMs: attempt.budgetMs,
-      signal: attempt.signal,
-    });
+    await limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
     this.#taken = this.#clock.monotonic();
     if (limiter === undefined) return;
     const release = (): void => limiter.release();
-    this.#held = {
-      release,
-      long: this.#clock.after(LONG_CALL_MS, () => this.giveBack()),
-    };
+    this.#held = { release, long: this.#clock.after(LONG_CALL_MS, () => this.giveBack()) };
   }
 
   /** Once counts. */

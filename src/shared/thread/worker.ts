@@ -65,12 +65,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
     port.postMessage(message);
   };
   const data = workerData as ThreadInit<Init>;
-  post({
-    kind: "hello",
-    layoutVersion: LAYOUT_VERSION,
-    name,
-    generation: data.generation,
-  });
+  post({ kind: "hello", layoutVersion: LAYOUT_VERSION, name, generation: data.generation });
 
   const log = createLogger({ thread: name, logging: data.logging });
   let phase: "start" | "run" | "drain" = "start";

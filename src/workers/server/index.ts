@@ -5,6 +5,4 @@ import { runWorker } from "../../shared/thread/worker.js";
 import { startServer } from "./start.js";
 
 useOrdinaryPriority();
-runWorker<ServerControl, ServerInit, ServerUpcalls>("server", startServer, {
-  uncaught: "survive",
-});
+runWorker<ServerControl, ServerInit, ServerUpcalls>("server", startServer, { uncaught: "survive" });
