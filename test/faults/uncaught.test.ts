@@ -1,16 +1,46 @@
 // Errors that no caller catches, in each way they come about, in main and in the worker threads, beside a pod with probes.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../packaging/standalone/pods.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { agentLog, identities, metric, PATIENCE_MS, podOf, type AgentLogLine } from "../support/fault-node.js";
-import { conditionsOf, IDLE, manifest, shell } from "../support/static-pods.js";
+import { secureAsk, waitSecure } from "../support/secure-ask.js";
+import { conditionsOf, IDLE, manifest, NODE_NAME, shell } from "../support/static-pods.js";
+import { ChannelSocket } from "../support/websocket.js";
 
 const FAULTS = ["throw-timer", "throw-tick", "reject"] as const;
 const PROBE = { exec: { command: ["true"] }, periodSeconds: 1 };
 const POD = manifest("probed", [shell("c0", IDLE, { readinessProbe: PROBE, livenessProbe: PROBE })]);
+
+interface Handler {
+  /** As in src/shared/thread/fault-points.ts. */
+  point: string;
+  thread: string;
+  /** Brings the handler about; rejects when its work was not done. Absent: it runs all the time. */
+  exercise?: (node: TestNode) => Promise<void>;
+  /** Threads that start over. */
+  ends?: string[];
+}
+
+const HANDLERS: Handler[] = [
+  { point: "cri-reply", thread: "main", exercise: shortPod },
+  { point: "cri-reply", thread: "pleg" },
+  { point: "cri-reply", thread: "prober" },
+  { point: "cri-reply", thread: "server", exercise: (node) => ok(node, "/runningpods/") },
+  { point: "inotify", thread: "main", exercise: shortPod },
+  { point: "ring-record", thread: "main", exercise: shortPod, ends: ["pleg"] },
+  { point: "ring-record", thread: "pleg", exercise: shortPod, ends: ["pleg"] },
+  { point: "thread-message", thread: "main", exercise: scrape },
+  { point: "thread-message", thread: "prober", exercise: scrape, ends: ["prober"] },
+  { point: "http-request", thread: "server", exercise: (node) => ok(node, "/healthz") },
+  { point: "http-route", thread: "server", exercise: (node) => ok(node, "/healthz") },
+  { point: "http-upgrade", thread: "server", exercise: execTrue },
+  { point: "http2-session", thread: "server", exercise: http2Healthz },
+  { point: "http2-request", thread: "server", exercise: http2Healthz },
+];
 
 describe("an error that no caller catches", () => {
   let node: TestNode;
@@ -18,7 +48,7 @@ describe("an error that no caller catches", () => {
   let pid: number | undefined;
 
   before(async () => {
-    node = await startNode({ env: { NODELET_FAULTS: "1" } });
+    node = await startNode({ secure: true, env: { NODELET_FAULTS: "1" } });
     await node.writeManifest("probed", POD);
     const pods = await node.waitFor((seen) => isReady(seen), {
       what: "the pod to be Ready",
@@ -26,6 +56,7 @@ describe("an error that no caller catches", () => {
     });
     calm = identities(pods, ["probed"]);
     pid = node.kubelet.pid;
+    await waitSecure(node);
   });
   after(() => node.stop());
 
@@ -66,6 +97,27 @@ describe("an error that no caller catches", () => {
     }
   }
 
+  for (const { point, thread, exercise, ends = [] } of HANDLERS) {
+    const reach = ends.length === 0 ? "no thread ends" : `only ${ends.join(", ")} starts over`;
+    test(`${thread}: ${point}: ${reach}`, { timeout: 2 * PATIENCE_MS }, async () => {
+      const logged = (await agentLog(node)).length;
+      const since = async (): Promise<AgentLogLine[]> => (await agentLog(node)).slice(logged);
+      const has = async (text: string): Promise<boolean> => (await since()).some(({ msg }) => msg === text);
+      await order(node, `throw-in ${point} ${thread}`);
+      await waitFor(() => has(`fault point ${point} is armed`), { what: "the order", timeoutMs: PATIENCE_MS });
+      await exercise?.(node).catch(() => undefined);
+      await waitFor(() => has(`fault point ${point} throws`), { what: "the handler to throw", timeoutMs: PATIENCE_MS });
+      if (ends.length > 0) await waitFor(() => has(RUNS), { what: "the thread to run again", timeoutMs: PATIENCE_MS });
+      // What the handler is there for works again.
+      await exercise?.(node);
+      assert.deepEqual(
+        (await since()).filter(isExit).map(({ thread: of }) => of),
+        ends,
+      );
+      await untouched();
+    });
+  }
+
   async function untouched(): Promise<void> {
     const pods = await node.pods();
     assert.ok(isReady(pods));
@@ -83,10 +135,57 @@ describe("an error that no caller catches", () => {
   }
 });
 
+async function shortPod(node: TestNode): Promise<void> {
+  await node.writeManifest("short", manifest("short", [shell("c0", IDLE)]));
+  await node.waitFor((seen) => podOf(seen, "short") !== undefined && isReady(seen, "short"), {
+    what: "another pod to be Ready",
+    timeoutMs: PATIENCE_MS,
+  });
+  await node.removeManifest("short");
+  await node.waitFor((seen) => podOf(seen, "short") === undefined, {
+    what: "the other pod to be gone",
+    timeoutMs: PATIENCE_MS,
+  });
+}
+
+/** Main asks all threads for their figures. */
+async function scrape(node: TestNode): Promise<void> {
+  const response = await fetch(`${node.kubelet.url}/metrics`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  await response.text();
+  assert.equal(response.status, 200);
+}
+
+async function ok(node: TestNode, path: string): Promise<void> {
+  assert.equal((await secureAsk(node, path)).status, 200);
+}
+
+async function execTrue(node: TestNode): Promise<void> {
+  const path = `/exec/default/probed-${NODE_NAME}/c0?command=true&output=1`;
+  const socket = await ChannelSocket.connect(`${node.kubelet.secureUrl}${path}`, {});
+  await socket.until(() => socket.closed);
+}
+
+async function http2Healthz(node: TestNode): Promise<void> {
+  const session = connectHttp2(node.kubelet.secureUrl, { rejectUnauthorized: false });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      session.once("error", reject).once("close", () => reject(new Error("the session ended")));
+      const stream = session.request({ ":path": "/healthz" });
+      stream.once("error", reject).once("close", () => reject(new Error("the stream ended")));
+      stream.once("response", ({ ":status": status }) =>
+        status === 200 ? resolve() : reject(new Error(`status ${status}`)),
+      );
+      stream.resume();
+    });
+  } finally {
+    session.destroy();
+  }
+}
+
 const RUNS = "thread running";
 
-function isReady(pods: readonly PodView[]): boolean {
-  const pod = podOf(pods, "probed");
+function isReady(pods: readonly PodView[], name = "probed"): boolean {
+  const pod = podOf(pods, name);
   return pod !== undefined && conditionsOf(pod)["Ready"] === "True";
 }
 

@@ -104,7 +104,7 @@ export class EvictionThread implements EvictionThreadPort {
     this.records = readRecords(thread, {
       codec: evictionRecordCodec,
       onRecord: (record) => owner.onRecord(record),
-      unreadable: "a record of the eviction thread could not be read",
+      unreadable: "a record of the eviction thread could not be handled; its restart repairs it",
       ...{ clock, log },
     });
     await this.deltas.join(() => thread.call.setPods(owner.pods(), owner.ordersUnderWay(), owner.pressures()));

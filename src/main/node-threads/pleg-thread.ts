@@ -80,7 +80,7 @@ export class PlegThread implements PlegPort {
     this.records = readRecords(thread, {
       codec: plegRecordCodec,
       onRecord: (record) => owner.onRecord(record),
-      unreadable: "a record of the pleg thread could not be read; a relist will repair it",
+      unreadable: "a record of the pleg thread could not be handled; its restart repairs it",
       ...{ clock, log },
     });
     const sent = thread.call.setWatches(owner.watches());

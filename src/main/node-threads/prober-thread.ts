@@ -93,7 +93,7 @@ export class ProberThread implements ProberPort {
     this.records = readRecords(thread, {
       codec: probeRecordCodec,
       onRecord: (record) => owner.onProbeRecord(record),
-      unreadable: "a record of the prober thread could not be read",
+      unreadable: "a record of the prober thread could not be handled; its restart repairs it",
       ...{ clock, log },
     });
     await this.deltas.join(() => thread.call.setPods(owner.probedPods()));

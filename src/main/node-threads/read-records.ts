@@ -1,8 +1,9 @@
-// Reads what a worker pushes into its ring. A ring that is corrupt ends the thread: its next start brings a fresh one.
+// Reads what a worker pushes into its ring.
+// What must hold: a record that was not handled ends its thread, since no other repeats it: the next start brings a fresh ring
+// and everything anew.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Codec } from "../../shared/queue/codec.js";
-import { RingCorruptError } from "../../shared/queue/errors.js";
 import { QueueReader } from "../../shared/queue/queue-reader.js";
 import { RingConsumer } from "../../shared/queue/ring.js";
 import type { SupervisedThread } from "../threads/supervisor.js";
@@ -10,7 +11,7 @@ import type { SupervisedThread } from "../threads/supervisor.js";
 export interface RecordReading<T> {
   codec: Codec<T>;
   onRecord: (record: T) => void;
-  /** What the log says of a record that can't be read. */
+  /** What the log says of a record that can't be read or handled. */
   unreadable: string;
   clock: Clock;
   log: Logger;
@@ -27,7 +28,7 @@ export function readRecords<T>(
     onRecord,
     (error) => {
       log.error({ err: error }, unreadable);
-      if (error instanceof RingCorruptError) void thread.terminate();
+      void thread.terminate();
     },
     { clock },
   );

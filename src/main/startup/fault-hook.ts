@@ -4,6 +4,7 @@
 //   terminate pleg     the supervisor ends the thread, as a crash would
 //   hang server        the thread enters a busy loop
 //   throw-timer main   an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise
+//   throw-in cri-reply main  the next pass through a handler of that kind throws (shared/thread/fault-points.ts)
 //   heap pleg          the thread fills its heap up to the limit
 //   hang main          main itself enters a busy loop, from which only SIGKILL delivers
 //
@@ -12,7 +13,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { FAULT_POINTS } from "../../shared/thread/fault-points.js";
 import { commitFault, UNCAUGHT_FAULTS, type ThreadFault } from "../../shared/thread/faults.js";
+
+const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];
 
 /** The part of a supervised thread that is used. */
 export interface Breakable {
@@ -40,22 +44,24 @@ export function installFaultHook(options: FaultHookOptions, environment: NodeJS.
 }
 
 /** Main as others break threads. */
-export function mainThread(clock: Clock): Breakable {
+export function mainThread(clock: Clock, log: Logger): Breakable {
   return {
     terminate: () => Promise.reject(new Error("main is not terminated: that is the end of the process")),
-    commitFault: (fault) => commitFault(fault, clock),
+    commitFault: (fault) => commitFault(fault, clock, log),
   };
 }
 
 async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void> {
   const path = join(rootDir, "nodelet", "fault");
-  const [fault = "", name = ""] = (await readFile(path, "utf8")).trim().split(" ");
+  const words = (await readFile(path, "utf8")).trim().split(" ");
+  const name = words.pop() ?? "";
+  const fault = words.join(" ");
   const thread = threads[name];
   if (thread === undefined) throw new Error(`${path} names no thread of ${Object.keys(threads).join(", ")}: "${name}"`);
   log.warn({ fault, thread: name }, `fault ordered: ${fault} ${name}`);
-  const uncaught = UNCAUGHT_FAULTS.find((one) => one === fault);
-  if (uncaught !== undefined) {
-    thread.commitFault(uncaught);
+  const thrown = THROWN.find((one) => one === fault);
+  if (thrown !== undefined) {
+    thread.commitFault(thrown);
     return;
   }
   switch (fault) {
@@ -66,6 +72,6 @@ async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void>
       thread.commitFault(fault);
       return;
     default:
-      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap, ${UNCAUGHT_FAULTS.join(", ")}`);
+      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap, ${THROWN.join(", ")}`);
   }
 }

@@ -1,7 +1,7 @@
 // The run sequence of a node: joins runtime, threads, sources and the sync path, and takes them down again in order.
 // What must hold: the pods live on when the agent stops; what was started is stopped in reverse.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { eventMetrics } from "../../shared/metrics/events.js";
@@ -9,7 +9,6 @@ import { watchLoopDelay } from "../../shared/metrics/loop-delay.js";
 import { goPlatform, recordBuild, recordNode } from "../../shared/metrics/node.js";
 import { podMetrics } from "../../shared/metrics/pods.js";
 import { resizeMetrics } from "../../shared/metrics/resizes.js";
-import { core } from "../../shared/thread/uncaught.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { Membership } from "../cluster/membership.js";
 import type { Settings } from "../command/settings.js";
@@ -199,13 +198,9 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
 
   await Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]);
   await managers.start(() => sync.records.unendedPods());
-  // What fails here leaves the loop with a wrong picture of the node.
-  const onPlegRecord = core("the sync loop, at a record of pleg,", (record: PlegRecord) =>
-    sync.loop.onPlegRecord(record),
-  );
   threads.attach({
     onRecord: (record) => {
-      onPlegRecord(record);
+      sync.loop.onPlegRecord(record);
       membership?.onRecord(record);
     },
     watches: () => sync.watches(),
@@ -222,7 +217,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const removeFaultHook = installFaultHook({
     rootDir: settings.rootDir,
     threads: {
-      main: mainThread(clock),
+      main: mainThread(clock, log),
       pleg: pleg.thread,
       server: server.thread,
       prober: prober.thread,

@@ -3,6 +3,7 @@
 import { Metadata, type CallOptions as GrpcOptions, type Client } from "@grpc/grpc-js";
 import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
+import { faultPoint } from "../thread/fault-points.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
 import { CriChannel } from "./channel.js";
 import { deadlineFor, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
@@ -127,10 +128,15 @@ export class Caller {
         new Metadata(),
         this.#grpcOptions(attempt, slot),
         (error, reply) => {
-          settled();
-          if (error !== null) reject(error);
-          else if (reply === undefined) reject(new Error("the runtime sent no reply"));
-          else resolve(reply);
+          try {
+            faultPoint("cri-reply");
+            settled();
+            if (error !== null) reject(error);
+            else if (reply === undefined) reject(new Error("the runtime sent no reply"));
+            else resolve(reply);
+          } catch (defect) {
+            reject(defect instanceof Error ? defect : new Error(String(defect)));
+          }
         },
       );
       // grpc-js settles no call that an error inside of it befell: it ends here then, at its deadline or on abort.
@@ -175,7 +181,10 @@ export class Caller {
       call.on("error", () => undefined); // the iterator throws it; what comes after the last read concerns nobody
       const stopWatching = this.#watch(attempt, call);
       try {
-        for await (const item of call as AsyncIterable<Response>) yield item;
+        for await (const item of call as AsyncIterable<Response>) {
+          faultPoint("cri-stream");
+          yield item;
+        }
       } finally {
         stopWatching();
         call.cancel();

@@ -5,6 +5,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
 import { errorCode } from "../fs/atomic-write.js";
+import { faultPoint } from "../thread/fault-points.js";
 import { ProgramFailedError } from "./errors.js";
 
 /** Upstream's for plugins of registries (constants.tsv); client-go sets none, and would wait for ever. */
@@ -66,8 +67,13 @@ export async function runProgram(run: ProgramRun): Promise<string> {
     child.stdin.on("error", () => undefined);
     child.on("error", (error) => settle(() => reject(notRun(error))));
     child.on("close", (code, killedBy) => {
-      if (code === 0) settle(() => resolve(Buffer.concat(output).toString("utf8")));
-      else settle(() => reject(badEnd(code, killedBy, stderr.trim())));
+      try {
+        faultPoint("child-exit");
+        if (code === 0) settle(() => resolve(Buffer.concat(output).toString("utf8")));
+        else settle(() => reject(badEnd(code, killedBy, stderr.trim())));
+      } catch (defect) {
+        giveUp(defect instanceof Error ? defect : new Error(String(defect)));
+      }
     });
     child.stdin.end(input);
   });

@@ -1,6 +1,7 @@
 // inotify(7) with all its events: Node's fs.watch knows no IN_OPEN.
 // The descriptor is part of the event loop's own epoll set: no thread waits for it, nothing is polled.
 import { endianness } from "node:os";
+import { faultPoint } from "../thread/fault-points.js";
 import { libc } from "./libc.js";
 import { readDescriptor, type ReadableDescriptor } from "./readable.js";
 
@@ -77,7 +78,9 @@ export class Inotify implements Disposable {
     const { socket } = this.descriptor;
     // read(2) returns whole records only.
     socket.on("data", (bytes) => {
-      if (!socket.destroyed) listener.onEvents(parseInotify(bytes));
+      if (socket.destroyed) return;
+      faultPoint("inotify");
+      listener.onEvents(parseInotify(bytes));
     });
     socket.once("error", (error) => listener.onError(error));
   }

@@ -11,6 +11,7 @@ export const STATUS = {
   ABORTED: 10,
   OUT_OF_RANGE: 11,
   UNIMPLEMENTED: 12,
+  INTERNAL: 13,
   UNAVAILABLE: 14,
 } as const;
 

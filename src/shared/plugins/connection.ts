@@ -4,6 +4,7 @@
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Clock } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
+import { faultPoint } from "../thread/fault-points.js";
 import { PluginCallError, STATUS } from "./call-error.js";
 
 const OPTIONS = {
@@ -66,10 +67,16 @@ export class PluginConnection implements Disposable {
         new Metadata({ waitForReady }),
         { deadline: deadlineIn(timeoutMs, this.clock) },
         (error, reply) => {
-          signal?.removeEventListener("abort", onAbort);
-          if (error !== null) reject(this.failed(name, error));
-          else if (reply === undefined) reject(new PluginCallError(name, this.socket, 13, "an empty answer"));
-          else resolve(reply);
+          // A callback that throws must not leave the call without an end.
+          try {
+            faultPoint("plugin-reply");
+            signal?.removeEventListener("abort", onAbort);
+            if (error !== null) reject(this.failed(name, error));
+            else if (reply === undefined) reject(new PluginCallError(name, this.socket, 13, "an empty answer"));
+            else resolve(reply);
+          } catch (defect) {
+            reject(this.broken(name, defect));
+          }
         },
       );
       const onAbort = (): void => call.cancel();
@@ -107,7 +114,15 @@ export class PluginConnection implements Disposable {
         signal.removeEventListener("abort", onAbort);
         done();
       };
-      call.on("data", onMessage);
+      call.on("data", (message: Response) => {
+        try {
+          faultPoint("plugin-stream");
+          onMessage(message);
+        } catch (defect) {
+          settle(() => reject(this.broken(name, defect)));
+          call.cancel();
+        }
+      });
       call.on("error", (error: ServiceError) => settle(() => reject(this.failed(name, error))));
       call.on("end", () => settle(resolve));
     });
@@ -120,6 +135,12 @@ export class PluginConnection implements Disposable {
 
   private failed(method: string, error: ServiceError): PluginCallError {
     return new PluginCallError(method, this.socket, error.code, error.details, { cause: error });
+  }
+
+  /** Our own handler of the answer threw. */
+  private broken(method: string, defect: unknown): PluginCallError {
+    const details = `the answer could not be handled: ${defect instanceof Error ? defect.message : String(defect)}`;
+    return new PluginCallError(method, this.socket, STATUS.INTERNAL, details, { cause: defect });
   }
 
   private acquire(): Client {

@@ -2,6 +2,7 @@
 // Always true: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
 // never longer than its budget in one turn, so that timers and sockets of the thread keep their pace.
 import { systemClock, type Clock } from "../clock/clock.js";
+import { faultPoint } from "../thread/fault-points.js";
 import type { Codec } from "./codec.js";
 import { Doorbell } from "./doorbell.js";
 import { isRingCorrupt } from "./errors.js";
@@ -134,6 +135,7 @@ export class QueueReader<T> {
 
   private readonly take = (bytes: Uint8Array): void => {
     this.received++;
+    faultPoint("ring-record");
     this.onRecord(this.codec.decode(bytes));
   };
 

@@ -4,6 +4,7 @@ import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
 import type { MessagePort, Transferable } from "node:worker_threads";
 import type { SerializedError } from "../contracts/thread.js";
 import { rebuildError, serializeError } from "./errors.js";
+import { faultPoint } from "./fault-points.js";
 
 interface DataEvent {
   data: unknown;
@@ -19,6 +20,7 @@ export function portEndpoint(port: MessagePort): Endpoint {
     },
     addEventListener: (_type: string, listener: Listener) => {
       const onMessage = (data: unknown): void => {
+        faultPoint("thread-message");
         if (typeof listener === "function") listener({ data });
         else listener.handleEvent({ data });
       };

@@ -1,13 +1,18 @@
 // Faults a thread commits on itself when told to, for the tests of the supervisor: what no outside can bring about.
 // What must hold: main sends the order only when the agent runs with NODELET_FAULTS=1 (main/startup/fault-hook.ts).
 import type { Clock } from "../clock/clock.js";
+import type { Logger } from "../log/logger.js";
+import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "./fault-points.js";
 
 /** `hang`: a busy loop without end. `heap`: a leak, beside the thread's other work, until its heap limit. */
-export type ThreadFault = "hang" | "heap" | UncaughtFault;
+export type ThreadFault = "hang" | "heap" | UncaughtFault | HandlerFault;
 
 /** An error that no caller catches: in a timer, in a callback of a library, in a promise. */
 export const UNCAUGHT_FAULTS = ["throw-timer", "throw-tick", "reject"] as const;
 export type UncaughtFault = (typeof UNCAUGHT_FAULTS)[number];
+
+/** The next pass through a handler of this kind throws. */
+export type HandlerFault = `throw-in ${FaultPoint}`;
 
 export class OrderedFaultError extends Error {
   override readonly name = "OrderedFaultError";
@@ -21,7 +26,7 @@ const LEAKED_ARRAYS = 256;
 const ARRAY_LENGTH = 1024;
 
 /** The supervisor, or the heap limit, ends the thread. */
-export function commitFault(fault: ThreadFault, clock: Clock): void {
+export function commitFault(fault: ThreadFault, clock: Clock, log: Pick<Logger, "warn">): void {
   switch (fault) {
     case "hang":
       for (;;);
@@ -38,11 +43,28 @@ export function commitFault(fault: ThreadFault, clock: Clock): void {
     case "reject":
       void Promise.reject(new OrderedFaultError(fault));
       return;
-    case "heap": {
-      const leaked: number[][] = [];
-      clock.every(1, () => {
-        for (let count = 0; count < LEAKED_ARRAYS; count++) leaked.push(new Array<number>(ARRAY_LENGTH).fill(0.5));
-      });
-    }
+    case "heap":
+      fillHeap(clock);
+      return;
+    default:
+      arm(pointOf(fault), log);
   }
+}
+
+function fillHeap(clock: Clock): void {
+  const leaked: number[][] = [];
+  clock.every(1, () => {
+    for (let count = 0; count < LEAKED_ARRAYS; count++) leaked.push(new Array<number>(ARRAY_LENGTH).fill(0.5));
+  });
+}
+
+function arm(point: FaultPoint, log: Pick<Logger, "warn">): void {
+  armFaultPoint(point, () => log.warn(`fault point ${point} throws`));
+  log.warn(`fault point ${point} is armed`);
+}
+
+function pointOf(fault: HandlerFault): FaultPoint {
+  const point = FAULT_POINTS.find((one) => fault === `throw-in ${one}`);
+  if (point === undefined) throw new Error(`no fault point: ${fault}`);
+  return point;
 }

@@ -1,30 +1,10 @@
 // Errors that no caller caught, of a thread that outlives them (docs/adr/0040): each is logged with its stack and counted.
-// What must hold: an error of the thread's own core, and more errors than a minute may bring, still end the thread: its
-// state can't be trusted then, and its next start takes everything up anew.
+// What must hold: more errors than a minute may bring still end the thread: its state can't be trusted then, and its next
+// start takes everything up anew.
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 
 export type UncaughtOrigin = "exception" | "rejection";
-
-/** The part of a thread that all of its work depends on failed: going on would act on a wrong picture. */
-export class CoreError extends Error {
-  override readonly name = "CoreError";
-  readonly code = "CORE_FAILED";
-  constructor(what: string, cause: unknown) {
-    super(`${what} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-  }
-}
-
-/** `fn`, with what it throws marked as an error of the thread's core. */
-export function core<Args extends unknown[]>(what: string, fn: (...args: Args) => void): (...args: Args) => void {
-  return (...args) => {
-    try {
-      fn(...args);
-    } catch (error) {
-      throw new CoreError(what, error);
-    }
-  };
-}
 
 export interface UncaughtOptions {
   clock: Pick<Clock, "monotonic">;
@@ -52,7 +32,7 @@ export class UncaughtErrors {
     onError(origin);
     while (this.times[0] !== undefined && now - this.times[0] >= MINUTE_MS) this.times.shift();
     this.times.push(now);
-    if (error instanceof CoreError || this.times.length > MAX_PER_MINUTE) {
+    if (this.times.length > MAX_PER_MINUTE) {
       end(error);
       return;
     }

@@ -126,7 +126,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
           drain().catch(die);
           return;
         case "fault":
-          commitFault(message.fault, clock);
+          commitFault(message.fault, clock, log);
       }
     });
     expose(running.control, portEndpoint(data.control));

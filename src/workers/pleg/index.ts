@@ -45,7 +45,10 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     new RingConsumer(context.inbox),
     inspectRequestCodec,
     (request) => pleg.request(request),
-    (error) => log.error({ err: error }, "an inspect request could not be read"),
+    (error) => {
+      // The pod that waits for its answer asks again once this thread runs anew.
+      throw error;
+    },
     { clock },
   );
   inbox.start();

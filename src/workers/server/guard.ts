@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ServerAuthMetrics } from "../../shared/metrics/server-auth.js";
+import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
 import { subresourcesOf, verbOf } from "./auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";
@@ -46,6 +47,7 @@ export class Guard {
       .then(
         (passed) => {
           if (!passed) return;
+          faultPoint("http-route");
           this.options.authorised(request.socket);
           this.options.lookup(request, response, upgrade);
         },

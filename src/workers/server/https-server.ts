@@ -9,6 +9,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
+import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./clients/owned.js";
@@ -92,7 +93,10 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     ownedByFirst(
       (request: IncomingMessage) => request.socket,
       (request: IncomingMessage, response: ServerResponse) =>
-        turns.request(request, response, () => handler(request, response)),
+        turns.request(request, response, () => {
+          faultPoint("http-request");
+          handler(request, response);
+        }),
     ),
   );
   server.on(
@@ -167,6 +171,7 @@ function onUpgrade(
   socket: Socket,
   head: Buffer,
 ): void {
+  faultPoint("http-upgrade");
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
@@ -219,6 +224,7 @@ class Http2Side {
       ownedByFirst(
         (session: ServerHttp2Session) => session,
         (session: ServerHttp2Session) => {
+          faultPoint("http2-session");
           session.on("error", (error) => {
             if (error instanceof HandlerError) onDefect(error);
           });
@@ -236,6 +242,7 @@ class Http2Side {
           request.stream.on("error", (error) => {
             if (error instanceof HandlerError) onDefect(error);
           });
+          faultPoint("http2-request");
           response.once("finish", () => {
             if (!request.complete) request.stream.close();
           });

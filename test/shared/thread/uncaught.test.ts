@@ -1,7 +1,7 @@
 // Which uncaught errors a thread outlives, and what is said of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { core, CoreError, MAX_PER_MINUTE, UncaughtErrors } from "../../../src/shared/thread/uncaught.js";
+import { MAX_PER_MINUTE, UncaughtErrors } from "../../../src/shared/thread/uncaught.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 function build() {
@@ -48,19 +48,4 @@ test("more errors than a minute may bring end the thread; the same number in a l
   assert.deepEqual(fast.ended, []);
   fast.errors.caught("the last", "rejection");
   assert.deepEqual(fast.ended, ["the last"]);
-});
-
-test("an error of the thread's core ends it at once", () => {
-  const { errors, ended } = build();
-  const loop = core("the loop", (text: string) => {
-    throw new Error(text);
-  });
-  assert.throws(
-    () => loop("wrong picture"),
-    (error) => {
-      errors.caught(error, "exception");
-      return error instanceof CoreError && error.message === "the loop failed: wrong picture";
-    },
-  );
-  assert.equal(ended.length, 1);
 });

@@ -1,5 +1,6 @@
 // A watch: one JSON object per line, as long as the server keeps it open.
 import type { Readable } from "node:stream";
+import { faultPoint } from "../../../thread/fault-points.js";
 import { LineCutter } from "../decode/lines.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
@@ -23,6 +24,7 @@ export async function* watchEvents<T extends ApiObject>(
   const lines = new LineCutter();
   for await (const block of body) {
     for (const line of lines.push(block as Buffer)) {
+      faultPoint("api-watch");
       yield (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
       if (turn.isOver) await turn.next();
     }

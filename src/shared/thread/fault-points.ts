@@ -1,0 +1,45 @@
+// Places in handlers where a test makes the next pass throw, to show how far the error reaches (docs/adr/0040).
+// What must hold: nothing here has any effect until a fault order arms a point (main/startup/fault-hook.ts).
+
+/** One per kind of handler that an event from outside of the thread enters. */
+export const FAULT_POINTS = [
+  "cri-reply",
+  "cri-stream",
+  "plugin-reply",
+  "plugin-stream",
+  "api-watch",
+  "http-request",
+  "http-route",
+  "http-upgrade",
+  "http2-session",
+  "http2-request",
+  "inotify",
+  "ring-record",
+  "thread-message",
+  "child-exit",
+] as const;
+export type FaultPoint = (typeof FAULT_POINTS)[number];
+
+export class FaultPointError extends Error {
+  override readonly name = "FaultPointError";
+  constructor(point: FaultPoint) {
+    super(`thrown in ${point}, as ordered`);
+  }
+}
+
+/** Of this thread; at most one at a time. */
+let armed: { point: FaultPoint; onThrow: () => void } | undefined;
+
+/** The next pass through the point throws, once; `onThrow` is called just before. */
+export function armFaultPoint(point: FaultPoint, onThrow: () => void = () => undefined): void {
+  armed = { point, onThrow };
+}
+
+/** Stands first in a handler. @throws FaultPointError once a fault order armed it */
+export function faultPoint(point: FaultPoint): void {
+  if (armed === undefined || armed.point !== point) return;
+  const { onThrow } = armed;
+  armed = undefined;
+  onThrow();
+  throw new FaultPointError(point);
+}
