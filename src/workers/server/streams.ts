@@ -109,11 +109,11 @@ function stream(parts: StreamParts, kind: Kind): Answer {
         replyError(response, 400, "Upgrade request required");
         return;
       }
-      if (!parts.tunnels.admit(response)) return;
+      if (!parts.tunnels.admit(response, pod.metadata.uid)) return;
       const served = await address(await parts.runtime(), pod, container);
       const url = runtimeUrl(served.url);
       const passage = (await served.passage?.()) ?? bytesAsTheyAre(request, withoutToken);
-      await open(parts, response, upgrade, url, passage);
+      await open(parts, response, upgrade, url, passage, pod.metadata.uid);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       replyPlain(response, statusOf(error), error.message);
@@ -127,9 +127,10 @@ async function open(
   upgrade: Upgrade,
   url: URL,
   passage: Passage,
+  pod: string,
 ): Promise<void> {
   if (upgrade.socket.destroyed) return;
-  await tunnels.connect(response, upgrade, url, passage);
+  await tunnels.connect(response, upgrade, url, passage, pod);
 }
 
 function statusOf(error: Error): number {

@@ -248,9 +248,10 @@ describe("no stream", () => {
 
   test("beyond the limit: a flood is turned away, those that are open go on", async () => {
     await open({ limits: { streams: 8 } });
+    house.pods.set([pod(), pod({}, "other", "uid-other")]);
     const flood = await Promise.all(
-      Array.from({ length: 12 }, () =>
-        upgrade("/exec/default/web/app?output=1", { headers: { Upgrade: "websocket" } }),
+      Array.from({ length: 12 }, (_, i) =>
+        upgrade(`/exec/default/${i % 2 === 0 ? "web" : "other"}/app?output=1`, { headers: { Upgrade: "websocket" } }),
       ),
     );
     const statuses = flood.map(({ head }) => Number(head.slice(9, 12)));
@@ -262,6 +263,24 @@ describe("no stream", () => {
     for (const { socket } of flood) socket.destroy();
     await until(() => switched.every((socket) => socket.destroyed));
     (await upgrade("/exec/default/web/app?output=1")).socket.destroy();
+  });
+
+  test("of one pod beyond half of the node's: another pod still gets one, and an end makes room", async () => {
+    await open({ limits: { streams: 8 } });
+    house.pods.set([pod(), pod({}, "other", "uid-other")]);
+    const web = "/exec/default/web/app?output=1";
+    const streams = [await upgrade(web), await upgrade(web), await upgrade(web), await upgrade(web)];
+    const [status, text] = await refused(web);
+    equal(status, 429);
+    match(text, /too many streams are open in this pod/);
+    const other = await upgrade("/exec/default/other/app?output=1");
+    match(other.head, /^HTTP\/1\.1 101 /);
+    streams[0]?.socket.destroy();
+    await until(() => switched[0]?.destroyed === true);
+    const again = await upgrade(web);
+    match(again.head, /^HTTP\/1\.1 101 /);
+    for (const { socket } of [...streams, other, again]) socket.destroy();
+    await until(() => switched.every((socket) => socket.destroyed));
   });
 
   test("for a client that is gone before the runtime answered", async () => {

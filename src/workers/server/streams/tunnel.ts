@@ -27,6 +27,8 @@ export class Tunnels {
   private readonly open = new Set<Ends>();
   /** Asked for and not yet open. */
   private opening = 0;
+  /** By pod UID, opening and open. */
+  private readonly byPod = new Map<string, number>();
 
   constructor(private readonly options: TunnelsOptions) {}
 
@@ -34,17 +36,24 @@ export class Tunnels {
     return this.open.size + this.opening;
   }
 
-  /** False when there are too many: the client has been told. */
-  admit(response: ServerResponse): boolean {
-    if (this.size < this.options.limit) return true;
-    replyError(response, 429, "too many streams are open on this node", { "Retry-After": RETRY_AFTER });
+  /** False when there are too many: the client was answered. One pod has at most half of the node's streams. */
+  admit(response: ServerResponse, pod: string): boolean {
+    const { limit } = this.options;
+    const where = this.size >= limit ? "on this node" : (this.byPod.get(pod) ?? 0) >= limit / 2 ? "in this pod" : "";
+    if (where === "") return true;
+    replyError(response, 429, `too many streams are open ${where}`, { "Retry-After": RETRY_AFTER });
     return false;
   }
 
-  /** Resolves when the stream is open, or the client was answered why not. Never rejects. */
-  async connect(response: ServerResponse, upgrade: Upgrade, url: URL, passage: Passage): Promise<void> {
-    if (!this.admit(response)) return;
+  /**
+   * Resolves when the stream is open, or the client was answered why not. Never rejects.
+   * @param pod its UID
+   */
+  async connect(response: ServerResponse, upgrade: Upgrade, url: URL, passage: Passage, pod: string): Promise<void> {
+    if (!this.admit(response, pod)) return;
     this.opening++;
+    this.byPod.set(pod, (this.byPod.get(pod) ?? 0) + 1);
+    let opened = false;
     try {
       const answer = await askRuntime(url, passage, upgrade.socket, this.options.clock);
       if (upgrade.socket.destroyed) {
@@ -55,7 +64,8 @@ export class Tunnels {
         const ends = { client: upgrade.socket, runtime: answer.socket };
         const join = joinOr(answer.reply, ends, passage);
         upgrade.take();
-        this.watch(ends);
+        this.watch(ends, pod);
+        opened = true;
         join(ends, { client: upgrade.head, runtime: answer.head });
       }
     } catch (error) {
@@ -63,6 +73,7 @@ export class Tunnels {
       if (!response.headersSent) replyError(response, 500, `the runtime's streaming server at ${url.host}: ${why}`);
     } finally {
       this.opening--;
+      if (!opened) this.leave(pod);
     }
   }
 
@@ -73,7 +84,13 @@ export class Tunnels {
     }
   }
 
-  private watch(ends: Ends): void {
+  private leave(pod: string): void {
+    const left = (this.byPod.get(pod) ?? 0) - 1;
+    if (left > 0) this.byPod.set(pod, left);
+    else this.byPod.delete(pod);
+  }
+
+  private watch(ends: Ends, pod: string): void {
     const { client, runtime } = ends;
     const { clock } = this.options;
     this.open.add(ends);
@@ -81,6 +98,7 @@ export class Tunnels {
     let late: Timer | undefined;
     const end = (): void => {
       if (!this.open.delete(ends)) return;
+      this.leave(pod);
       idle.cancel();
       late?.cancel();
       client.destroy();

@@ -45,7 +45,7 @@ test("what the runtime said before its end reaches a client that is slow to take
   const url = new URL(`http://127.0.0.1:${(runtime.address() as AddressInfo).port}/`);
   const upgrade = { socket: client, head: Buffer.alloc(0), take: () => undefined };
   const passage = bytesAsTheyAre(request, (offered) => offered);
-  await tunnels.connect(new ServerResponse(request), upgrade, url, passage);
+  await tunnels.connect(new ServerResponse(request), upgrade, url, passage, "uid-web");
   while (!gone()) await new Promise((resolve) => setImmediate(resolve));
   clock.step(2 * LINGER_MS);
   equal(client.destroyed, false);
