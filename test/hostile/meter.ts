@@ -59,7 +59,9 @@ export class Meter {
     };
     if (this.hasDied) row.broken.push("the kubelet ended");
     else this.judgePod(row, after);
-    if (threadRestarts > 0 && attack.endsThread !== true) row.broken.push(`${threadRestarts} threads restarted`);
+    if (threadRestarts > 0 && attack.endsThread !== true) {
+      row.broken.push(`${threadRestarts} threads restarted: ${after.last("restartReasons") ?? ""}`);
+    }
     const [problem] = window.problems;
     if (problem !== undefined) row.broken.push(`the operator's calls failed (${window.problems.length}): ${problem}`);
     const limits = [

@@ -70,6 +70,7 @@ function figuresOf(text: string): Partial<OperatorCall> {
   const restarts = lines.filter((line) => line.startsWith("nodelet_thread_restarts_total{"));
   return {
     threadRestarts: restarts.reduce((sum, line) => sum + value(line), 0),
+    restartReasons: restarts.filter((line) => value(line) > 0).join(", "),
     ...(delay === undefined ? {} : { mainDelayMs: value(delay) * 1000 }),
   };
 }

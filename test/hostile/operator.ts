@@ -21,6 +21,8 @@ export interface OperatorCall {
   /** Main's longest event-loop delay since the last call of this kind. */
   mainDelayMs?: number;
   threadRestarts?: number;
+  /** The metric's lines: which thread, and why. */
+  restartReasons?: string;
 }
 
 export class OperatorWindow {
@@ -40,7 +42,7 @@ export class OperatorWindow {
     return this.calls.flatMap(({ kind, problem }) => (problem === undefined ? [] : [`${kind}: ${problem}`]));
   }
 
-  last<Key extends "pod" | "threadRestarts">(key: Key): OperatorCall[Key] | undefined {
+  last<Key extends "pod" | "threadRestarts" | "restartReasons">(key: Key): OperatorCall[Key] | undefined {
     return this.calls.findLast((call) => call[key] !== undefined)?.[key];
   }
 }

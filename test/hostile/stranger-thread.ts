@@ -9,6 +9,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { sleep } from "../../packaging/standalone/wait.js";
 import type { StrangerData, StrangerReport } from "./stranger.js";
 
+/** Not the operator's address: a stranger is a pod or another machine. */
+const ADDRESS = "127.0.0.2";
 const { port, method, connections, requests } = workerData as StrangerData;
 const report: StrangerReport = { made: 0, answers: 0, closed: 0 };
 const open = new Set<Socket | ClientHttp2Session>();
@@ -24,8 +26,11 @@ function kept<T extends Socket | ClientHttp2Session>(one: T): T {
   return one;
 }
 
+/** A socket of the stranger's own address, still connecting. */
+const from = (): Socket => connect({ host: "127.0.0.1", port, localAddress: ADDRESS }).on("error", () => undefined);
+
 async function tcp(): Promise<Socket | undefined> {
-  const socket = kept(connect({ host: "127.0.0.1", port }));
+  const socket = kept(from());
   const isThere = await Promise.race([once(socket, "connect"), once(socket, "close")]).catch(() => undefined);
   if (isThere === undefined || socket.destroyed) return undefined;
   report.made++;
@@ -33,7 +38,7 @@ async function tcp(): Promise<Socket | undefined> {
 }
 
 async function tls(): Promise<TLSSocket | undefined> {
-  const socket = kept(connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false }));
+  const socket = kept(connectTls({ socket: from(), rejectUnauthorized: false }));
   await Promise.race([once(socket, "secureConnect"), once(socket, "close")]).catch(() => undefined);
   if (socket.destroyed) return undefined;
   report.made++;
@@ -81,7 +86,9 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
   "closed-window": () =>
     crowd(async () => {
       const settings = { initialWindowSize: 0 };
-      const session = kept(connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings }));
+      const createConnection = (): TLSSocket =>
+        connectTls({ socket: from(), rejectUnauthorized: false, ALPNProtocols: ["h2"] });
+      const session = kept(connectHttp2(`https://127.0.0.1:${port}`, { createConnection, settings }));
       await Promise.race([once(session, "connect"), once(session, "close")]).catch(() => undefined);
       if (session.destroyed) return;
       report.made++;
