@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
+import { connect as connectH2 } from "node:http2";
 import { request, type RequestOptions } from "node:https";
+import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { connect, type TLSSocket } from "node:tls";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { IDLE, manifest, NODE_NAME, shell, statusOf, waitForPod } from "../support/static-pods.js";
 import { TestCA, type Pair } from "../support/test-ca.js";
@@ -111,6 +113,91 @@ test("floods of clients without right: refused, memory flat, the pod untouched",
   for (const path of ["/logs/..%2f..%2fetc/passwd", "/containerLogs/default/..%2f..%2fetc/passwd"]) {
     assert.equal(await ask(path, credentials(good)), 404, path);
   }
+  const shown = await waitForPod(node, "web", () => true, "there");
+  assert.deepEqual([statusOf(shown, "app")?.ready, statusOf(shown, "app")?.restartCount], [true, 0]);
+});
+
+/** The attackers have an address of their own; the operator asks from 127.0.0.1. */
+const ATTACKER = { host: "127.0.0.1", localAddress: "127.0.0.2" };
+const PLAIN = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+const UPGRADE = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+
+/** @returns the connections; each was opened, or closed by the kubelet */
+async function crowd(count: number, open: () => Socket, event: "connect" | "secureConnect"): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const wave = Array.from({ length: Math.min(50, count - sockets.length) }, open);
+    for (const socket of wave) socket.on("error", () => undefined);
+    await Promise.all(
+      wave.map((socket) => new Promise<void>((resolve) => socket.once(event, resolve).once("close", () => resolve()))),
+    );
+    sockets.push(...wave);
+  }
+  return sockets;
+}
+
+function tls(count: number, text: string, options: ConnectionOptions = {}): Promise<Socket[]> {
+  const open = (): Socket => {
+    const socket = connect({ ...ATTACKER, port, rejectUnauthorized: false, ...options } as ConnectionOptions);
+    if (text !== "") socket.once("secureConnect", () => socket.write(text));
+    return socket;
+  };
+  return crowd(count, open, "secureConnect");
+}
+
+function tcp(count: number, text: string): Promise<Socket[]> {
+  const open = (): Socket => {
+    const socket = connectTcp({ ...ATTACKER, port });
+    if (text !== "") socket.once("connect", () => socket.write(text));
+    return socket;
+  };
+  return crowd(count, open, "connect");
+}
+
+async function closedWindows(): Promise<Socket[]> {
+  const identity = { cert: good.cert, key: good.key, ALPNProtocols: ["h2"] };
+  const sockets = await tls(20, "", identity);
+  for (const socket of sockets) {
+    const session = connectH2("https://127.0.0.1", {
+      createConnection: () => socket,
+      settings: { initialWindowSize: 0 },
+    });
+    session.on("error", () => undefined);
+    for (let i = 0; i < 50; i++) session.request({ ":path": "/pods" }).on("error", () => undefined);
+  }
+  return sockets;
+}
+
+const attacks: [name: string, run: () => Promise<Socket[]>][] = [
+  [
+    "requests ahead of upgrades",
+    () => tls(20, PLAIN.repeat(1000) + UPGRADE.repeat(100), { cert: good.cert, key: good.key }),
+  ],
+  ["half-sent heads", () => tls(256, `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(60_000)}`)],
+  ["refused upgrades with unread bytes", () => tls(1100, `${UPGRADE}${"x".repeat(1000)}`)],
+  ["HTTP/2 clients that take no data", closedWindows],
+  ["a flood of connections", () => tcp(2000, "")],
+  ["garbage instead of TLS", () => tcp(500, "\x16\x03\x01\xff\xffgarbage".repeat(100))],
+];
+
+test("an operator is served during attacks of strangers, and the server thread does not restart", async () => {
+  for (const [name, run] of attacks) {
+    const served = async (): Promise<void> => {
+      for (const path of ["/healthz", "/pods"]) {
+        assert.equal(await ask(path, credentials(good)), 200, `${name}: ${path}`);
+      }
+    };
+    const progress = { isOver: false };
+    const attack = run().finally(() => (progress.isOver = true));
+    do await served();
+    while (!progress.isOver);
+    const sockets = await attack;
+    await served();
+    for (const socket of sockets) socket.destroy();
+  }
+  const metrics = await (await fetch(`${node.kubelet.url}/metrics`)).text();
+  assert.match(metrics, /^nodelet_loop_delay_seconds\{/m);
+  assert.doesNotMatch(metrics, /^nodelet_thread_restarts_total\{[^}]*thread="server"[^}]*\} [1-9]/m);
   const shown = await waitForPod(node, "web", () => true, "there");
   assert.deepEqual([statusOf(shown, "app")?.ready, statusOf(shown, "app")?.restartCount], [true, 0]);
 });
