@@ -123,7 +123,7 @@ export async function benchSoak(minutes: number): Promise<SoakResult> {
         await saveSnapshots(inspected);
         saved = true;
       }
-      samples.push(await takeSample(elapsed, inspected, node.usage));
+      samples.push(await takeSample(elapsed, inspected, () => node.usage()));
     }
     await saveSnapshots(inspected);
     for (const name of churn.names) await churn.remove(name);
