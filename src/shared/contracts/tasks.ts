@@ -138,7 +138,7 @@ export interface DescribedCertificate {
   organizations: string[];
   dnsNames: string[];
   ips: string[];
-  /** The PEM holds the certificate's key too. */
+  /** The PEM holds the private key of this certificate, too. */
   hasKey: boolean;
 }
 

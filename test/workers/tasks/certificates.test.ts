@@ -29,6 +29,12 @@ describe("a self-signed certificate", () => {
       hasKey: true,
     });
     assert.equal(describeCertificate({ pem: certificate })?.hasKey, false);
+    const other = await makeSelfSigned({ subject: SUBJECT, notBefore, notAfter });
+    assert.equal(
+      describeCertificate({ pem: certificate + other.key })?.hasKey,
+      false,
+      "the key of another certificate",
+    );
     const read = new X509Certificate(certificate);
     assert.ok(read.verify(read.publicKey));
     assert.equal(read.checkHost("n1"), "n1");

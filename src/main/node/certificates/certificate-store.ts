@@ -17,6 +17,14 @@ export interface CertificateStoreDeps {
   clock: Clock;
 }
 
+/** The cluster signed something else than the key that was asked for. */
+export class ForeignCertificateError extends Error {
+  override readonly name = "ForeignCertificateError";
+  constructor(prefix: string) {
+    super(`the new ${prefix} certificate is of another key than the request's: the certificate before it stays in use`);
+  }
+}
+
 export class CertificateStore {
   constructor(private readonly deps: CertificateStoreDeps) {}
 
@@ -33,9 +41,15 @@ export class CertificateStore {
     return described?.hasKey === true ? described : undefined;
   }
 
-  /** @param certificate PEM, the leaf first; @param key PEM */
+  /**
+   * Replaces the current pair.
+   * @param certificate PEM, the leaf first; @param key PEM
+   * @throws ForeignCertificateError when the certificate is of another key: the pair before it stays
+   */
   async keep(certificate: string, key: string): Promise<void> {
-    const { directory, prefix, clock } = this.deps;
+    const { directory, prefix, clock, tasks } = this.deps;
+    const described = await tasks.describe(`${certificate.trimEnd()}\n${key}`);
+    if (described?.hasKey !== true) throw new ForeignCertificateError(prefix);
     const stamp = new Date(clock.now()).toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "-");
     const name = `${prefix}-${stamp}.pem`;
     await mkdir(directory, { recursive: true, mode: 0o755 });

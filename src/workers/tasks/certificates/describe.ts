@@ -1,5 +1,5 @@
 // What a certificate says of itself: its time and its names.
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type {
   DescribeCertificateJob,
   DescribeCertificateResult,
@@ -27,6 +27,16 @@ function described(certificate: X509Certificate, pem: string): DescribedCertific
     organizations: of(subject, "O="),
     dnsNames: of(names, "DNS:"),
     ips: of(names, "IP Address:"),
-    hasKey: /-----BEGIN (EC |RSA )?PRIVATE KEY-----/.test(pem),
+    hasKey: hasKeyOf(certificate, pem),
   };
+}
+
+/** Does the text hold the private key of this certificate, and not of another? */
+function hasKeyOf(certificate: X509Certificate, pem: string): boolean {
+  if (!pem.includes("PRIVATE KEY-----")) return false;
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(pem));
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,8 @@
 // A node without credentials gets them: key, request, wait, certificate, kubeconfig.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import "reflect-metadata";
+import { PemConverter, Pkcs10CertificateRequest, X509CertificateGenerator } from "@peculiar/x509";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -24,8 +26,9 @@ const tasks: CertificateTasks = {
 const log = createLogger({ thread: "test", level: "silent" });
 const HOUR = 3600_000;
 
-/** Signs what is asked for: with something that is a certificate, of whatever key. */
+/** Signs requests as a cluster does, or a key of its own where `foreign` is set. */
 class Signer {
+  foreign = false;
   readonly requests = new Map<string, CertificateSigningRequest>();
   offline = 0;
   deny = 0;
@@ -44,7 +47,7 @@ class Signer {
       get: async (_, { name }) => {
         const request = this.requests.get(name);
         assert.ok(request);
-        request.status = await this.verdict();
+        request.status = await this.verdict(request);
         return request as never;
       },
       watch: refused,
@@ -58,16 +61,26 @@ class Signer {
     };
   }
 
-  private async verdict(): Promise<NonNullable<CertificateSigningRequest["status"]>> {
+  private async verdict({
+    spec,
+  }: CertificateSigningRequest): Promise<NonNullable<CertificateSigningRequest["status"]>> {
     if (this.deny-- > 0) {
       return { conditions: [{ type: "Denied", status: "True", reason: "Nobody", message: "knows this node" }] };
     }
     const now = systemClock.now();
-    const subject = { commonName: "system:node:n1", organizations: ["system:nodes"] };
-    const { certificate } = await makeSelfSigned({ subject, notBefore: now - HOUR, notAfter: now + HOUR });
+    const own = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+    const asked = new Pkcs10CertificateRequest(
+      PemConverter.decodeFirst(Buffer.from(spec.request, "base64").toString()),
+    );
+    const certificate = await X509CertificateGenerator.create({
+      ...{ serialNumber: "01", issuer: "CN=cluster", subject: asked.subject },
+      ...{ notBefore: new Date(now - HOUR), notAfter: new Date(now + HOUR) },
+      publicKey: this.foreign ? own.publicKey : asked.publicKey,
+      ...{ signingKey: own.privateKey, signingAlgorithm: { name: "ECDSA", hash: "SHA-256" } },
+    });
     return {
       conditions: [{ type: "Approved", status: "True" }],
-      certificate: Buffer.from(certificate).toString("base64"),
+      certificate: Buffer.from(certificate.toString("pem")).toString("base64"),
     };
   }
 }
@@ -106,6 +119,27 @@ describe("bootstrap", () => {
     };
   }
 
+  test("refuses a certificate of another key than the request's", async () => {
+    const signer = new Signer();
+    signer.foreign = true;
+    const deps = await kit("foreign", signer);
+    const stop = new AbortController();
+    await assert.rejects(
+      bootstrap({
+        ...deps,
+        signal: stop.signal,
+        clock: {
+          ...deps.clock,
+          sleep: () => {
+            stop.abort(new Error("tried once"));
+            return Promise.reject(new Error("tried once"));
+          },
+        },
+      }),
+    );
+    await assert.rejects(stat(join(deps.certDir, "kubelet-client-current.pem")), { code: "ENOENT" });
+  });
+
   test("writes a kubeconfig that leads to the signed certificate and its key", async () => {
     const signer = new Signer();
     const deps = await kit("new", signer);
@@ -142,7 +176,7 @@ describe("bootstrap", () => {
       metadata: { name },
       spec: { request: Buffer.from(request).toString("base64"), signerName: "s", usages: [] },
     });
-    await deps.store.keep("", key);
+    await mkdir(deps.certDir, { recursive: true });
     await writeFile(join(deps.certDir, "kubelet-client.key.tmp"), key);
     await bootstrap(deps);
     assert.deepEqual([...signer.requests.keys()], [name]);

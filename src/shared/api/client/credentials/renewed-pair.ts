@@ -1,6 +1,6 @@
 // The client certificate that was renewed since the kubeconfig was written, and its key, in one file. It takes the place of
 // the kubeconfig's own as long as it is good; this is the one place where that is decided, for every thread and reload.
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Clock } from "../../../clock/clock.js";
 import { SourceText } from "./source-text.js";
 
@@ -30,7 +30,10 @@ export class RenewedPair {
 
 function endOf(pem: string): number {
   try {
-    return Date.parse(new X509Certificate(pem).validTo) || 0;
+    const certificate = new X509Certificate(pem);
+    // A key of another certificate would fail every connection while the kubeconfig's own pair may be good.
+    if (!certificate.checkPrivateKey(createPrivateKey(pem))) return 0;
+    return Date.parse(certificate.validTo) || 0;
   } catch {
     return 0;
   }
