@@ -13,8 +13,10 @@ export interface TestPair {
 }
 
 export interface TestCa extends TestPair {
-  /** A certificate of this CA; `days` below 0: expired. */
+  /** A certificate of this CA; `days` below 0: expired; `names` "": without subjectAltName. */
   issue(name: string, options?: { names?: string; days?: number }): Promise<TestPair>;
+  /** A CA whose certificate this one signs. */
+  intermediate(name: string): Promise<TestCa>;
 }
 
 export interface CertFolder {
@@ -39,24 +41,26 @@ export async function certFolder(): Promise<CertFolder> {
     await run("openssl", ["req", "-x509", ...NEW_KEY, ...out, ...args]);
     return await pair(stem);
   };
+  const caOf = (own: TestPair): TestCa => {
+    const signed = (subject: string, days: number): string[] => [
+      ...["-subj", subject, "-CA", own.certFile, "-CAkey", own.keyFile, "-days", String(days)],
+    ];
+    return {
+      ...own,
+      issue: (subject, { names = "IP:127.0.0.1", days = 2 } = {}) => {
+        const alternatives = names === "" ? [] : ["-addext", `subjectAltName=${names}`];
+        const leaf = ["-addext", "basicConstraints=critical,CA:false"];
+        return make([...signed(subject, days), ...alternatives, ...leaf], `cert-${count++}`);
+      },
+      intermediate: async (name) =>
+        caOf(
+          await make([...signed(`/CN=${name}`, 2), "-addext", "basicConstraints=critical,CA:true"], `ca-${count++}`),
+        ),
+    };
+  };
   return {
     dir,
-    ca: async (name) => {
-      const stem = `ca-${count++}`;
-      const own = await make(["-subj", `/CN=${name}`, "-days", "2"], stem);
-      return {
-        ...own,
-        issue: (subject, { names = "IP:127.0.0.1", days = 2 } = {}) =>
-          make(
-            [
-              ...["-subj", subject, "-CA", own.certFile, "-CAkey", own.keyFile, "-addext", `subjectAltName=${names}`],
-              ...["-days", String(days)],
-              ...["-addext", "basicConstraints=critical,CA:false"],
-            ],
-            `cert-${count++}`,
-          ),
-      };
-    },
+    ca: async (name) => caOf(await make(["-subj", `/CN=${name}`, "-days", "2"], `ca-${count++}`)),
     remove: () => rm(dir, { recursive: true, force: true }),
   };
 }

@@ -41,6 +41,32 @@ for (const protocol of ["h2", "https"] as const) {
       await careless.client.get(NODES, NODE);
     });
 
+    it("trusts an intermediate CA whose issuer it does not know", async () => {
+      const intermediate = await ca.intermediate("intermediate");
+      const pair = await intermediate.issue("/CN=kube-apiserver");
+      await using rig = await rigWith({ certificateAuthority: { data: intermediate.cert } }, pair);
+      await rig.client.get(NODES, NODE);
+    });
+
+    it("trusts the machine's CAs where the kubeconfig names none", async (t) => {
+      await using stranger = await rigWith({});
+      await rejects(stranger.client.get(NODES, NODE), isApiConnectionError);
+      const before = process.env["SSL_CERT_FILE"];
+      process.env["SSL_CERT_FILE"] = ca.certFile;
+      t.after(() => {
+        if (before === undefined) delete process.env["SSL_CERT_FILE"];
+        else process.env["SSL_CERT_FILE"] = before;
+      });
+      await using rig = await rigWith({});
+      await rig.client.get(NODES, NODE);
+    });
+
+    it("refuses a server certificate without subjectAltName", async () => {
+      const nameless = await ca.issue("/CN=127.0.0.1", { names: "" });
+      await using rig = await rigWith({ certificateAuthority: { file: ca.certFile } }, nameless);
+      await rejects(rig.client.get(NODES, NODE), isOfServer(/no subjectAltName/));
+    });
+
     it("wants the server's name, or tls-server-name, in the certificate", async () => {
       const elsewhere = await ca.issue("/CN=kube-apiserver", { names: "DNS:kube.example" });
       await using rig = await rigWith({ certificateAuthority: { file: ca.certFile } }, elsewhere);

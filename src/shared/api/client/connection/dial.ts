@@ -1,6 +1,12 @@
 // A connection to the API server: TCP, the proxy's CONNECT, TLS; which HTTP to speak over it is agreed upon by ALPN.
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import {
+  checkServerIdentity,
+  connect as connectTls,
+  type PeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
 import type { Clock } from "../../../clock/clock.js";
 import { bareHost, portOf } from "./proxy.js";
 import { Scope } from "../../../abort/scope.js";
@@ -80,10 +86,19 @@ async function openTls(
     ...(isIP(name) === 0 ? { servername: name } : {}),
     secureContext: context,
     rejectUnauthorized: !target.insecure,
+    checkServerIdentity: checkNames,
     ALPNProtocols: [...offer],
   });
   await opened(socket, "secureConnect", signal);
   return { socket, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
+}
+
+/** As Go: the names of a certificate are its subjectAltName; the common name of its subject is none. */
+function checkNames(host: string, certificate: PeerCertificate): Error | undefined {
+  if (certificate.subjectaltname !== undefined) return checkServerIdentity(host, certificate);
+  return new Error(
+    `the server's certificate has no subjectAltName (its common name does not count): issue it with "${host}" there`,
+  );
 }
 
 /** Waits for the socket's event; destroys it on failure. */

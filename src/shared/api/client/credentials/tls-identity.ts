@@ -7,6 +7,7 @@ import { CredentialError } from "./errors.js";
 import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
 import { RenewedPair } from "./renewed-pair.js";
 import { SourceText } from "./source-text.js";
+import { SystemRoots } from "./system-roots.js";
 
 /** A client certificate and its key, PEM. */
 export interface KeyPair {
@@ -15,7 +16,8 @@ export interface KeyPair {
 }
 
 export class TlsIdentities {
-  private readonly ca: SourceText | undefined;
+  /** Undefined: the server is not verified. */
+  private readonly ca: SourceText | SystemRoots | undefined;
   private readonly cert: SourceText | undefined;
   private readonly key: SourceText | undefined;
   private readonly renewed: RenewedPair | undefined;
@@ -30,6 +32,7 @@ export class TlsIdentities {
     const { certificateAuthority, clientCertificate, renewedCertificate } = config;
     if (renewedCertificate !== undefined) this.renewed = new RenewedPair(renewedCertificate, clock);
     if (certificateAuthority !== undefined) this.ca = new SourceText(certificateAuthority, "certificate authority");
+    else if (config.insecureSkipTlsVerify !== true) this.ca = new SystemRoots();
     if (clientCertificate !== undefined) {
       this.cert = new SourceText(clientCertificate.certificate, "client certificate");
       this.key = new SourceText(clientCertificate.key, "client key");
@@ -69,6 +72,8 @@ function contextOf({ ca, cert, key }: TlsMaterial) {
   try {
     return createSecureContext({
       minVersion: "TLSv1.2",
+      // An intermediate CA may be the trust anchor, as in Go: its own issuer need not be known.
+      allowPartialTrustChain: true,
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),
