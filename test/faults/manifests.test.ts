@@ -190,6 +190,7 @@ test(
     const sources = startSources({
       staticPodPath: folder,
       nodeName: "n",
+      preventAPIReferences: true,
       tasks: pool,
       log,
       clock: systemClock,

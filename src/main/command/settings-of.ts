@@ -7,7 +7,7 @@ import type { AuthenticationInit, AuthorizationInit, SecureInit } from "../../sh
 import { VERIFICATION_POLICIES, type VerificationPolicy } from "../images/pull-records/verification-policy.js";
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine } from "./command-line.js";
-import { notActedOn } from "./config/acted-on.js";
+import { withoutEffect } from "./config/without-effect.js";
 import { value as wholeUnits } from "../../shared/api/quantity.js";
 import type { EffectiveConfig } from "./config/effective.js";
 import type { FieldPath, FieldValue } from "./config/fields.js";
@@ -154,6 +154,8 @@ export interface Settings extends AgentFlags {
   readonly idsPerPod: number;
   /** Gate ContainerStopSignals. */
   readonly containerStopSignals: boolean;
+  /** Gate PreventStaticPodAPIReferences. */
+  readonly preventStaticPodAPIReferences: boolean;
   /** Gate EnvFiles. */
   readonly envFiles: boolean;
   /** Gate ResourceHealthStatus. */
@@ -217,7 +219,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     configFiles: files,
     flags: flagValues(line),
     kubernetesVersion: line.reportedVersion ?? KUBERNETES_VERSION,
-    notices: [...line.deprecations, ...notices, ...notActedOn(config)],
+    notices: [...line.deprecations, ...notices, ...withoutEffect(config)],
 
     nodeIPs: splitNodeIPs(agent.nodeIP),
     containerRuntimeEndpoint: runtime,
@@ -340,6 +342,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     kubeletInUserNamespace: config.gate("KubeletInUserNamespace"),
     idsPerPod: config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
     containerStopSignals: config.gate("ContainerStopSignals"),
+    preventStaticPodAPIReferences: config.gate("PreventStaticPodAPIReferences"),
     envFiles: config.gate("EnvFiles"),
     resourceHealthStatus: config.gate("ResourceHealthStatus"),
     podResourcesListUseActivePods: config.gate("KubeletPodResourcesListUseActivePods"),

@@ -16,8 +16,8 @@ export interface SourcesOptions {
   /** Default 20 s each. */
   fileCheckFrequencyMs?: number;
   httpCheckFrequencyMs?: number;
-  /** Gate PreventStaticPodAPIReferences; default true. */
-  preventAPIReferences?: boolean;
+  /** Gate PreventStaticPodAPIReferences: a static pod that refers to API objects is refused. */
+  preventAPIReferences: boolean;
   nodeName: string;
   tasks: Pick<TasksPool, "run">;
   log: Logger;
@@ -90,7 +90,7 @@ export function startSources(options: SourcesOptions): Sources {
   const decode = {
     tasks: options.tasks,
     nodeName: options.nodeName,
-    preventAPIReferences: options.preventAPIReferences ?? true,
+    preventAPIReferences: options.preventAPIReferences,
   };
 
   const sources: (FileSource | HttpSource)[] = [];

@@ -75,6 +75,8 @@ export interface NodeSettings extends ManagerSettings {
   idsPerPod: number;
   /** Gate ContainerStopSignals. */
   containerStopSignals: boolean;
+  /** Gate PreventStaticPodAPIReferences. */
+  preventStaticPodAPIReferences: boolean;
   /** Gate EnvFiles. */
   envFiles: boolean;
   /** Gate ResourceHealthStatus. */

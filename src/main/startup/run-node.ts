@@ -235,6 +235,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     staticPodURLHeader: settings.staticPodURLHeader,
     fileCheckFrequencyMs: settings.fileCheckFrequencyMs,
     httpCheckFrequencyMs: settings.httpCheckFrequencyMs,
+    preventAPIReferences: settings.preventStaticPodAPIReferences,
     nodeName: settings.nodeName,
     tasks,
     log,

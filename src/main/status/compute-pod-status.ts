@@ -58,8 +58,8 @@ export interface StatusInput {
   /** What the pod's containers were last given; the pod itself is as it is allocated. */
   actuated?: PodResources;
   resizeConditions?: readonly ConditionVerdict[];
-  /** Gate ContainerStopSignals, off in 1.36. */
-  stopSignals?: boolean;
+  /** Gate ContainerStopSignals, off by default in 1.36. */
+  stopSignals: boolean;
   /** Gate ResourceHealthStatus: of the devices that an app container has. */
   resourceHealth?: (container: string) => ResourceStatus[];
 }
@@ -154,7 +154,7 @@ function group(
     runtimeName: input.runtimeName,
     terminationMessages: input.terminationMessages ?? new Map<string, string>(),
     actuated: input.actuated,
-    stopSignals: input.stopSignals === true,
+    stopSignals: input.stopSignals,
     gates: input.gates ?? defaultRestartGates,
     inPostStart: input.inPostStart,
   };

@@ -38,6 +38,8 @@ export interface PodStatusesDeps {
   resize?: (uid: string) => ShownResize;
   /** Absent: those of 1.36. */
   gates?: RestartGates;
+  /** Gate ContainerStopSignals: container statuses show the stop signal. */
+  stopSignals: boolean;
   /** Of the devices that a container has; absent: not shown. */
   resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
@@ -181,6 +183,7 @@ export class PodStatuses {
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
       ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
+      stopSignals: this.deps.stopSignals,
       ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(uid, container) }),
       ...(resize !== undefined && { resizeConditions: resize.conditions }),
       ...(resize?.actuated !== undefined && { actuated: resize.actuated }),

@@ -119,6 +119,7 @@ export class NodeSync {
       probes: deps.probes.results,
       resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,
+      stopSignals: runtime.settings.containerStopSignals,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
       onStatus: (pod, status) => this.cluster?.status(pod, status),

@@ -176,15 +176,15 @@ describe("problems", () => {
 });
 
 describe("notices", () => {
-  test("deprecated flags and fields without effect yet", async () => {
+  test("name deprecated flags, and what is set without effect", async () => {
     const { notices } = await load(["--max-pods=9", "--kube-api-burst=9"], {
-      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\n",
+      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\nfeatureGates: { NativeHistograms: true, CRIListStreaming: false }\n",
     });
     deepEqual(notices, [
       "--max-pods is deprecated: set maxPods in the file given by --config",
       "--kube-api-burst is deprecated: set kubeAPIBurst in the file given by --config",
-      "/etc/k/c.yaml: accepted but not acted on yet: hairpinMode, kubeAPIQPS",
-      "--kube-api-burst: accepted but not acted on yet: kubeAPIBurst",
+      "/etc/k/c.yaml: these fields have no effect in this kubelet: hairpinMode",
+      "/etc/k/c.yaml: these feature gates have no effect in this kubelet: NativeHistograms",
     ]);
   });
 });
@@ -241,7 +241,7 @@ describe("restarts", () => {
   }
   test("a period is acted on", async () => {
     const { notices } = await load([], { file: PERIOD });
-    ok(!notices.some((notice) => notice.includes("not acted on")), notices.join());
+    ok(!notices.some((notice) => notice.includes("no effect")), notices.join());
   });
   test("gates", async () => {
     deepEqual((await load([])).restartGates, { containerRestartRules: true, restartAllContainers: true });

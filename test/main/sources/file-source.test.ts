@@ -41,6 +41,7 @@ async function start(
   const sources = startSources({
     staticPodPath: folder,
     nodeName: "n",
+    preventAPIReferences: true,
     tasks,
     log,
     clock: systemClock,
@@ -63,6 +64,16 @@ test("an empty folder and a missing one are seen, with no pods", async (t) => {
   assert.deepEqual(kit.changes, []);
   const missing = await start(t, { staticPodPath: join(kit.folder, "none") });
   assert.deepEqual(missing.changes, []);
+});
+
+test("a static pod that names a service account is refused, unless the gate PreventStaticPodAPIReferences is off", async (t) => {
+  const put = (folder: string): Promise<void> =>
+    writeFile(join(folder, "a.yaml"), manifest("a").replace("spec:", "spec:\n  serviceAccountName: builder"));
+  const refused = await start(t, {}, put);
+  assert.deepEqual(refused.changes, []);
+  assert.match(refused.errors().join(), /serviceAccountName/);
+  const accepted = await start(t, { preventAPIReferences: false }, put);
+  assert.deepEqual([accepted.changes.length, accepted.errors()], [1, []]);
 });
 
 test("what is there at the start comes before sourcesSeen, in the order of names; dot files and folders do not count", async (t) => {
@@ -282,6 +293,7 @@ test("after stop nothing is delivered", async (t) => {
   const sources = startSources({
     staticPodPath: folder,
     nodeName: "n",
+    preventAPIReferences: true,
     tasks,
     log: keptLog().log,
     clock: systemClock,

@@ -49,6 +49,7 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
     staticPodURLHeader: { "X-Token": ["a", "b"], ...(credentials === "" ? { Authorization: ["Bearer t"] } : {}) },
     httpCheckFrequencyMs: 20,
     nodeName: "n",
+    preventAPIReferences: true,
     tasks,
     log,
     clock: systemClock,

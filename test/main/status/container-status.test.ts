@@ -118,6 +118,7 @@ describe("a container's state", () => {
         ...(old && { previous: { phase: "Running", [list]: [old] } }),
         nodeIPs: [],
         runtimeName: "containerd",
+        stopSignals: false,
         now: NOW,
       });
       const found = status[list]?.find((one) => one.name === "a");
@@ -188,6 +189,7 @@ describe("started and ready", () => {
         probes: { startup: verdict(startup), readiness: verdict(ready), liveness: verdict(undefined) },
         nodeIPs: [],
         runtimeName: "containerd",
+        stopSignals: false,
         now: NOW,
       });
       const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;

@@ -10,7 +10,7 @@ import {
 import { noProbeResults, type ProbeResult } from "../../../src/main/status/probe-results.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
-import { ContainerState, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState, type ContainerStatus, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
@@ -37,6 +37,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
     nodeIPs: () => nodeIPs,
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
+    stopSignals: true,
     probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,
     apiStatus: () => api.status,
@@ -78,6 +79,14 @@ test("an accepted pod is shown as pending from its start time on", () => {
   assert.deepEqual(statuses.get("u1")?.status, { phase: "Pending", startTime: START, qosClass: "BestEffort" });
   clock.step(2);
   assert.deepEqual(deltas, [{ set: statuses.all(), removed: [] }]);
+});
+
+test("a container's status shows its stop signal while the gate ContainerStopSignals is on", () => {
+  const { statuses, end } = build();
+  const pod = makePod();
+  statuses.accept(pod, START);
+  end(pod, [criContainer("a", { stopSignal: Signal.SIGUSR1 })], { final: false, mayRun: true });
+  assert.equal(statuses.get("u1")?.status?.containerStatuses?.[0]?.stopSignal, "SIGUSR1");
 });
 
 test("changes within 2 ms leave together, each pod once and with its newest status", () => {

@@ -1,6 +1,6 @@
-// Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in Kubernetes 1.36: one row per field with its
-// type, its default and the flag that mirrors it. Reading, merging, defaults, flags, print, schema and validation all
-// read this table. Defaults stand as JSON has them (durations are text). Source: upstream's API reference,
+// Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in Kubernetes 1.36: one row per field with its type, default,
+// flag, description, and whether this kubelet acts on it. Reading, merging, defaults, flags, print, schema and validation use
+// this table. Defaults stand as JSON has them (durations are text). Source: upstream's API reference,
 // https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 import type { Decoded, ValueType } from "../value-types.js";
 
@@ -16,6 +16,10 @@ export interface Field<T extends ValueType = ValueType> {
   readonly zeroIsDefault?: boolean;
   /** A relative path in a file is relative to that file's folder. */
   readonly isPath?: boolean;
+  /** One line for the JSON Schema; absent: the help text of `flag`. */
+  readonly help?: string;
+  /** false: the kubelet validates and shows the field, but nothing reads it. The start-up log names such fields when they are set. */
+  readonly actedOn?: false;
 }
 
 const field = <T extends ValueType>(type: T, row: Omit<Field, "type"> = {}): Field<T> => ({ type, ...row });
@@ -24,19 +28,49 @@ const field = <T extends ValueType>(type: T, row: Omit<Field, "type"> = {}): Fie
 export const FIELDS = {
   enableServer: field("bool", { default: true, flag: "enable-server" }),
   staticPodPath: field("string", { default: "", flag: "pod-manifest-path", isPath: true }),
-  podLogsDir: field("string", { default: "/var/log/pods", zeroIsDefault: true, isPath: true }),
+  podLogsDir: field("string", {
+    default: "/var/log/pods",
+    zeroIsDefault: true,
+    isPath: true,
+    help: "directory of the pods' logs",
+  }),
   syncFrequency: field("duration", { default: "1m0s", flag: "sync-frequency", zeroIsDefault: true }),
-  fileCheckFrequency: field("duration", { default: "20s", flag: "file-check-frequency", zeroIsDefault: true }),
-  httpCheckFrequency: field("duration", { default: "20s", flag: "http-check-frequency", zeroIsDefault: true }),
+  fileCheckFrequency: field("duration", {
+    default: "20s",
+    flag: "file-check-frequency",
+    zeroIsDefault: true,
+    help: "time between scans of staticPodPath",
+  }),
+  httpCheckFrequency: field("duration", {
+    default: "20s",
+    flag: "http-check-frequency",
+    zeroIsDefault: true,
+    help: "time between requests to staticPodURL",
+  }),
   staticPodURL: field("string", { default: "", flag: "manifest-url" }),
-  staticPodURLHeader: field("headerMap", { flag: "manifest-url-header" }),
+  staticPodURLHeader: field("headerMap", {
+    flag: "manifest-url-header",
+    help: "headers of requests to staticPodURL: name to list of values; shown masked",
+  }),
   address: field("string", { default: "0.0.0.0", flag: "address", zeroIsDefault: true }),
   port: field("int32", { default: 10250, flag: "port", zeroIsDefault: true }),
   readOnlyPort: field("int32", { default: 0, flagOnlyDefault: 10255, flag: "read-only-port" }),
-  tlsCertFile: field("string", { default: "", flag: "tls-cert-file", isPath: true }),
-  tlsPrivateKeyFile: field("string", { default: "", flag: "tls-private-key-file", isPath: true }),
+  tlsCertFile: field("string", {
+    default: "",
+    flag: "tls-cert-file",
+    isPath: true,
+    help: "serving certificate; without it one is made in the directory of certificates",
+  }),
+  tlsPrivateKeyFile: field("string", {
+    default: "",
+    flag: "tls-private-key-file",
+    isPath: true,
+    help: "private key of tlsCertFile",
+  }),
   tlsCipherSuites: field("strings", { flag: "tls-cipher-suites" }),
-  tlsCurvePreferences: field("ints"),
+  tlsCurvePreferences: field("ints", {
+    help: "key exchanges by Go's numbers, such as 29 (X25519) and 23 (P-256); their order does not count",
+  }),
   tlsMinVersion: field("string", { default: "", flag: "tls-min-version" }),
   rotateCertificates: field("bool", { default: false, flag: "rotate-certificates" }),
   serverTLSBootstrap: field("bool", { default: false, flag: "rotate-server-certificates" }),
@@ -70,12 +104,16 @@ export const FIELDS = {
   }),
   registryPullQPS: field("int32", { default: 5, flag: "registry-qps" }),
   registryBurst: field("int32", { default: 10, flag: "registry-burst", zeroIsDefault: true }),
-  imagePullCredentialsVerificationPolicy: field("string"),
-  preloadedImagesVerificationAllowlist: field("strings"),
+  imagePullCredentialsVerificationPolicy: field("string", {
+    help: "for which images on the node a pod must show credentials of its own",
+  }),
+  preloadedImagesVerificationAllowlist: field("strings", {
+    help: "images that need no credentials under NeverVerifyAllowlistedImages: names, or prefixes that end in /*",
+  }),
   eventRecordQPS: field("int32", { default: 50, flag: "event-qps" }),
   eventBurst: field("int32", { default: 100, flag: "event-burst", zeroIsDefault: true }),
   enableDebuggingHandlers: field("bool", { default: true, flag: "enable-debugging-handlers" }),
-  enableContentionProfiling: field("bool", { default: false, flag: "contention-profiling" }),
+  enableContentionProfiling: field("bool", { default: false, flag: "contention-profiling", actedOn: false }),
   healthzPort: field("int32", { default: 10248, flag: "healthz-port" }),
   healthzBindAddress: field("string", { default: "127.0.0.1", flag: "healthz-bind-address", zeroIsDefault: true }),
   oomScoreAdj: field("int32", { default: -999, flag: "oom-score-adj" }),
@@ -91,21 +129,41 @@ export const FIELDS = {
     flag: "node-status-update-frequency",
     zeroIsDefault: true,
   }),
-  nodeStatusReportFrequency: field("duration", { default: "5m0s", zeroIsDefault: true }),
-  nodeLeaseDurationSeconds: field("int32", { default: 40, zeroIsDefault: true }),
+  nodeStatusReportFrequency: field("duration", {
+    default: "5m0s",
+    zeroIsDefault: true,
+    help: "time between two reports of an unchanged node status",
+  }),
+  nodeLeaseDurationSeconds: field("int32", {
+    default: 40,
+    zeroIsDefault: true,
+    help: "seconds after which a lease that is not renewed counts as lost; renewed at a quarter of it",
+  }),
   imageMinimumGCAge: field("duration", { default: "2m0s", flag: "minimum-image-ttl-duration", zeroIsDefault: true }),
-  imageMaximumGCAge: field("duration", { default: "0s" }),
+  imageMaximumGCAge: field("duration", {
+    default: "0s",
+    help: "an image that nobody used for this long is removed; 0s: no such limit",
+  }),
   imageGCHighThresholdPercent: field("int32", { default: 85, flag: "image-gc-high-threshold" }),
   imageGCLowThresholdPercent: field("int32", { default: 80, flag: "image-gc-low-threshold" }),
   volumeStatsAggPeriod: field("duration", { default: "1m0s", flag: "volume-stats-agg-period", zeroIsDefault: true }),
   kubeletCgroups: field("string", { default: "", flag: "kubelet-cgroups" }),
-  systemCgroups: field("string", { default: "", flag: "system-cgroups" }),
+  systemCgroups: field("string", {
+    default: "",
+    flag: "system-cgroups",
+    help: "cgroup for other processes of the root cgroup; needs cgroupRoot",
+  }),
   cgroupRoot: field("string", { default: "", flag: "cgroup-root" }),
   cgroupsPerQOS: field("bool", { default: true, flag: "cgroups-per-qos" }),
   cgroupDriver: field("string", { default: "cgroupfs", flag: "cgroup-driver", zeroIsDefault: true }),
   cpuManagerPolicy: field("string", { default: "none", flag: "cpu-manager-policy", zeroIsDefault: true }),
-  singleProcessOOMKill: field("bool"),
-  cpuManagerPolicyOptions: field("stringMap", { flag: "cpu-manager-policy-options" }),
+  singleProcessOOMKill: field("bool", {
+    help: "out of memory, kill one process and not its whole container; unset: as the cgroup version has it",
+  }),
+  cpuManagerPolicyOptions: field("stringMap", {
+    flag: "cpu-manager-policy-options",
+    help: "options of the CPU manager's policy by name",
+  }),
   cpuManagerReconcilePeriod: field("duration", {
     default: "10s",
     flag: "cpu-manager-reconcile-period",
@@ -114,15 +172,30 @@ export const FIELDS = {
   memoryManagerPolicy: field("string", { default: "None", flag: "memory-manager-policy", zeroIsDefault: true }),
   topologyManagerPolicy: field("string", { default: "none", flag: "topology-manager-policy", zeroIsDefault: true }),
   topologyManagerScope: field("string", { default: "container", flag: "topology-manager-scope", zeroIsDefault: true }),
-  topologyManagerPolicyOptions: field("stringMap", { flag: "topology-manager-policy-options" }),
-  qosReserved: field("stringMap", { flag: "qos-reserved" }),
+  topologyManagerPolicyOptions: field("stringMap", {
+    flag: "topology-manager-policy-options",
+    help: "options of the topology manager's policy by name",
+  }),
+  qosReserved: field("stringMap", {
+    flag: "qos-reserved",
+    help: "kept for guaranteed pods by resource, such as memory: 50%",
+  }),
   runtimeRequestTimeout: field("duration", { default: "2m0s", flag: "runtime-request-timeout", zeroIsDefault: true }),
-  hairpinMode: field("string", { default: "promiscuous-bridge", flag: "hairpin-mode", zeroIsDefault: true }),
+  hairpinMode: field("string", {
+    default: "promiscuous-bridge",
+    flag: "hairpin-mode",
+    zeroIsDefault: true,
+    actedOn: false,
+  }),
   maxPods: field("int32", { default: 110, flag: "max-pods", zeroIsDefault: true }),
-  podCIDR: field("string", { default: "", flag: "pod-cidr" }),
+  podCIDR: field("string", { default: "", flag: "pod-cidr", actedOn: false }),
   podPidsLimit: field("int64", { default: -1, flag: "pod-max-pids" }),
   resolvConf: field("string", { default: "/etc/resolv.conf", flag: "resolv-conf", isPath: true }),
-  runOnce: field("bool", { default: false, flag: "runonce" }),
+  runOnce: field("bool", {
+    default: false,
+    flag: "runonce",
+    help: "not possible in a file: use the flag --runonce",
+  }),
   cpuCFSQuota: field("bool", { default: true, flag: "cpu-cfs-quota" }),
   cpuCFSQuotaPeriod: field("duration", { default: "100ms", flag: "cpu-cfs-quota-period" }),
   nodeStatusMaxImages: field("int32", { default: 50, flag: "node-status-max-images" }),
@@ -131,11 +204,12 @@ export const FIELDS = {
     default: "application/vnd.kubernetes.protobuf",
     flag: "kube-api-content-type",
     zeroIsDefault: true,
+    actedOn: false,
   }),
   kubeAPIQPS: field("int32", { default: 50, flag: "kube-api-qps" }),
   kubeAPIBurst: field("int32", { default: 100, flag: "kube-api-burst", zeroIsDefault: true }),
   serializeImagePulls: field("bool", { default: true, flag: "serialize-image-pulls" }),
-  maxParallelImagePulls: field("int32"),
+  maxParallelImagePulls: field("int32", { help: "image pulls at once; above 1 only without serializeImagePulls" }),
   evictionHard: field("stringMap", {
     default: {
       "memory.available": "100Mi",
@@ -146,37 +220,79 @@ export const FIELDS = {
     },
     flagOnlyDefault: {},
     flag: "eviction-hard",
+    help: "thresholds by signal at which pods are evicted at once: a quantity or a percentage",
   }),
-  evictionSoft: field("stringMap", { flag: "eviction-soft" }),
-  evictionSoftGracePeriod: field("stringMap", { flag: "eviction-soft-grace-period" }),
+  evictionSoft: field("stringMap", {
+    flag: "eviction-soft",
+    help: "thresholds by signal at which pods are evicted after evictionSoftGracePeriod",
+  }),
+  evictionSoftGracePeriod: field("stringMap", {
+    flag: "eviction-soft-grace-period",
+    help: "how long a soft threshold may be crossed, by signal",
+  }),
   evictionPressureTransitionPeriod: field("duration", {
     default: "5m0s",
     flag: "eviction-pressure-transition-period",
     zeroIsDefault: true,
   }),
   evictionMaxPodGracePeriod: field("int32", { default: 0, flag: "eviction-max-pod-grace-period" }),
-  evictionMinimumReclaim: field("stringMap", { flag: "eviction-minimum-reclaim" }),
-  mergeDefaultEvictionSettings: field("bool", { default: false }),
-  podsPerCore: field("int32", { default: 0, flag: "pods-per-core" }),
+  evictionMinimumReclaim: field("stringMap", {
+    flag: "eviction-minimum-reclaim",
+    help: "how much at least is freed, by signal",
+  }),
+  mergeDefaultEvictionSettings: field("bool", {
+    default: false,
+    help: "signals that evictionHard does not name keep their default thresholds",
+  }),
+  podsPerCore: field("int32", {
+    default: 0,
+    flag: "pods-per-core",
+    help: "most pods per CPU, within maxPods; 0: no such limit",
+  }),
   enableControllerAttachDetach: field("bool", { default: true, flag: "enable-controller-attach-detach" }),
   protectKernelDefaults: field("bool", { default: false, flag: "protect-kernel-defaults" }),
-  makeIPTablesUtilChains: field("bool", { default: true, flag: "make-iptables-util-chains" }),
-  iptablesMasqueradeBit: field("int32", { default: 14 }),
-  iptablesDropBit: field("int32", { default: 15 }),
-  featureGates: field("boolMap", { flag: "feature-gates" }),
+  makeIPTablesUtilChains: field("bool", { default: true, flag: "make-iptables-util-chains", actedOn: false }),
+  iptablesMasqueradeBit: field("int32", { default: 14, help: "without effect since Kubernetes 1.28", actedOn: false }),
+  iptablesDropBit: field("int32", { default: 15, help: "without effect since Kubernetes 1.28", actedOn: false }),
+  featureGates: field("boolMap", { flag: "feature-gates", help: "features to turn on or off, by name" }),
   failSwapOn: field("bool", { default: true, flag: "fail-swap-on" }),
-  "memorySwap.swapBehavior": field("string", { default: "" }),
+  "memorySwap.swapBehavior": field("string", {
+    default: "",
+    help: "NoSwap, or LimitedSwap: pods swap in proportion to their memory request",
+  }),
   containerLogMaxSize: field("string", { default: "10Mi", flag: "container-log-max-size", zeroIsDefault: true }),
   containerLogMaxFiles: field("int32", { default: 5, flag: "container-log-max-files" }),
-  containerLogMaxWorkers: field("int32", { default: 1 }),
-  containerLogMonitorInterval: field("duration", { default: "10s" }),
-  configMapAndSecretChangeDetectionStrategy: field("string", { default: "Watch", zeroIsDefault: true }),
+  containerLogMaxWorkers: field("int32", { default: 1, help: "logs rotated at once" }),
+  containerLogMonitorInterval: field("duration", {
+    default: "10s",
+    help: "time between two looks at the size of logs",
+  }),
+  configMapAndSecretChangeDetectionStrategy: field("string", {
+    default: "Watch",
+    zeroIsDefault: true,
+    help: "how changes of ConfigMaps and Secrets are noticed",
+  }),
   systemReserved: field("stringMap", { flag: "system-reserved" }),
-  kubeReserved: field("stringMap", { flag: "kube-reserved" }),
+  kubeReserved: field("stringMap", {
+    flag: "kube-reserved",
+    help: "kept back for Kubernetes: cpu, memory, ephemeral-storage, pid",
+  }),
   reservedSystemCPUs: field("string", { default: "", flag: "reserved-cpus" }),
-  showHiddenMetricsForVersion: field("string", { default: "" }),
-  systemReservedCgroup: field("string", { default: "", flag: "system-reserved-cgroup" }),
-  kubeReservedCgroup: field("string", { default: "", flag: "kube-reserved-cgroup" }),
+  showHiddenMetricsForVersion: field("string", {
+    default: "",
+    help: "release whose hidden metrics are shown; the previous one only",
+    actedOn: false,
+  }),
+  systemReservedCgroup: field("string", {
+    default: "",
+    flag: "system-reserved-cgroup",
+    help: "cgroup that systemReserved is enforced on",
+  }),
+  kubeReservedCgroup: field("string", {
+    default: "",
+    flag: "kube-reserved-cgroup",
+    help: "cgroup that kubeReserved is enforced on",
+  }),
   enforceNodeAllocatable: field("strings", { default: ["pods"], flag: "enforce-node-allocatable" }),
   allowedUnsafeSysctls: field("strings", { flag: "allowed-unsafe-sysctls" }),
   volumePluginDir: field("string", {
@@ -184,6 +300,7 @@ export const FIELDS = {
     flag: "volume-plugin-dir",
     zeroIsDefault: true,
     isPath: true,
+    actedOn: false,
   }),
   providerID: field("string", { default: "", flag: "provider-id" }),
   kernelMemcgNotification: field("bool", { default: false, flag: "kernel-memcg-notification" }),
@@ -194,27 +311,55 @@ export const FIELDS = {
     zeroIsDefault: true,
   }),
   "logging.verbosity": field("uint32", { default: 0, flag: "v" }),
-  "logging.vmodule": field("vmodule", { flag: "vmodule" }),
+  "logging.vmodule": field("vmodule", { flag: "vmodule", help: "levels by source file; text format only" }),
   "logging.options.text.splitStream": field("bool", { default: false, flag: "log-text-split-stream" }),
   "logging.options.text.infoBufferSize": field("quantity", { default: "0", flag: "log-text-info-buffer-size" }),
   "logging.options.json.splitStream": field("bool", { default: false, flag: "log-json-split-stream" }),
   "logging.options.json.infoBufferSize": field("quantity", { default: "0", flag: "log-json-info-buffer-size" }),
-  enableSystemLogHandler: field("bool", { default: true }),
-  enableSystemLogQuery: field("bool"),
-  shutdownGracePeriod: field("duration", { default: "0s" }),
-  shutdownGracePeriodCriticalPods: field("duration", { default: "0s" }),
-  shutdownGracePeriodByPodPriority: field("shutdownPriorities"),
-  "crashLoopBackOff.maxContainerRestartPeriod": field("duration"),
-  reservedMemory: field("reservedMemory", { flag: "reserved-memory" }),
-  enableProfilingHandler: field("bool", { default: true }),
-  enableDebugFlagsHandler: field("bool", { default: true }),
-  seccompDefault: field("bool", { default: false }),
-  memoryThrottlingFactor: field("float64", { default: 0.9 }),
-  memoryReservationPolicy: field("string", { default: "None", zeroIsDefault: true }),
-  registerWithTaints: field("taints", { flag: "register-with-taints" }),
+  enableSystemLogHandler: field("bool", { default: true, help: "serve the files of /var/log at /logs/" }),
+  enableSystemLogQuery: field("bool", {
+    help: "answer queries of the system's log at /logs/; needs enableSystemLogHandler",
+  }),
+  shutdownGracePeriod: field("duration", {
+    default: "0s",
+    help: "how long the node's shutdown is held back for pods to end",
+  }),
+  shutdownGracePeriodCriticalPods: field("duration", {
+    default: "0s",
+    help: "the part of shutdownGracePeriod that is kept for critical pods",
+  }),
+  shutdownGracePeriodByPodPriority: field("shutdownPriorities", {
+    help: "the same by pod priority, in place of the two periods",
+  }),
+  "crashLoopBackOff.maxContainerRestartPeriod": field("duration", {
+    help: "longest wait before a crashed container is started again, 1s to 300s",
+  }),
+  reservedMemory: field("reservedMemory", { flag: "reserved-memory", help: "memory kept back per NUMA node" }),
+  enableProfilingHandler: field("bool", { default: true, help: "serve profiles at /debug/pprof/" }),
+  enableDebugFlagsHandler: field("bool", { default: true, help: "let the log's verbosity be set at /debug/flags/v" }),
+  seccompDefault: field("bool", { default: false, help: "RuntimeDefault seccomp profile for pods that name none" }),
+  memoryThrottlingFactor: field("float64", {
+    default: 0.9,
+    help: "memory.high as a part of the way from request to limit, above 0 to 1",
+  }),
+  memoryReservationPolicy: field("string", {
+    default: "None",
+    zeroIsDefault: true,
+    help: "None, or TieredReservation: memory.min and memory.low by QoS class",
+  }),
+  registerWithTaints: field("taints", {
+    flag: "register-with-taints",
+    help: "taints of the node when it first registers",
+  }),
   registerNode: field("bool", { default: true, flag: "register-node" }),
-  "tracing.endpoint": field("string"),
-  "tracing.samplingRatePerMillion": field("int32"),
+  "tracing.endpoint": field("string", {
+    help: "collector of traces (OTLP over gRPC); unset: localhost:4317",
+    actedOn: false,
+  }),
+  "tracing.samplingRatePerMillion": field("int32", {
+    help: "spans sampled per million, 0 to 1000000; unset: none",
+    actedOn: false,
+  }),
   localStorageCapacityIsolation: field("bool", { default: true, flag: "local-storage-capacity-isolation" }),
   containerRuntimeEndpoint: field("string", {
     default: "unix:///run/containerd/containerd.sock",
@@ -223,7 +368,9 @@ export const FIELDS = {
   }),
   imageServiceEndpoint: field("string", { default: "", flag: "image-service-endpoint" }),
   failCgroupV1: field("bool", { default: true, flag: "fail-cgroupv1" }),
-  "userNamespaces.idsPerPod": field("int64"),
+  "userNamespaces.idsPerPod": field("int64", {
+    help: "user and group ids per pod with a user namespace, a multiple of 65536",
+  }),
 } as const;
 
 export type FieldPath = keyof typeof FIELDS;
