@@ -96,7 +96,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
         { ...common, store: new CertificateStore({ directory, prefix: SERVING_PREFIX, tasks, clock }) },
         {
           addresses: () => link.node()?.status?.addresses ?? [],
-          allowDNSOnly: settings.config.gate("AllowDNSOnlyNodeCSR"),
+          allowDNSOnly: settings.allowDNSOnlyNodeCSR,
         },
       );
       link.onNode(() => serving.poke());

@@ -119,16 +119,15 @@ class Joining implements JoinedCluster {
     this.stops.push(() => client.close());
     signal.throwIfAborted();
     const nodeStatus = this.startNodeStatus(credentials);
-    const { config } = settings;
     const objects = new NodeClusterObjects({
       client,
       follow: followBy({ client, presence: client.presence, clock, log }),
       clock,
       log,
-      strategy: strategyOf(config.get("configMapAndSecretChangeDetectionStrategy")),
+      strategy: strategyOf(settings.configMapAndSecretChangeDetectionStrategy),
       syncFrequencyMs: settings.syncFrequencyMs,
-      clusterTrustBundleProjection: config.gate("ClusterTrustBundleProjection"),
-      ...(config.gate("PodCertificateRequest") && {
+      clusterTrustBundleProjection: settings.clusterTrustBundleProjection,
+      ...(settings.podCertificateRequest && {
         podCertificates: {
           nodeName: parts.nodeName,
           makeKey: (keyType) => parts.tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS }),
@@ -141,7 +140,7 @@ class Joining implements JoinedCluster {
     this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));
     this.stops.push(nodeStatus.onNode((node) => node && parts.hostIPs.saw(node)));
     parts.late.join(objects);
-    const events = client.sharing({ qps: orNone(config.get("eventRecordQPS")), burst: config.get("eventBurst") ?? 0 });
+    const events = client.sharing({ qps: orNone(settings.eventRecordQPS), burst: settings.eventBurst });
     const ready = firstNode(nodeStatus);
     const csi = startCsi({ ...parts, rootDir: settings.rootDir, client, nodeStatus, ready });
     this.stops.push(() => csi.stop());
@@ -193,11 +192,11 @@ class Joining implements JoinedCluster {
 
   private connect(config: ClientConfig): ConnectedClient {
     const { settings, registry, clock, log } = this.parts;
-    const { config: fields, kubernetesVersion } = settings;
+    const { kubernetesVersion } = settings;
     return createApiClient({
       config,
-      qps: fields.get("kubeAPIQPS") ?? 0,
-      burst: fields.get("kubeAPIBurst") ?? 0,
+      qps: settings.kubeAPIQPS,
+      burst: settings.kubeAPIBurst,
       userAgent: `kubelet/${kubernetesVersion} (${goPlatform()}) kubernetes/nodelet`,
       metrics: restClientMetrics(registry, clock),
       clock,
@@ -229,8 +228,8 @@ function strategyOf(text: string | undefined): Strategy {
 }
 
 /** 0 events per second: no limit, as the field has it. */
-function orNone(qps: number | undefined): number {
-  return qps === undefined ? 50 : qps === 0 ? -1 : qps;
+function orNone(qps: number): number {
+  return qps === 0 ? -1 : qps;
 }
 
 /** Settles when the API server has a Node for this machine. */

@@ -5,6 +5,9 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { imageMetrics } from "../../shared/metrics/images.js";
 import { pullRecordMetrics } from "../../shared/metrics/pull-records.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { AgentFlags } from "../command/agent-flags.js";
+import type { ImageSettings } from "../command/views/images.js";
+import type { ResourceSettings } from "../command/views/resources.js";
 import type { PodTrace } from "../timeline/trace.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { ClusterAccess } from "../cluster/port.js";
@@ -15,26 +18,23 @@ import { KeyringCredentials, type ProviderCredentials } from "./keyring/keyring-
 import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
 import { RecordedAccess } from "./pull-records/recorded-access.js";
-import { verificationPolicy, type VerificationPolicy } from "./pull-records/verification-policy.js";
+import { verificationPolicy } from "./pull-records/verification-policy.js";
 import { PullRate } from "./pull-rate.js";
 import { PullTurns } from "./pull-turns.js";
 import { Pulls } from "./pulls.js";
 
-/** Fields of KubeletConfiguration. */
-export interface ImageSettings {
-  rootDir: string;
-  serializeImagePulls: boolean;
-  /** undefined: no bound but ours. */
-  maxParallelImagePulls: number | undefined;
-  /** 0: no limit. */
-  registryPullQPS: number;
-  registryBurst: number;
-  /** The gate of this name: access to images that are there is looked at. */
-  kubeletEnsureSecretPulledImages: boolean;
-  imagePullCredentialsVerificationPolicy: VerificationPolicy;
-  preloadedImagesVerificationAllowlist: readonly string[];
-  maxPods: number;
-}
+export type NodeImageSettings = Pick<
+  ImageSettings,
+  | "serializeImagePulls"
+  | "maxParallelImagePulls"
+  | "registryPullQPS"
+  | "registryBurst"
+  | "kubeletEnsureSecretPulledImages"
+  | "imagePullCredentialsVerificationPolicy"
+  | "preloadedImagesVerificationAllowlist"
+> &
+  Pick<AgentFlags, "rootDir"> &
+  Pick<ResourceSettings, "maxPods">;
 
 export interface NodeImagesDeps {
   cri: Pick<CriClient, "imageStatus" | "listImages" | "pullImage">;
@@ -54,7 +54,7 @@ const PARALLEL_PULLS = 16;
 /** Facts/constants.tsv. */
 const RECORDS_PER_POD = 5;
 
-export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): ImagePuller {
+export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): ImagePuller {
   const { cri, clock, events, trace, registry, cluster } = deps;
   const log = moduleLogger(deps.log, "images");
   const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
@@ -68,7 +68,7 @@ export function nodeImages(settings: ImageSettings, deps: NodeImagesDeps): Image
   return new ImagePuller({ cri, clock, events, trace, pulls, access, credentials, metrics: imageMetrics(registry) });
 }
 
-function accessOf(settings: ImageSettings, { cri, clock, log, registry }: NodeImagesDeps): ImageAccess {
+function accessOf(settings: NodeImageSettings, { cri, clock, log, registry }: NodeImagesDeps): ImageAccess {
   if (!settings.kubeletEnsureSecretPulledImages) return openAccess;
   const { imagePullCredentialsVerificationPolicy: policy, preloadedImagesVerificationAllowlist: allowlist } = settings;
   return new RecordedAccess({

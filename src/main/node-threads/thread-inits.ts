@@ -60,14 +60,13 @@ export function imageGcInit(settings: Settings, containerLogsDir: string): Image
 const SAMPLE_PERIOD_MS = 1000;
 
 export function evictionInit(settings: Settings): EvictionInit {
-  const { config } = settings;
   return {
     // Validation has refused what can't be read.
     thresholds: parseEviction(settings).thresholds,
     evictionPressureTransitionPeriodMs: settings.evictionPressureTransitionPeriodMs,
     evictionMaxPodGracePeriod: settings.evictionMaxPodGracePeriod,
-    kernelMemcgNotification: config.get("kernelMemcgNotification") ?? false,
-    localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
+    kernelMemcgNotification: settings.kernelMemcgNotification,
+    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
     enforcePods: settings.enforceNodeAllocatable.includes("pods"),
     rootDir: settings.rootDir,
     podLogsDir: settings.podLogsDir,
@@ -100,7 +99,6 @@ export function serverInit(settings: Settings, nodeName: string, checkpointsDir:
 }
 
 function statsInit(settings: Settings): StatsInit {
-  const { config } = settings;
   return {
     rootDir: settings.rootDir,
     podLogsDir: settings.podLogsDir,
@@ -110,9 +108,9 @@ function statsInit(settings: Settings): StatsInit {
     runtimeCgroups: settings.runtimeCgroups,
     systemCgroups: settings.systemCgroups,
     runtimeEndpoint: settings.containerRuntimeEndpoint,
-    volumeStatsAggPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
-    localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
-    podAndContainerStatsFromCRI: config.gate("PodAndContainerStatsFromCRI"),
+    volumeStatsAggPeriodMs: settings.volumeStatsAggPeriodMs,
+    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
+    podAndContainerStatsFromCRI: settings.podAndContainerStatsFromCRI,
   };
 }
 
@@ -130,7 +128,7 @@ function secureInit(settings: Settings, checkpointsDir: string): SecureInit {
     authentication: settings.authentication,
     authorization: settings.authorization,
     ...(settings.kubeconfig === "" ? {} : { api: nodeConfigFiles(settings) }),
-    reviews: { qps: settings.config.get("kubeAPIQPS") ?? 0, burst: settings.config.get("kubeAPIBurst") ?? 0 },
+    reviews: { qps: settings.kubeAPIQPS, burst: settings.kubeAPIBurst },
     enableDebuggingHandlers: settings.enableDebuggingHandlers,
     enableSystemLogHandler: settings.enableSystemLogHandler,
     enableSystemLogQuery: settings.enableSystemLogQuery,

@@ -21,6 +21,9 @@ export type NodeStatusSettings = Pick<
   | "nodeStatusUpdateFrequencyMs"
   | "nodeStatusReportFrequencyMs"
   | "nodeLeaseDurationSeconds"
+  | "nodeStatusMaxImages"
+  | "enableControllerAttachDetach"
+  | "localStorageCapacityIsolation"
   | "port"
   | "kubernetesVersion"
   | "rootDir"
@@ -31,7 +34,6 @@ export function nodeStatusInit(
   settings: NodeStatusSettings,
   { nodeName, startedAtMs, clientConfig }: { nodeName: string; startedAtMs: number; clientConfig: ClientConfig },
 ): NodeStatusInit {
-  const { config } = settings;
   const platform = goPlatform();
   const [operatingSystem = "", architecture = ""] = platform.split("/");
   return {
@@ -46,15 +48,15 @@ export function nodeStatusInit(
     nodeLabels: { ...settings.nodeLabels },
     providerID: settings.providerID,
     externalCloudProvider: settings.cloudProvider === "external",
-    enableControllerAttachDetach: config.get("enableControllerAttachDetach") ?? true,
-    localStorageCapacityIsolation: config.get("localStorageCapacityIsolation") ?? true,
+    enableControllerAttachDetach: settings.enableControllerAttachDetach,
+    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
     nodeIPs: settings.nodeIPs,
     port: settings.port,
     kubeletVersion: settings.kubernetesVersion,
     userAgent: `kubelet/${settings.kubernetesVersion} (${platform}) kubernetes/nodelet`,
     operatingSystem,
     architecture,
-    declaredFeatures: declaredFeatures(config),
+    declaredFeatures: declaredFeatures(settings.config),
     rootDir: settings.rootDir,
     startedAtMs,
   };

@@ -99,7 +99,7 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     if (!isThreadStopped(error)) log.error({ err: error }, "the node-status thread did not start");
   });
   threads.addMetrics(async (): Promise<MetricSnapshot[]> => [await thread.thread.call.metrics()]);
-  const max = settings.config.get("nodeStatusMaxImages") ?? -1;
+  const max = settings.nodeStatusMaxImages;
   const endImages = watchNodeImages({
     list: () => threads.imageGc.thread.call.biggestImages(max),
     found: (images) => facts.set({ images }),

@@ -84,7 +84,7 @@ function envSources(runtime: NodeRuntime, { pod, container, volumes, signal }: C
     if (valueFrom?.secretKeyRef !== undefined) void secret(valueFrom.secretKeyRef.name ?? "");
   }
   const fileValue: EnvSources["fileValue"] = (ref) => valueInFile(volumes, ref);
-  return { configMap, secret, ...(runtime.settings.envFiles !== false && { fileValue }) };
+  return { configMap, secret, ...(runtime.settings.envFiles && { fileValue }) };
 }
 
 /** Asked for once per name; who awaits it later sees the failure, until then it is nobody's. */

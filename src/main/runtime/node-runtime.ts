@@ -4,6 +4,8 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterAccess } from "../cluster/port.js";
+import type { AgentFlags } from "../command/agent-flags.js";
+import type { ConfigViews } from "../command/settings-of.js";
 import type { EventRecorder } from "../events/recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
@@ -37,24 +39,15 @@ export type ContainerLimits = Pick<
   "singleProcessOOMKill" | "cpuPeriodUs" | "swap" | "memoryQos"
 >;
 
-/** Settings (KubeletConfiguration) that the runtime verbs follow. */
-export interface RuntimeSettings {
-  rootDir: string;
-  podLogsDir: string;
-  /** Where the log links for collectors lie, /var/log/containers. */
-  containerLogsDir: string;
-  clusterDomain: string;
-  seccompDefault: boolean;
-  cpuCFSQuota: boolean;
-  /** "v1.36.0": lifecycle requests carry it. */
-  kubernetesVersion: string;
-  /** Gate ContainerStopSignals. */
-  containerStopSignals: boolean;
-  /** Gate EnvFiles; on when absent. */
-  envFiles?: boolean;
-  /** Ended containers of a name that stay; negative: all. */
-  maximumDeadContainersPerContainer: number;
-}
+/** The settings that the runtime verbs follow. */
+export type DoerSettings = Pick<AgentFlags, "rootDir" | "maximumDeadContainersPerContainer"> &
+  Pick<ConfigViews, "podLogsDir" | "clusterDomain" | "seccompDefault" | "cpuCFSQuota"> &
+  Pick<ConfigViews, "containerStopSignals" | "envFiles"> & {
+    /** /var/log/containers: links to the containers' logs. */
+    readonly containerLogsDir: string;
+    /** "v1.36.0": requests of lifecycle hooks carry it. */
+    readonly kubernetesVersion: string;
+  };
 
 /** Makes images ready: see ImagePuller. */
 export type ImageProvider = Pick<ImagePuller, "ensure" | "ensureVolume">;
@@ -75,7 +68,7 @@ export interface NodeRuntime {
   /** Ids of pods with hostUsers: false. */
   userNamespaces: Pick<UserNamespaces, "forPod" | "release">;
   node: NodeFacts;
-  settings: RuntimeSettings;
+  settings: DoerSettings;
   /** The node's resolver settings; the host's file is read again when it changed. */
   dns(): Promise<NodeDns>;
   metrics: RuntimeMetrics;

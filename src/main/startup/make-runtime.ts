@@ -82,7 +82,8 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     onCallMissing: () => recordLosingSupport(registry),
   });
   const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
-  const { cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, qosReservedMemory: percent } = settings;
+  const { cgroupRoot, cgroupsPerQOS, cpuCFSQuota, qosReservedMemory: percent } = settings;
+  const podPidsLimit = BigInt(settings.podPidsLimit);
   const allocatableBytes = parts.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
   const cpuPeriodUs = BigInt(Math.round(settings.cpuCFSQuotaPeriodMs * 1000));
   const common = {

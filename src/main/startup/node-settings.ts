@@ -1,103 +1,16 @@
-// What a node runs with: the settings, and what the machine adds to them.
+// The settings a node runs with: the flags and the configuration, completed by what the machine has.
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
-import type { ShutdownGroup } from "../command/shutdown-groups.js";
-import type { VerificationPolicy } from "../images/pull-records/verification-policy.js";
-import type { ManagerSettings } from "../resources/managers/create-managers.js";
-import type { ResizeRules } from "../resources/allocation/resize-rules.js";
-import type { BackoffOptions } from "../sync/crash-backoff.js";
-import type { RestartGates } from "../sync/plan/restart.js";
 import { readMachine } from "./process/machine.js";
 import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
 
-/** The settings a node runs with; durations are milliseconds. Field names are KubeletConfiguration's. */
-export interface NodeSettings extends ManagerSettings {
-  nodeName: string;
-  /** As the machine has them; those that count are the Node's, once it is seen: HostIPs. */
-  nodeIPs: string[];
-  podLogsDir: string;
-  /** Bytes. */
-  containerLogMaxSize: number;
-  containerLogMaxFiles: number;
-  containerLogMaxWorkers: number;
-  containerLogMonitorIntervalMs: number;
-  containerLogsDir: string;
-  containerRuntimeEndpoint: string;
-  runtimeRequestTimeoutMs: number;
-  serializeImagePulls: boolean;
-  maxParallelImagePulls: number | undefined;
-  registryPullQPS: number;
-  registryBurst: number;
-  kubeletEnsureSecretPulledImages: boolean;
-  imagePullCredentialsVerificationPolicy: VerificationPolicy;
-  preloadedImagesVerificationAllowlist: readonly string[];
-  imageCredentialProviderConfig: string;
-  imageCredentialProviderBinDir: string;
-  kubeletServiceAccountTokenForCredentialProviders: boolean;
-  minimumContainerTTLMs: number;
-  /** Negative: no limit, as below. */
-  maximumDeadContainersPerContainer: number;
-  maximumDeadContainers: number;
-  cgroupRoot: string;
-  cgroupDriver: "cgroupfs" | "systemd";
-  cgroupsPerQOS: boolean;
-  podPidsLimit: bigint;
-  cpuCFSQuota: boolean;
-  cpuCFSQuotaPeriodMs: number;
-  /** undefined: as the cgroup version has it. */
-  singleProcessOOMKill: boolean | undefined;
-  swapBehavior: "NoSwap" | "LimitedSwap";
-  /** Gate MemoryQoS; undefined: off. */
-  memoryQos: { readonly throttlingFactor: number; readonly reserve: boolean } | undefined;
-  /** Percent; undefined: nothing is kept. */
-  qosReservedMemory: number | undefined;
-  /** Gate KubeletInUserNamespace. */
-  kubeletInUserNamespace: boolean;
-  protectKernelDefaults: boolean;
-  kubeletCgroups: string;
-  systemCgroups: string;
-  enforceNodeAllocatable: readonly string[];
-  systemReservedCgroup: string;
-  kubeReservedCgroup: string;
-  maxPods: number;
-  podsPerCore: number;
-  nodeLabels: Readonly<Record<string, string>>;
-  registerWithTaints: readonly { key: string; value: string; effect: string }[];
-  allowedUnsafeSysctls: readonly string[];
-  /** Gate PodLevelResources. */
-  podLevelResources: boolean;
-  resizeRules: ResizeRules;
-  shutdownGroups: readonly ShutdownGroup[];
-  /** Gate GracefulNodeShutdownBasedOnPodPriority. */
-  shutdownTimes: boolean;
-  /** userNamespaces.idsPerPod. */
-  idsPerPod: number;
-  /** Gate ContainerStopSignals. */
-  containerStopSignals: boolean;
-  /** Gate PreventStaticPodAPIReferences. */
-  preventStaticPodAPIReferences: boolean;
-  /** Gate EnvFiles. */
-  envFiles: boolean;
-  /** Gate ResourceHealthStatus. */
-  resourceHealthStatus: boolean;
-  /** Gate KubeletPodResourcesListUseActivePods. */
-  podResourcesListUseActivePods: boolean;
-  seccompDefault: boolean;
-  restartGates: RestartGates;
-  crashLoopBackOff: Pick<BackoffOptions, "baseMs" | "maxMs">;
-  staticPodPath: string;
-  staticPodURL: string;
-  staticPodURLHeader: Record<string, string[]>;
-  fileCheckFrequencyMs: number;
-  httpCheckFrequencyMs: number;
-  syncFrequencyMs: number;
-  /** "" turns host look-ups off. */
-  resolvConf: string;
-  clusterDNS: string[];
-  clusterDomain: string;
-  cpuCount: number;
-  kubernetesVersion: string;
+export interface NodeSettings extends Settings {
+  readonly nodeName: string;
+  /** /var/log/containers: links to the containers' logs. */
+  readonly containerLogsDir: string;
+  readonly memoryBytes: bigint;
+  readonly cpuCount: number;
 }
 
 export async function nodeSettingsOf(
@@ -110,9 +23,9 @@ export async function nodeSettingsOf(
   return {
     ...settings,
     nodeName: name,
+    // The Node's addresses replace these once the kubelet has seen the Node (HostIPs).
     nodeIPs: nodeIPs(settings.nodeIPs, networkInterfaces(), defaultRouteInterface(routes)),
     containerLogsDir,
-    podPidsLimit: BigInt(settings.podPidsLimit),
     memoryBytes: BigInt(machine.memoryBytes),
     cpuCount: machine.cpus,
   };

@@ -23,14 +23,14 @@ export interface PersistentParts {
 
 export async function persistentVolumes(settings: Settings, parts: PersistentParts): Promise<PersistentVolumes> {
   const { PersistentVolumes } = await import("../volumes/persistent/persistent-volumes.js");
-  const { config, rootDir } = settings;
+  const { rootDir } = settings;
   return new PersistentVolumes({
     ...parts,
     rootDir,
     changeOwnership: changeOwnershipIn(parts.tasks),
-    controllerAttaches: config.get("enableControllerAttachDetach") ?? true,
-    statsPeriodMs: config.get("volumeStatsAggPeriod") ?? 0,
-    volumeHealth: config.gate("CSIVolumeHealth"),
-    seLinuxEveryMode: config.gate("SELinuxMount"),
+    controllerAttaches: settings.enableControllerAttachDetach,
+    statsPeriodMs: settings.volumeStatsAggPeriodMs,
+    volumeHealth: settings.csiVolumeHealth,
+    seLinuxEveryMode: settings.seLinuxMount,
   });
 }

@@ -124,6 +124,6 @@ test("from a file in a volume; what leads out of it is not read", async (t) => {
   for (const path of ["out", "../outside", "none", "sub", "pipe"]) {
     await assert.rejects(file(path, { optional: true }), /^CreateContainerConfigError: couldn't parse env file$/, path);
   }
-  runtime.settings.envFiles = false;
+  runtime.settings = { ...runtime.settings, envFiles: false };
   await assert.rejects(file("sub/env"), /a source this node does not support/);
 });

@@ -147,6 +147,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       cpuCFSQuota: true,
       kubernetesVersion: "v1.36.0",
       containerStopSignals: false,
+      envFiles: true,
       maximumDeadContainersPerContainer: 1,
     },
     dns: () =>

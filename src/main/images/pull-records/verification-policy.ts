@@ -1,13 +1,8 @@
 // imagePullCredentialsVerificationPolicy: which images that are there a pod must prove to have access to.
+import type { ImageSettings } from "../../command/views/images.js";
 import { fullRepository } from "../image-name.js";
 
-export const VERIFICATION_POLICIES = [
-  "NeverVerify",
-  "NeverVerifyPreloadedImages",
-  "NeverVerifyAllowlistedImages",
-  "AlwaysVerify",
-] as const;
-export type VerificationPolicy = (typeof VERIFICATION_POLICIES)[number];
+export type VerificationPolicy = ImageSettings["imagePullCredentialsVerificationPolicy"];
 
 /** `image` as a container names it; `pulledByAgent`: it, or its like, did not come with the machine. */
 export type NeedsProof = (image: string, pulledByAgent: boolean) => boolean;

@@ -6,33 +6,20 @@ import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import { topologyMetrics } from "../../../shared/metrics/topology.js";
-import type { MemoryReservation } from "../../command/value-types.js";
+import type { AgentFlags } from "../../command/agent-flags.js";
+import type { EvictionSettings } from "../../command/views/eviction.js";
+import type { ResourceSettings } from "../../command/views/resources.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import type { MachineReading } from "../topology/machine-reading.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "./port.js";
 
-/** Of NodeSettings, what managers go by; names are KubeletConfiguration's. */
-export interface ManagerSettings {
-  rootDir: string;
-  cpuManagerPolicy: "none" | "static";
-  cpuManagerPolicyOptions: Readonly<Record<string, string>>;
-  cpuManagerReconcilePeriodMs: number;
-  memoryManagerPolicy: "None" | "Static";
-  topologyManagerPolicy: "none" | "best-effort" | "restricted" | "single-numa-node";
-  topologyManagerScope: "container" | "pod";
-  topologyManagerPolicyOptions: Readonly<Record<string, string>>;
-  reservedMemory: readonly MemoryReservation[];
-  reservedSystemCPUs: string;
-  kubeReserved: Readonly<Record<string, string>>;
-  systemReserved: Readonly<Record<string, string>>;
-  evictionHard: Readonly<Record<string, string>>;
-  memoryBytes: bigint;
-  /** Gate DisableCPUQuotaWithExclusiveCPUs. */
-  disableCPUQuotaWithExclusiveCPUs: boolean;
-  /** Gate PodLevelResourceManagers. */
-  podLevelResourceManagers: boolean;
-}
+export type ManagerSettings = Pick<AgentFlags, "rootDir"> &
+  Pick<EvictionSettings, "evictionHard"> &
+  ResourceSettings & {
+    /** Of the machine. */
+    readonly memoryBytes: bigint;
+  };
 
 export interface ManagerDeps {
   /** Not there yet when the managers are listed, but when one is made. */

@@ -329,7 +329,7 @@ test("the stop signal is sent to the runtime under its gate alone", async (t) =>
   const { Signal } = await import("../../../../src/shared/cri/gen/runtime.v1.js");
   for (const on of [true, false]) {
     const world = await build(t, { stopSignal: "SIGUSR1" });
-    world.runtime.settings.containerStopSignals = on;
+    world.runtime.settings = { ...world.runtime.settings, containerStopSignals: on };
     await world.start();
     const { config } = world.calls("CreateContainer")[0] as { config: { stopSignal: number } };
     assert.equal(config.stopSignal, on ? Signal.SIGUSR1 : Signal.RUNTIME_DEFAULT);

@@ -1,0 +1,15 @@
+// DNS of pods.
+import { isIP } from "node:net";
+import type { ConfigReader } from "./reader.js";
+
+export type NetworkSettings = Readonly<ReturnType<typeof networkSettings>>;
+
+export function networkSettings(read: ConfigReader) {
+  return {
+    /** Only addresses; a warning names the other entries. */
+    clusterDNS: read.texts("clusterDNS").filter((address) => isIP(address) !== 0),
+    clusterDomain: read.text("clusterDomain"),
+    /** "": pods get no resolver configuration of the host. */
+    resolvConf: read.text("resolvConf"),
+  };
+}

@@ -1,0 +1,42 @@
+// The container runtime, and what the kubelet asks of it for each container. Times are ms.
+import { SECOND, type ConfigReader } from "./reader.js";
+
+export type RuntimeSettings = Readonly<ReturnType<typeof runtimeSettings>>;
+
+const DEFAULT_IDS_PER_POD = 65_536;
+
+export function runtimeSettings(read: ConfigReader) {
+  const endpoint = withScheme(read.text("containerRuntimeEndpoint"));
+  const imageService = read.text("imageServiceEndpoint");
+  return {
+    containerRuntimeEndpoint: endpoint,
+    imageServiceEndpoint: imageService === "" ? endpoint : withScheme(imageService),
+    runtimeRequestTimeoutMs: read.period("runtimeRequestTimeout", 120 * SECOND),
+    seccompDefault: read.bool("seccompDefault"),
+    allowedUnsafeSysctls: read.texts("allowedUnsafeSysctls"),
+    idsPerPod: read.config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
+    kubeletInUserNamespace: read.gate("KubeletInUserNamespace"),
+    containerStopSignals: read.gate("ContainerStopSignals"),
+    envFiles: read.gate("EnvFiles"),
+    resourceHealthStatus: read.gate("ResourceHealthStatus"),
+    podResourcesListUseActivePods: read.gate("KubeletPodResourcesListUseActivePods"),
+    restartGates: {
+      containerRestartRules: read.gate("ContainerRestartRules"),
+      restartAllContainers: read.gate("RestartAllContainersOnContainerExits"),
+    },
+    crashLoopBackOff: crashLoopBackOff(read),
+  };
+}
+
+/** The first wait is baseMs; each further one is twice as long, up to maxMs. A period that the operator set wins over the gate's. */
+function crashLoopBackOff({ config, gate }: ConfigReader): { baseMs: number; maxMs: number } {
+  const path = "crashLoopBackOff.maxContainerRestartPeriod";
+  const quick = gate("ReduceDefaultCrashLoopBackOffDecay");
+  const given = gate("KubeletCrashLoopBackOffMax") && config.isSet(path) ? config.get(path) : undefined;
+  const maxMs = given ?? (quick ? 60 : 300) * SECOND;
+  return { baseMs: Math.min((quick ? 1 : 10) * SECOND, maxMs), maxMs };
+}
+
+function withScheme(endpoint: string): string {
+  return endpoint.startsWith("/") ? `unix://${endpoint}` : endpoint;
+}
