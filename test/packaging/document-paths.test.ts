@@ -1,7 +1,8 @@
-// Documents and comments name files of this repository. These tests fail when a named file does not exist.
+// Documents and comments name files of this repository, and documents link to headings of each other. These tests fail
+// when a named file, a linked heading or an entry of the index of decisions does not exist.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { globSync } from "../harness/glob.js";
@@ -25,6 +26,35 @@ const FROM_ROOT = /(?<![\w./-])(?:src|test|bench|docs|packaging)\/[\w./-]*[\w/*{
 /** The last folders and the name of a source file, as comments have it. */
 const PARTIAL = /(?<![\w./@-])[a-z][\w-]*\/[\w./-]+\.(?:ts|md)\b/g;
 
+/** A link or picture and its target. Links to other sites are not checked. */
+const LINK = /\]\((?!https?:)([^)\s]+)\)/g;
+
+/** The links of a document whose file or heading does not exist. */
+function deadLinks(document: string, text: string = read(document)): string[] {
+  return [...text.matchAll(LINK)].flatMap(([, target = ""]) => {
+    const [file = "", anchor] = target.split("#");
+    const path = file === "" ? document : join(document, "..", file);
+    if (!existsSync(join(ROOT, path))) return [`${document}: ${target}`];
+    const known = anchor === undefined || anchorsOf(file === "" ? text : read(path)).has(anchor);
+    return known ? [] : [`${document}: ${target}`];
+  });
+}
+
+/** The anchors that GitHub gives to a document's headings: equal ones are numbered. */
+function anchorsOf(text: string): Set<string> {
+  const anchors = new Set<string>();
+  const counts = new Map<string, number>();
+  const headings = text.replaceAll(/^```[^]*?^```/gm, "").matchAll(/^#{1,6} (.+)$/gm);
+  for (const [, heading = ""] of headings) {
+    const plain = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "");
+    const anchor = plain.trim().replaceAll(" ", "-");
+    const count = counts.get(anchor) ?? 0;
+    counts.set(anchor, count + 1);
+    anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
+  }
+  return anchors;
+}
+
 function exists(path: string): boolean {
   if (MADE_BY_RUNS.some((made) => path.startsWith(made))) return true;
   const start = path.replace(/[*{]$/, "");
@@ -46,14 +76,34 @@ test("every path that a document names exists", () => {
   assert.deepEqual(dead, []);
 });
 
-test("every link between documents leads to a file", () => {
-  const dead = DOCUMENTS.flatMap((document) => {
-    const folder = join(document, "..");
-    return [...read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-      .filter(([, target = ""]) => !existsSync(join(ROOT, folder, target)))
-      .map(([, target = ""]) => `${document}: ${target}`);
-  });
-  assert.deepEqual(dead, []);
+test("every link in a document leads to a file and, with an anchor, to a heading of it", () => {
+  assert.deepEqual(
+    DOCUMENTS.flatMap((document) => deadLinks(document)),
+    [],
+  );
+});
+
+test("a link to a missing file or heading is reported, other links are not", () => {
+  const text = [
+    "# One `thing`, and more",
+    "## Twice",
+    "## Twice",
+    "```sh",
+    "# no heading",
+    "```",
+    "[a](#one-thing-and-more) [b](#twice-1) [c](https://example.org/#x) [d](README.md) ![e](docs/threads.svg)",
+    "[f](#no-heading) [g](#twice-2) [h](missing.md) [i](missing.md#x)",
+  ].join("\n");
+  const targets = deadLinks("ARCHITECTURE.md", text).map((dead) => dead.slice("ARCHITECTURE.md: ".length));
+  assert.deepEqual(targets, ["#no-heading", "#twice-2", "missing.md", "missing.md#x"]);
+});
+
+test("the index of decisions lists every record once, with its number and title", () => {
+  const rows = [...read("docs/adr/README.md").matchAll(/^\| \[(\d{4})\]\(([\w-]+\.md)\) +\| (.*?) +\|/gm)];
+  const listed = rows.map(([, number = "", file = "", title = ""]) => `${file} # ${number}: ${title}`);
+  const records = below("docs/adr", ".md").filter((path) => !path.endsWith("README.md"));
+  const written = records.map((path) => `${basename(path)} ${read(path).split("\n", 1).join("")}`);
+  assert.deepEqual(listed.sort(), written.sort());
 });
 
 test("every file and every decision that a comment names exists", () => {
