@@ -10,7 +10,7 @@ const RECORD_BYTES = 64;
 const RING_BYTES = 1024 * 1024;
 const END = 0n;
 
-export interface LatencyResult {
+interface LatencyResult {
   /** µs. */
   p50: number;
   p99: number;
@@ -18,7 +18,7 @@ export interface LatencyResult {
   samples: number;
 }
 
-export interface QueueBenchRow {
+interface QueueBenchRow {
   transport: "ring" | "MessagePort";
   direction: "worker → main" | "main → worker";
   latency: LatencyResult;

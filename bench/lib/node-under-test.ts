@@ -95,13 +95,13 @@ export async function startNodeUnderTest(
   };
 }
 
-export interface ThreadUsage {
+interface ThreadUsage {
   cpuSeconds: number;
   heapMiB: number;
 }
 
 /** What each thread says of itself. */
-export async function threadUsageOf(url: string): Promise<Map<string, ThreadUsage>> {
+async function threadUsageOf(url: string): Promise<Map<string, ThreadUsage>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const figures = (name: string): [string, number][] =>
     [...text.matchAll(new RegExp(`^${name}\\{thread="([^"]+)"\\} (\\S+)$`, "gm"))].map(([, thread = "", value]) => [

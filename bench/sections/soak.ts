@@ -192,7 +192,7 @@ export function verdict(
 }
 
 /** Of the process, then of each thread that lived all the time. */
-export function curvesOf(samples: readonly SoakSample[]): Curve[] {
+function curvesOf(samples: readonly SoakSample[]): Curve[] {
   const curve = (title: string, value: (sample: SoakSample) => number): Curve => ({
     title,
     points: samples.map((sample) => [sample.minutes, value(sample)] as const),

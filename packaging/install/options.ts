@@ -22,7 +22,7 @@ export interface InstallerOptions {
   purge: boolean;
 }
 
-export const USAGE =
+const USAGE =
   "usage: install|uninstall [--destdir DIR] [--prefix /usr] [--mode standalone|kubeadm|plain] [--node PATH] [--force] [--purge]";
 
 /** Throws SetupProblem for words it does not understand. */

@@ -55,7 +55,7 @@ export function run(command: string, args: readonly string[], options: RunOption
 }
 
 /** Administrators' directories are searched too: a root shell opened with `su` lacks them. */
-export function searchPath(): string[] {
+function searchPath(): string[] {
   const own = (process.env["PATH"] ?? "").split(delimiter).filter((entry) => entry !== "");
   return [...new Set([...own, "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"])];
 }

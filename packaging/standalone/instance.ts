@@ -10,7 +10,7 @@ import { unmountBelow } from "./mounts.js";
 import { currentNetns, netnsExists, runInNetns } from "./netns.js";
 import { removePortmapRules } from "./portmap-rules.js";
 import { errnoOf } from "./problem.js";
-import { isAlive, listProcesses, signalAndWait, withDescendants, type ProcessIdentity } from "./processes.js";
+import { listProcesses, signalAndWait, withDescendants, type ProcessIdentity } from "./processes.js";
 
 /** What an instance made, as kept in `<dir>/instance.json`. */
 export interface InstanceRecord {
@@ -54,11 +54,6 @@ export async function readRecord(dir: string): Promise<InstanceRecord | undefine
     if (errnoOf(error) === "ENOENT" || error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/** True while the instance's containerd runs. */
-export async function instanceRuns(record: InstanceRecord): Promise<boolean> {
-  return record.containerd !== undefined && (await isAlive(record.containerd));
 }
 
 /** Ends everything the instance started and removes everything it made. Safe to repeat, safe after a crash. */

@@ -35,7 +35,7 @@ interface Descriptor {
 const TAR_FLAGS = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar"];
 
 /** The architecture as container images name it. */
-export function imageArchitecture(arch: string = process.arch): string {
+function imageArchitecture(arch: string = process.arch): string {
   const names: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
   return names[arch] ?? arch;
 }

@@ -10,7 +10,7 @@ import { SetupProblem } from "./problem.js";
 
 const APT_TIMEOUT_MS = 15 * 60_000;
 /** Debian's place first, then the upstream one. */
-export const CNI_BIN_DIRS: readonly string[] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+const CNI_BIN_DIRS: readonly string[] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const CNI_PLUGINS = ["bridge", "host-local", "portmap", "loopback"];
 
 interface Requirement {

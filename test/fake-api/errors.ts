@@ -3,7 +3,7 @@
 import type { Fields } from "./object.js";
 import type { Resource } from "./resources.js";
 
-export interface Cause {
+interface Cause {
   reason?: string;
   message: string;
   field?: string;

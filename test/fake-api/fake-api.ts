@@ -21,8 +21,7 @@ import type { User, World, WorldSettings } from "./world.js";
 
 export type { ApiCall, CallMatch } from "./call-log.js";
 export type { CertificatePair, Validity } from "./certificates/authority.js";
-export type { Failure } from "./faults.js";
-export type { ApiObject, Fields, ObjectMeta } from "./object.js";
+export type { ApiObject, Fields } from "./object.js";
 export type { User } from "./world.js";
 
 export interface FakeApiOptions extends Partial<WorldSettings> {

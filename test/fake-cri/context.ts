@@ -29,7 +29,7 @@ export type UnaryVerbs<Method extends UnaryMethod = UnaryMethod> = {
   [M in Method]: (request: RequestOf<M>, call: ServedCall) => ResponseOf<M> | Promise<ResponseOf<M>>;
 };
 
-export interface ExecResult {
+interface ExecResult {
   exitCode?: number;
   stdout?: string;
   stderr?: string;

@@ -11,13 +11,8 @@ import { makeImage, type FakeRegistryEntry } from "./images.js";
 import { Listener } from "./listener.js";
 import { FakeState } from "./state.js";
 
-export type { FakeCall } from "./call-log.js";
-export type { ExecResult, FakeSettings } from "./context.js";
-export type { FailpointMatch } from "./failpoints.js";
-export type { FakeRegistryEntry } from "./images.js";
-
 /** Present in every fake unless `images` says otherwise. */
-export const DEFAULT_IMAGES: readonly string[] = ["nodelet.local/busybox:1", "nodelet.local/pause:1"];
+const DEFAULT_IMAGES: readonly string[] = ["nodelet.local/busybox:1", "nodelet.local/pause:1"];
 
 export interface FakeCriOptions extends Partial<Omit<FakeSettings, "registry">> {
   /** Where the socket is made; its directory must exist. */

@@ -19,7 +19,7 @@ export interface Suite {
   onlyByName?: true;
 }
 
-export const SUITES: readonly Suite[] = [
+const SUITES: readonly Suite[] = [
   { name: "unit", concurrency: 2, timeoutMs: 420_000 },
   { name: "integration", concurrency: 1, timeoutMs: 420_000, environment: true },
   // Against an API server: the one of KUBECONFIG, or the fixture in test/fake-api.

@@ -2,7 +2,7 @@
 // nothing but loopback and the tests' own namespace, every loop of it is bounded, and it tells what it really did.
 import type { HostileBench } from "./bench.js";
 
-export type Family = "tenant" | "stranger" | "API server" | "runtime";
+type Family = "tenant" | "stranger" | "API server" | "runtime";
 
 export interface Attack {
   name: string;
@@ -16,7 +16,7 @@ export interface Attack {
   start(bench: HostileBench): Promise<RunningAttack>;
 }
 
-export interface RunningAttack {
+interface RunningAttack {
   /** Ends it, removes what it made, and says in a few words what it did. Throws when it did nothing: then it proves nothing. */
   stop(): Promise<string>;
 }

@@ -7,7 +7,7 @@ import { boundPod } from "../support/cluster-node.js";
 import type { Fields } from "../fake-api/fake-api.js";
 
 export const BYSTANDER = "bystander";
-export const PERIOD_S = 1;
+const PERIOD_S = 1;
 const KINDS = ["http", "exec", "tcp"] as const;
 
 const STAMP = "cut -d' ' -f1 /proc/uptime >> /stamps";

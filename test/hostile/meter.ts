@@ -85,7 +85,7 @@ export class Meter {
   }
 }
 
-export async function residentMiB(pid: number): Promise<number> {
+async function residentMiB(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) / 1024;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Attack } from "./attack.js";
 
-export type StrangerMethod =
+type StrangerMethod =
   | "pipelined-upgrade"
   | "half-heads"
   | "refused-upgrades"

@@ -55,7 +55,7 @@ export class ApiRefusal extends Error {
   }
 }
 
-export const PATCH = {
+const PATCH = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",

@@ -10,14 +10,14 @@ import {
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { TestPair } from "./test-certs.js";
 
-export type Request = IncomingMessage | Http2ServerRequest;
+type Request = IncomingMessage | Http2ServerRequest;
 /** Both kinds of response have these, with the same meaning. */
 export type Response = Pick<ServerResponse, "statusCode" | "setHeader" | "end" | "writableEnded"> & {
   write(text: string | Uint8Array): boolean;
   once(event: "close", listener: () => void): unknown;
 };
 
-export interface Seen {
+interface Seen {
   method: string;
   url: string;
   version: string;

@@ -7,7 +7,7 @@ import { ApiKit, pathOf, type ApiObject, type Fields } from "./api-kit.js";
 
 const CSR = "certificatesigningrequests";
 /** Of test pods: no scheduler takes them. */
-export const NO_SCHEDULER = "nobody";
+const NO_SCHEDULER = "nobody";
 
 export class Cluster implements AsyncDisposable {
   readonly #made: { resource: string; namespace: string; name: string }[] = [];

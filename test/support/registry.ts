@@ -16,7 +16,7 @@ export const PASSWORD = "hunter2";
 const HTPASSWD = `${USER}:$2y$05$e8YHKb7psjEaZ2Ub9RziQO52qQ9M9hN21nYfD67iFR0cROqtTCZau\n`;
 const BASIC = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString("base64")}`;
 
-export interface PushedImage {
+interface PushedImage {
   /** OCI archive that has it. */
   archive: string;
   /** Its name there. */

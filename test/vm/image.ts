@@ -20,7 +20,7 @@ const DISK_SIZE = "3G";
 const DEFAULT_MIRROR = "http://deb.debian.org/debian";
 
 /** Outside the sources: it outlives a checkout. NODELET_VM_CACHE names another place. */
-export const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
+const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
 
 /** The image for the recipe; about a minute when it has to be made. */
 export async function vmImage(root: string): Promise<VmImage> {

@@ -17,7 +17,7 @@ const ESCAPES = /\u001b(\[[0-9;?]*[A-Za-z]|c|M)|[^\x09-\x7e]/g;
 /** `kvm` where it works makes the suite several times faster. */
 const ACCELERATOR = process.env["NODELET_VM_ACCEL"] ?? "tcg,thread=multi";
 
-export class GuestCommandFailed extends Error {
+class GuestCommandFailed extends Error {
   override readonly name = "GuestCommandFailed";
   constructor(script: string, { status, stdout, stderr }: CommandResult, context: string) {
     const why = status === 124 || status === 137 ? "ran out of time" : `ended with status ${status}`;

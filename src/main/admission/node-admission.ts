@@ -16,7 +16,7 @@ import { choosePreempted } from "./preemption.js";
 import { findShortages } from "./predicates/resources.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
-export const PREEMPTED: PodFailure = {
+const PREEMPTED: PodFailure = {
   reason: "Preempting",
   message: "Preempted in order to admit critical pod",
   disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",

@@ -28,6 +28,3 @@ export interface Admission {
   /** Nothing of the pod runs any more, or it is gone: what it was given is free. Also said of pods never admitted. */
   release?(uid: string): void;
 }
-
-/** Every pod is taken on. */
-export const admitAll: Admission = { admit: () => Promise.resolve({ admit: true }) };

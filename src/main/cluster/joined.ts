@@ -2,14 +2,12 @@
 import type { ClusterAccess, ClusterObjects } from "./port.js";
 
 /** The agent has a kubeconfig, but has not yet got as far as the API server. */
-export class ClusterNotJoinedError extends Error {
+class ClusterNotJoinedError extends Error {
   override readonly name = "ClusterNotJoinedError";
   constructor() {
     super("the node has not joined its cluster yet; this is tried again");
   }
 }
-export const isClusterNotJoinedError = (error: unknown): error is ClusterNotJoinedError =>
-  error instanceof ClusterNotJoinedError;
 
 /** @throws ClusterNotJoinedError */
 export function joined(access: ClusterAccess | undefined): ClusterObjects {

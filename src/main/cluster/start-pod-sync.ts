@@ -48,7 +48,7 @@ export interface PodSyncParts {
   onGone?(uid: string): void;
 }
 
-export interface Reflecting {
+interface Reflecting {
   start(): void;
   stop(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface DeadContainerPolicy {
   maximumDeadContainers: number;
 }
 
-export interface ChosenObject {
+interface ChosenObject {
   uid: string;
   id: string;
   /** The container's name; empty for a sandbox. */

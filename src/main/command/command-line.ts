@@ -8,7 +8,7 @@ import { flagsOf, type KnownFlags } from "./flags/table.js";
 import { nearest } from "./nearest.js";
 import { isReportable, KUBERNETES_VERSION } from "./version.js";
 
-export interface GivenFlag {
+interface GivenFlag {
   /** Long name without dashes. */
   readonly name: string;
   /** Decoded: of the value type that the flag's kind has (kinds.ts, typeOf). */

@@ -62,7 +62,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
   };
 }
 
-export function viewsOf(config: EffectiveConfig): ConfigViews {
+function viewsOf(config: EffectiveConfig): ConfigViews {
   const read = new ConfigReader(config);
   return {
     ...sourceSettings(read),

@@ -22,7 +22,7 @@ export interface CorrelatorOptions {
   textsRemembered: number;
 }
 
-export const correlatorDefaults: CorrelatorOptions = {
+const correlatorDefaults: CorrelatorOptions = {
   maxSimilar: 10,
   similarWithinMs: 600_000,
   burst: 25,

@@ -8,7 +8,7 @@ import { errorCode } from "../../shared/fs/atomic-write.js";
 import { planRotation } from "./plan-rotation.js";
 
 /** The runtime did not open a new file; `restored` tells whether the old name was given back. */
-export class ReopenLogError extends Error {
+class ReopenLogError extends Error {
   override readonly name = "ReopenLogError";
   constructor(
     readonly path: string,
@@ -19,9 +19,6 @@ export class ReopenLogError extends Error {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(`log ${path} could not be rotated: ${reason}; ${outcome}, and the rotation is tried again`, { cause });
   }
-}
-export function isReopenLogError(error: unknown): error is ReopenLogError {
-  return error instanceof ReopenLogError;
 }
 
 export interface RotateOptions {

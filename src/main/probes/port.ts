@@ -1,7 +1,7 @@
 // The probes as the sync path sees them: what they last said, and whom they should ask.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { noProbeResults, type ProbeResults } from "../status/probe-results.js";
+import { type ProbeResults } from "../status/probe-results.js";
 
 /** Liveness and startup end with `terminating`, readiness when the containers have stopped. */
 export type ProbedPodState = "syncing" | "finished" | "terminating";
@@ -12,10 +12,3 @@ export interface ProbePort {
   podSynced(pod: Pod, observed: ObservedPod, state: ProbedPodState): void;
   podGone(uid: string): void;
 }
-
-/** A node that probes nothing. */
-export const noProbes: ProbePort = {
-  results: noProbeResults,
-  podSynced: () => undefined,
-  podGone: () => undefined,
-};

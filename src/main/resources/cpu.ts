@@ -1,13 +1,13 @@
 // CPU arithmetic between Kubernetes milli-CPU and kernel values. All functions are pure; units are in the names.
 
 export const MIN_SHARES = 2n;
-export const MAX_SHARES = 262_144n;
+const MAX_SHARES = 262_144n;
 const SHARES_PER_CPU = 1024n;
 const MILLI_PER_CPU = 1000n;
 /** CFS period in microseconds. */
 export const QUOTA_PERIOD_US = 100_000n;
 /** The kernel refuses a quota below 1 ms. */
-export const MIN_QUOTA_US = 1000n;
+const MIN_QUOTA_US = 1000n;
 /** No CFS bandwidth limit. */
 export const UNLIMITED_QUOTA = -1n;
 

@@ -3,11 +3,8 @@ import { CRITICAL_PRIORITY, isSidecar, type Container, type Pod } from "../../sh
 import { value } from "../../shared/api/quantity.js";
 import { bytesOf, hasPodLevelResources, podRequests, sumOf } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
-
-/** The agent itself. */
-export const KUBELET_OOM_SCORE_ADJ = -999;
-export const GUARANTEED_OOM_SCORE_ADJ = -997;
-export const BEST_EFFORT_OOM_SCORE_ADJ = 1000;
+const GUARANTEED_OOM_SCORE_ADJ = -997;
+const BEST_EFFORT_OOM_SCORE_ADJ = 1000;
 const BURSTABLE_MIN = 3n;
 const BURSTABLE_MAX = 999n;
 

@@ -14,7 +14,7 @@ export interface SumOptions {
 }
 
 /** Is the resource one that pod-level resources may name? */
-export function isPodLevelResource(name: string): boolean {
+function isPodLevelResource(name: string): boolean {
   return name === "cpu" || name === "memory" || name.startsWith("hugepages-");
 }
 

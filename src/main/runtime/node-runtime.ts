@@ -34,13 +34,10 @@ export interface NodeFacts {
   containerLimits?: ContainerLimits;
 }
 
-export type ContainerLimits = Pick<
-  ContainerResourceOptions,
-  "singleProcessOOMKill" | "cpuPeriodUs" | "swap" | "memoryQos"
->;
+type ContainerLimits = Pick<ContainerResourceOptions, "singleProcessOOMKill" | "cpuPeriodUs" | "swap" | "memoryQos">;
 
 /** The settings that the runtime verbs follow. */
-export type DoerSettings = Pick<AgentFlags, "rootDir" | "maximumDeadContainersPerContainer"> &
+type DoerSettings = Pick<AgentFlags, "rootDir" | "maximumDeadContainersPerContainer"> &
   Pick<ConfigViews, "podLogsDir" | "clusterDomain" | "seccompDefault" | "cpuCFSQuota"> &
   Pick<ConfigViews, "containerStopSignals" | "envFiles"> & {
     /** /var/log/containers: links to the containers' logs. */
@@ -86,4 +83,4 @@ export interface RuntimeMetrics {
   /** Mounts of image volumes, of one container. */
   imageVolumes(what: "requested" | "mounted" | "failed", count: number): void;
 }
-export type ContainerType = "container" | "init_container" | "ephemeral_container";
+type ContainerType = "container" | "init_container" | "ephemeral_container";

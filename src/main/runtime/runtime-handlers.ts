@@ -6,12 +6,8 @@ import { joined } from "../cluster/joined.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The pod asks for what this runtime has not. */
-export class RuntimeHandlerError extends Error {
+class RuntimeHandlerError extends Error {
   override readonly name = "RuntimeHandlerError";
-}
-
-export function isRuntimeHandlerError(error: unknown): error is RuntimeHandlerError {
-  return error instanceof RuntimeHandlerError;
 }
 
 /**

@@ -44,7 +44,7 @@ export function publicUrl(url: string): string {
   }
 }
 
-export function originName(origin: ManifestOrigin): string {
+function originName(origin: ManifestOrigin): string {
   return origin.kind === "file" ? origin.path : publicUrl(origin.url);
 }
 

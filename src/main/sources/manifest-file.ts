@@ -15,7 +15,7 @@ import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";
 import { currentSignature, readManifest, type FileSignature, type ReadOutcome } from "./read-manifest.js";
 
 /** A broken file this young may be half-written. */
-export const SETTLE_MS = 1_000;
+const SETTLE_MS = 1_000;
 const HELD_POLL_MS = 100;
 /** A text cut in mid-line is likely to be half-written although it decodes: it is looked at again after this. */
 const CUT_MS = 25;

@@ -15,7 +15,7 @@ export interface PodChange {
 }
 
 /** The same UID twice: only the first pod counts. */
-export interface UidConflict {
+interface UidConflict {
   uid: string;
   source: PodSourceName;
   /** Full name of the pod that is left out. */

@@ -67,7 +67,7 @@ export interface RunNodeDeps {
   cluster?: ClusterDeps;
 }
 
-export interface ClusterDeps {
+interface ClusterDeps {
   /** As the command line and the files give them. */
   settings: Settings;
   /** Wall time, ms. */

@@ -4,7 +4,7 @@ import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 
 /** How long pods get to run. */
-export const RUN_ONCE_PATIENCE_MS = 3 * 60_000;
+const RUN_ONCE_PATIENCE_MS = 3 * 60_000;
 const LOOK_AGAIN_MS = 50;
 
 export interface RunOnceNode {
@@ -43,7 +43,7 @@ export async function runOnce(
 }
 
 /** undefined while the pod is on its way. */
-export function outcome(pod: Pod): { good: boolean; text: string } | undefined {
+function outcome(pod: Pod): { good: boolean; text: string } | undefined {
   const phase = pod.status?.phase;
   if (phase === "Succeeded") return { good: true, text: "Succeeded" };
   if (phase === "Failed") return { good: false, text: `Failed${detail(pod.status?.reason, pod.status?.message)}` };

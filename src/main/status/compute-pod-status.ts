@@ -130,7 +130,7 @@ export function rejectedPodStatus(reason: string, message: string, qosClass: QOS
 }
 
 /** Has the pod used up its activeDeadlineSeconds? */
-export function pastActiveDeadline(pod: Pod, startTime: string | null | undefined, now: number): boolean {
+function pastActiveDeadline(pod: Pod, startTime: string | null | undefined, now: number): boolean {
   const seconds = pod.spec.activeDeadlineSeconds;
   return seconds !== undefined && startTime != null && now - Date.parse(startTime) >= seconds * 1000;
 }

@@ -85,7 +85,7 @@ function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsIn
 }
 
 /** Is there a trace of the container having run in its present state? */
-export function hasStarted(status: ApiContainerStatus): boolean {
+function hasStarted(status: ApiContainerStatus): boolean {
   return status.state.running !== undefined || status.state.terminated !== undefined;
 }
 

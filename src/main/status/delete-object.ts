@@ -7,7 +7,7 @@ import type { ApiClient } from "../../shared/api/client/port.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 
 /** The server says that there is no such pod, and shows it: to be tried again. */
-export class StillThereError extends Error {
+class StillThereError extends Error {
   override readonly name = "StillThereError";
   constructor(pod: Pod, cause: unknown) {
     const said = cause instanceof Error ? cause.message : String(cause);
@@ -16,7 +16,6 @@ export class StillThereError extends Error {
     });
   }
 }
-export const isStillThereError = (error: unknown): error is StillThereError => error instanceof StillThereError;
 
 /**
  * Resolves when the object is gone, or another pod has its name. Rejects with StillThereError, ApiError,

@@ -7,7 +7,7 @@ import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { formatIP } from "../../shared/net/format-ip.js";
 
 /** First address of the primary's family, then the first of the other family. */
-export function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {
+function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {
   const valid = ips.flatMap((ip) => formatIP(ip) ?? []);
   const first = valid.find((ip) => isIPv6(ip) === primaryIsV6);
   const second = valid.find((ip) => isIPv6(ip) !== primaryIsV6);
@@ -15,7 +15,7 @@ export function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] 
 }
 
 /** Addresses of the newest sandbox, if it is ready, as the runtime lists them. */
-export function sandboxIPs(observed: Pick<ObservedPod, "sandboxes"> | undefined): string[] {
+function sandboxIPs(observed: Pick<ObservedPod, "sandboxes"> | undefined): string[] {
   const newest = observed?.sandboxes[0];
   if (newest?.state !== PodSandboxState.SANDBOX_READY || newest.network === undefined) return [];
   const ips = [newest.network.ip, ...newest.network.additionalIps.map(({ ip }) => ip)];

@@ -57,7 +57,7 @@ export interface PodStatusesDeps {
 }
 
 /** A pod runs with what is allocated to it; shown is what its definition wishes. */
-export interface ShownResize {
+interface ShownResize {
   wish?: Pod;
   actuated?: PodResources;
   conditions: readonly ConditionVerdict[];

@@ -14,7 +14,7 @@ export interface BackoffOptions {
   resetMs: number;
 }
 
-export const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
+const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
 
 interface Entry {
   delayMs: number;

@@ -22,15 +22,3 @@ export interface PodWatch {
   /** Nothing is left of the pod. */
   gone(uid: string): void;
 }
-
-/** Nobody follows. */
-export const noWatch: PodWatch = {
-  accepted: () => undefined,
-  seen: () => undefined,
-  status: () => undefined,
-  running: () => undefined,
-  passed: () => undefined,
-  orphan: () => undefined,
-  again: () => undefined,
-  gone: () => undefined,
-};

@@ -90,7 +90,7 @@ export interface PodWorkerEvents {
   onFinished?(uid: string): void;
 }
 
-export interface KeptEnd {
+interface KeptEnd {
   endDeadline(uid: string): number | undefined;
   /** Settles when it is written, could not be, or takes too long. undefined: there is none any more. */
   keepEndDeadline(uid: string, endDeadline: number | undefined): Promise<void>;

@@ -12,7 +12,7 @@ const REASONS: ReadonlySet<string> = new Set([
   "InvalidImageName",
 ]);
 
-export function isUserMade(error: unknown): boolean {
+function isUserMade(error: unknown): boolean {
   if (isStartContainerError(error)) return REASONS.has(error.reason);
   if (error instanceof DynamicResourcesError) return true;
   return isVolumesNotReadyError(error) || isVolumeSetUpError(error) || isUnsupportedVolumeError(error);

@@ -67,7 +67,7 @@ export interface TasksPoolOptions {
   entry?: URL;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Milliseconds from the moment a thread takes the job: a slow job before it in the queue does not count. */
   deadlineMs: number;
   signal?: AbortSignal;
@@ -75,7 +75,7 @@ export interface RunOptions {
   turnOf?: string;
 }
 
-export interface TasksPoolStats {
+interface TasksPoolStats {
   threads: number;
   queued: number;
   completed: number;

@@ -44,12 +44,12 @@ export interface ContainerImage {
   sizeBytes?: number;
 }
 
-export interface NodeRuntimeHandler {
+interface NodeRuntimeHandler {
   name: string;
   features?: { recursiveReadOnlyMounts?: boolean; userNamespaces?: boolean };
 }
 
-export interface AttachedVolume {
+interface AttachedVolume {
   name: string;
   devicePath: string;
 }
@@ -71,7 +71,7 @@ export interface NodeStatus {
   declaredFeatures?: string[];
 }
 
-export interface NodeSpec {
+interface NodeSpec {
   podCIDR?: string;
   podCIDRs?: string[];
   providerID?: string;

@@ -3,8 +3,6 @@ import type { ApiObject } from "./client/port.js";
 import type { IntOrString, Quantity, ResourceList, Time } from "./meta.js";
 import type { Toleration } from "./pod.js";
 
-export type Namespace = ApiObject;
-
 export interface ServiceAccount extends ApiObject {
   secrets?: { name?: string }[];
   imagePullSecrets?: { name?: string }[];
@@ -137,7 +135,7 @@ export interface VolumeAttachment extends ApiObject {
   };
 }
 
-export interface CertificateSigningRequestCondition {
+interface CertificateSigningRequestCondition {
   type: "Approved" | "Denied" | "Failed";
   status: string;
   reason?: string;

@@ -19,7 +19,7 @@ export interface ContainerStateWaiting {
   reason?: string;
   message?: string;
 }
-export interface ContainerStateRunning {
+interface ContainerStateRunning {
   startedAt?: Time | null;
 }
 export interface ContainerStateTerminated {

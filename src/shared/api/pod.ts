@@ -16,7 +16,7 @@ export interface Pod {
 }
 
 export type RestartPolicy = "Always" | "OnFailure" | "Never";
-export type DNSPolicy = "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
+type DNSPolicy = "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
 
 export interface PodSpec {
   containers: Container[];
@@ -63,7 +63,7 @@ export interface PodSpec {
   resourceClaims?: { name?: string; resourceClaimName?: string; resourceClaimTemplateName?: string }[];
 }
 
-export interface PodDNSConfig {
+interface PodDNSConfig {
   nameservers?: string[];
   searches?: string[];
   options?: { name?: string; value?: string }[];
@@ -154,7 +154,7 @@ export interface VolumeMount {
   mountPropagation?: "None" | "HostToContainer" | "Bidirectional";
 }
 
-export interface ExecAction {
+interface ExecAction {
   command?: string[];
 }
 export interface HTTPGetAction {
@@ -164,7 +164,7 @@ export interface HTTPGetAction {
   scheme?: "HTTP" | "HTTPS";
   httpHeaders?: { name: string; value: string }[];
 }
-export interface TCPSocketAction {
+interface TCPSocketAction {
   port: IntOrString;
   host?: string;
 }

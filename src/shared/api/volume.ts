@@ -11,7 +11,7 @@ export interface EmptyDirVolumeSource {
   sizeLimit?: Quantity;
 }
 
-export interface HostPathVolumeSource {
+interface HostPathVolumeSource {
   path: string;
   type?: HostPathType;
 }
@@ -30,7 +30,7 @@ export interface KeyToPath {
   mode?: number;
 }
 
-export interface ConfigMapVolumeSource {
+interface ConfigMapVolumeSource {
   name?: string;
   items?: KeyToPath[];
   /** Permission bits, 0644 when absent; so below. */
@@ -38,7 +38,7 @@ export interface ConfigMapVolumeSource {
   optional?: boolean;
 }
 
-export interface SecretVolumeSource {
+interface SecretVolumeSource {
   secretName?: string;
   items?: KeyToPath[];
   defaultMode?: number;
@@ -88,7 +88,7 @@ export interface VolumeProjection {
   podCertificate?: PodCertificateProjection;
 }
 
-export interface ProjectedVolumeSource {
+interface ProjectedVolumeSource {
   sources?: VolumeProjection[];
   defaultMode?: number;
 }
@@ -102,7 +102,7 @@ export interface CSIVolumeSource {
   nodePublishSecretRef?: { name?: string };
 }
 
-export interface PersistentVolumeClaimVolumeSource {
+interface PersistentVolumeClaimVolumeSource {
   claimName: string;
   readOnly?: boolean;
 }

@@ -43,6 +43,3 @@ export class LogFilesChangingError extends Error {
     super(`the files in ${directory} changed during each of ${tries} tries to open them; try again`);
   }
 }
-export function isLogFilesChangingError(error: unknown): error is LogFilesChangingError {
-  return error instanceof LogFilesChangingError;
-}

@@ -163,7 +163,3 @@ export type LocalLimit = (typeof LOCAL_LIMITS)[number];
 export function pressureBits(pressures: readonly Pressure[]): number {
   return pressures.reduce((bits, pressure) => bits | (1 << PRESSURES.indexOf(pressure)), 0);
 }
-
-export function pressuresOfBits(bits: number): Pressure[] {
-  return PRESSURES.filter((_, index) => (bits & (1 << index)) !== 0);
-}

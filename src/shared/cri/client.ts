@@ -59,8 +59,6 @@ import {
 import type { CriCalls } from "./verbs.js";
 
 export type { CallRecord, CriClientOptions } from "./caller.js";
-export type { CallOptions, CriVerb } from "./verbs.js";
-
 /** Unary rpcs return a promise of the reply, streams an async iterable; failures are CriErrors (errors.ts). */
 export interface CriClient extends CriCalls {
   /** Closes the connection. Calls in flight fail with CriUnavailableError or CriCancelledError. */

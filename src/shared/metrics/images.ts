@@ -2,7 +2,7 @@
 import type { ThreadRegistry } from "./thread-registry.js";
 
 /** Label values of upstream. */
-export type Known = "true" | "false" | "unknown";
+type Known = "true" | "false" | "unknown";
 
 export interface ImageMetrics {
   ensured(policy: string, presentLocally: Known, pullRequired: Known): void;

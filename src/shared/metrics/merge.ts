@@ -7,7 +7,7 @@ import type { MetricFamily, MetricSample, MetricSnapshot } from "./snapshot.js";
 export const EXPOSITION_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** One family per name, in name order, samples summed by labels. The snapshots are not changed. */
-export function mergeSnapshots(snapshots: readonly MetricSnapshot[]): MetricFamily[] {
+function mergeSnapshots(snapshots: readonly MetricSnapshot[]): MetricFamily[] {
   const merged = new Map<string, { family: MetricFamily; samples: Map<string, MetricSample> }>();
   let conflicts = 0;
   for (const snapshot of snapshots) {

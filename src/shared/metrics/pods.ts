@@ -9,7 +9,6 @@ const POD_START_BUCKETS = [
 
 export type ContainerKind = "container" | "init_container" | "ephemeral_container";
 export type WorkerOperation = "create" | "update" | "sync" | "kill" | "terminated";
-export type RunningState = "created" | "running" | "exited" | "unknown";
 
 /** Label values are strings; upstream writes `static="true"` for static pods and `static=""` for the rest. */
 export interface PodMetrics {

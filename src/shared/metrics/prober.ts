@@ -15,7 +15,7 @@ const RESULTS: Readonly<Record<ProbeOutcome, string>> = {
   error: "unknown",
 };
 
-export interface ProbeSubject {
+interface ProbeSubject {
   uid: string;
   namespace: string;
   pod: string;
@@ -71,7 +71,7 @@ export interface ScheduleMetrics {
 }
 
 /** Later than this, and a run counts as late. */
-export const LATE_MS = 50;
+const LATE_MS = 50;
 
 export function scheduleMetrics(registry: ThreadRegistry): ScheduleMetrics {
   const lateness = registry.histogram(

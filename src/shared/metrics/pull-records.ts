@@ -6,7 +6,7 @@ import type { ThreadRegistry } from "./thread-registry.js";
 export type AccessCheck = "credentialPolicyAllowed" | "credentialRecordFound" | "mustAuthenticate" | "error";
 
 /** Read when metrics are; shares are of what memory may hold. */
-export interface PullRecordCounts {
+interface PullRecordCounts {
   intentsOnDisk(): Promise<number>;
   recordsOnDisk(): Promise<number>;
   intentsShare(): number;

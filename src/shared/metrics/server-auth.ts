@@ -4,7 +4,7 @@ import { isApiError } from "../api/client/errors.js";
 import { DEFAULT_BUCKETS, type ThreadRegistry } from "./thread-registry.js";
 
 /** Call when it has been answered; with an error when it failed. */
-export type Done = (error?: unknown) => void;
+type Done = (error?: unknown) => void;
 
 export interface ServerAuthMetrics {
   tokenRequest(cached: boolean): () => void;

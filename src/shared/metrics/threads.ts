@@ -31,7 +31,7 @@ export function watchQueue(registry: ThreadRegistry, queue: string, read: () => 
 }
 
 /** Publishes how many log lines each thread lost to a full ring; `read` gives totals by thread. */
-export function watchDroppedLines(registry: ThreadRegistry, read: () => ReadonlyMap<string, number>): void {
+function watchDroppedLines(registry: ThreadRegistry, read: () => ReadonlyMap<string, number>): void {
   const name = "nodelet_log_lines_dropped_total";
   const dropped = registry.counter(name, "Log lines dropped because they could not be written in time", ["thread"]);
   const seen = new Map<string, number>();

@@ -16,12 +16,12 @@ export type VolumeOperationName =
   | "volume_fs_resize"
   | "volume_apply_access_control";
 /** `plugin` of CSI with its driver: "kubernetes.io/csi:ebs.csi.aws.com"; `migrated`: the API names no CSI volume. */
-export interface MeasuredVolume {
+interface MeasuredVolume {
   plugin: string;
   migrated?: boolean;
 }
 const STATES = ["desired_state_of_world", "actual_state_of_world"] as const;
-export type WorldState = (typeof STATES)[number];
+type WorldState = (typeof STATES)[number];
 
 export interface VolumeMetrics {
   operation(volume: MeasuredVolume, operation: VolumeOperationName, durationMs: number, ok: boolean): void;

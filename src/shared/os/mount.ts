@@ -1,7 +1,7 @@
 // mount(2) and umount2(2) without a mount program. Both run on libuv's pool: a slow file system does not stop the loop.
 import { libcOnPool } from "./libc.js";
 
-export const MOUNT_FLAGS = {
+const MOUNT_FLAGS = {
   readOnly: 1 << 0,
   noSuid: 1 << 1,
   noDev: 1 << 2,
@@ -17,9 +17,9 @@ export const MOUNT_FLAGS = {
   shared: 1 << 20,
   relAtime: 1 << 21,
 } as const;
-export type MountFlag = keyof typeof MOUNT_FLAGS;
+type MountFlag = keyof typeof MOUNT_FLAGS;
 
-export const UNMOUNT_FLAGS = {
+const UNMOUNT_FLAGS = {
   /** Network file systems whose server is gone. */
   force: 1,
   /** Out of sight now, gone when no longer busy. */

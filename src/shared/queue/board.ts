@@ -5,7 +5,7 @@ import type { Clock } from "../clock/clock.js";
 import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 
 /** Life of a thread (style.md rule 5). The index is the word on the board. */
-export const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
+const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
 export type ThreadState = (typeof THREAD_STATES)[number];
 
 /** Structured-cloneable; clones share the memory. */

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../clock/clock.js";
 
 /** How long a lost wake-up can stay unnoticed. */
-export const RECHECK_MS = 1000;
+const RECHECK_MS = 1000;
 
 /** Values of the `wanted` flag: the side is at work; it sleeps; it rests, and hears urgent rings only. */
 const AWAKE = 0;

@@ -4,7 +4,7 @@
 import { RingLayoutError } from "./errors.js";
 import { LAYOUT_VERSION, RECORD_HEADER_BYTES, RING_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 
-export const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
+const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const MIN_RING_BYTES = 64;
 const MAX_RING_BYTES = 1024 * 1024 * 1024;
 

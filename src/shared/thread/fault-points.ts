@@ -20,7 +20,7 @@ export const FAULT_POINTS = [
 ] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number];
 
-export class FaultPointError extends Error {
+class FaultPointError extends Error {
   override readonly name = "FaultPointError";
   constructor(point: FaultPoint) {
     super(`thrown in ${point}, as ordered`);

@@ -9,12 +9,12 @@ export type ThreadFault = "hang" | "heap" | UncaughtFault | HandlerFault;
 
 /** An error that no caller catches: in a timer, in a callback of a library, in a promise. */
 export const UNCAUGHT_FAULTS = ["throw-timer", "throw-tick", "reject"] as const;
-export type UncaughtFault = (typeof UNCAUGHT_FAULTS)[number];
+type UncaughtFault = (typeof UNCAUGHT_FAULTS)[number];
 
 /** The next pass through a handler of this kind throws. */
-export type HandlerFault = `throw-in ${FaultPoint}`;
+type HandlerFault = `throw-in ${FaultPoint}`;
 
-export class OrderedFaultError extends Error {
+class OrderedFaultError extends Error {
   override readonly name = "OrderedFaultError";
   constructor(fault: ThreadFault) {
     super(`${fault}, as ordered`);

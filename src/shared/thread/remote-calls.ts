@@ -16,7 +16,7 @@ export type Remote<T> = {
 };
 
 /** Deadline of a call that names none, ms. */
-export const DEFAULT_CALL_DEADLINE_MS = 5000;
+const DEFAULT_CALL_DEADLINE_MS = 5000;
 
 type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
 

@@ -44,7 +44,7 @@ export interface RunningWorker<Control extends object> {
 }
 
 /** A worker file run by hand, or under another name than it was started for. */
-export class WorkerStartError extends Error {
+class WorkerStartError extends Error {
   override readonly name = "WorkerStartError";
   readonly code = "WORKER_START";
 }

@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { HelperAnswer, HelperRequest } from "./operations.js";
 
-export interface HelperEvents {
+interface HelperEvents {
   answer(answer: HelperAnswer): void;
   gone(why: string): void;
 }

@@ -32,7 +32,7 @@ export interface BindSubPath {
   mounted: boolean;
 }
 
-export interface Operations {
+interface Operations {
   /** Follows links. */
   stat: { request: { path: string }; result: FileFacts };
   statfs: { request: { path: string }; result: FileSystemFacts };

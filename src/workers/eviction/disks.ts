@@ -18,7 +18,7 @@ export interface DiskLook {
 /** Rejects when the path cannot be looked at. */
 export type LookAtDisk = (path: string) => Promise<DiskLook>;
 
-export const lookAtDisk: LookAtDisk = async (path) => {
+const lookAtDisk: LookAtDisk = async (path) => {
   const figures = await fsFigures(path, 0);
   // One after the other: a disk that hangs holds one thread of the process's pool, which has four.
   const { dev } = await stat(path);

@@ -4,7 +4,7 @@ import type { Pressure } from "../../shared/contracts/node-status.js";
 
 export type Resource = "memory" | "ephemeral-storage" | "inodes" | "pids";
 /** Which measure of the machine: the disks are those of the kubelet, of images, of containers' writable layers. */
-export type Place = "memory" | "nodefs" | "imagefs" | "containerfs" | "pids";
+type Place = "memory" | "nodefs" | "imagefs" | "containerfs" | "pids";
 
 interface SignalFacts {
   readonly resource: Resource;

@@ -51,11 +51,7 @@ export function quantityOf(value: ThresholdValue, capacity: number): ExactQuanti
 }
 
 /** @param reclaiming must the minimum to reclaim be free, too? */
-export function isMet(
-  threshold: EvictionThreshold,
-  { available, capacity }: Observation,
-  reclaiming: boolean,
-): boolean {
+function isMet(threshold: EvictionThreshold, { available, capacity }: Observation, reclaiming: boolean): boolean {
   const extra = reclaiming && threshold.minReclaim !== undefined ? unitsOf(threshold.minReclaim, capacity) : 0;
   return unitsOf(threshold.value, capacity) + extra > available;
 }

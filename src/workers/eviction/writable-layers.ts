@@ -6,7 +6,7 @@ import type { Layers, Taken } from "./pod-storage.js";
 import type { Troubles } from "./troubles.js";
 
 /** Nobody waits longer for the runtime; what it said last stands. */
-export const RUNTIME_WAIT_MS = 2000;
+const RUNTIME_WAIT_MS = 2000;
 /** The runtime itself counts every ten seconds. */
 const LIFE_MS = 2000;
 const POD_UID = "io.kubernetes.pod.uid";

@@ -4,13 +4,13 @@ import type { CriClient } from "../../shared/cri/client.js";
 import type { ImageFs } from "./selection.js";
 
 /** The runtime does not say where its images are, or that place cannot be looked at. */
-export class ImageFsError extends Error {
+class ImageFsError extends Error {
   override readonly name = "ImageFsError";
 }
 
 export type StatFs = (path: string) => Promise<Pick<ImageFs, "capacity" | "available">>;
 
-export const statFsOf: StatFs = async (path) => {
+const statFsOf: StatFs = async (path) => {
   const { bsize, blocks, bavail } = await statfs(path);
   return { capacity: bsize * blocks, available: bsize * bavail };
 };

@@ -23,7 +23,7 @@ export type ImageGcSettings = Pick<
 >;
 
 /** The upcalls as promises of another thread, or of a test. */
-export type ImageGcMain = Pick<ImageGcUpcalls, "imagesInUse" | "grant" | "release" | "warn">;
+type ImageGcMain = Pick<ImageGcUpcalls, "imagesInUse" | "grant" | "release" | "warn">;
 
 export interface ImageGcDeps {
   cri: Pick<CriClient, "listImages" | "removeImage" | "imageFsInfo">;
@@ -51,7 +51,7 @@ class NotKnownYetError extends Error {
 }
 
 /** Not all went that had to: the disk stays short, or images could not be removed. */
-export class ImageGcError extends Error {
+class ImageGcError extends Error {
   override readonly name = "ImageGcError";
 }
 

@@ -25,7 +25,7 @@ export interface StatusInput {
   nowMs: number;
 }
 
-export interface NodeEvent {
+interface NodeEvent {
   type: EventType;
   reason: string;
   message: string;

@@ -6,7 +6,7 @@ import type { RuntimeCondition } from "../../shared/contracts/pleg.js";
 import type { Truth } from "./truth.js";
 
 /** A runtime that does not answer for this long makes the node NotReady. */
-export const RUNTIME_SILENCE_MS = 30_000;
+const RUNTIME_SILENCE_MS = 30_000;
 
 export interface ReadyInput {
   runtime: RuntimeFacts | undefined;

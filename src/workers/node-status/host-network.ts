@@ -19,7 +19,7 @@ export interface NetworkSources {
   resolve(name: string): Promise<string[]>;
 }
 
-export const systemNetwork: NetworkSources = {
+const systemNetwork: NetworkSources = {
   interfaces: networkInterfaces,
   routes: () => readFile("/proc/net/route", "utf8"),
   resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),

@@ -14,7 +14,7 @@ import { Rounds } from "./rounds.js";
 import { rfc3339Micro } from "./times.js";
 import { Trouble } from "./trouble.js";
 
-export const LEASE_NAMESPACE = "kube-node-lease";
+const LEASE_NAMESPACE = "kube-node-lease";
 /** Of the duration, from one renewal to the next. */
 const RENEW_FRACTION = 0.25;
 const JITTER = 0.04;

@@ -5,7 +5,7 @@ import { NODES } from "../../shared/api/client/kinds.js";
 import type { Node, Taint } from "../../shared/api/node.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 
-export const CONTROLLER_ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
+const CONTROLLER_ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
 
 const CLOUD_TAINT: Taint = {
   key: "node.cloudprovider.kubernetes.io/uninitialized",

@@ -22,7 +22,7 @@ import { Trouble } from "./trouble.js";
 import type { Truth } from "./truth.js";
 
 /** How long the first status waits for the runtime and the first relist. */
-export const HOLD_MS = 5000;
+const HOLD_MS = 5000;
 const STORAGE_LOOK_MS = 20;
 const TRIES = 5;
 const JITTER = 0.04;

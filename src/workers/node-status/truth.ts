@@ -8,10 +8,10 @@ import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
 import { Quiet } from "./quiet.js";
 import { rfc3339 } from "./times.js";
 
-export const LOOK_MS = 1000;
+const LOOK_MS = 1000;
 
 /** A relist older than this makes the node NotReady; upstream's limit. */
-export const RELIST_LIMIT_MS = 3 * 60_000;
+const RELIST_LIMIT_MS = 3 * 60_000;
 
 /** Longest silence of a thread, ms, before the lease is left to run out. */
 export interface StampLimits {

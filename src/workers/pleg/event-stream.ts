@@ -6,7 +6,7 @@ import { ContainerEventType } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { POD_UID_LABEL } from "./pod-inspector.js";
 
-export type EventStreamCri = Pick<CriClient, "getContainerEvents">;
+type EventStreamCri = Pick<CriClient, "getContainerEvents">;
 
 /** working: events arrive; absent: the runtime has no stream; down: it broke and is tried again. */
 export type EventStreamState = "connecting" | "working" | "absent" | "down";

@@ -13,12 +13,9 @@ import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";
 
 /** What an inspection needs of the runtime. */
-export type InspectorCri = Pick<
-  CriClient,
-  "listPodSandbox" | "listContainers" | "podSandboxStatus" | "containerStatus"
->;
+type InspectorCri = Pick<CriClient, "listPodSandbox" | "listContainers" | "podSandboxStatus" | "containerStatus">;
 
-export interface InspectorOutcome {
+interface InspectorOutcome {
   observed(pod: ObservedPod): void;
   failed(uid: string, generation: number, error: unknown): void;
 }

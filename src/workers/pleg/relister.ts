@@ -4,7 +4,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { ContainerState, type PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
-export type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
+type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
 
 export interface RelistResult {
   /** Every pod the runtime has. */

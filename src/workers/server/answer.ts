@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-export type Params = Readonly<Record<string, string | undefined>>;
+type Params = Readonly<Record<string, string | undefined>>;
 
 /** The connection of a request that asks to go on in another protocol. Whoever takes it answers on it by itself. */
 export interface Upgrade {
@@ -20,7 +20,7 @@ export type Answer = (
   upgrade?: Upgrade,
 ) => void | Promise<void>;
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export interface Route {
   /** As find-my-way has it: "/pods/:name", "/logs/*". */

@@ -7,7 +7,7 @@ import type { Logger } from "../../shared/log/logger.js";
 /** ReviewTurns limits the reviews of each kind before they come here. */
 const NO_LIMIT = -1;
 
-export class NoApiServerError extends Error {
+class NoApiServerError extends Error {
   override readonly name = "NoApiServerError";
   constructor() {
     super("this node has no kubeconfig, and so no API server to ask");

@@ -47,7 +47,7 @@ export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: 
 }
 
 /** The path's bounded label: its first segment when upstream knows it, metrics with its second, else "other". */
-export function pathLabel(path: string): string {
+function pathLabel(path: string): string {
   const [first = "", second = ""] = path.split("/").slice(1);
   if (first === "metrics" && METRICS_PATHS.has(`metrics/${second}`)) return `metrics/${second}`;
   return FIRST_SEGMENTS.has(first) ? first : "other";

@@ -48,7 +48,7 @@ const MAX_SESSION_MEMORY = 1;
 /** A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
 const IDENTIFIED_HEADER_BYTES = 512 * 1024;
 
-export type SecureHandler = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade) => void;
+type SecureHandler = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade) => void;
 
 export interface HttpsServer extends Bindable {
   /** For connections made from now on. */

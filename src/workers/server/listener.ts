@@ -146,7 +146,7 @@ export function plainServer(handler: RequestListener, clock: Clock, log: Logger)
 }
 
 /** What happened at which address, and what to do about it. */
-export function listenFailure(
+function listenFailure(
   where: Pick<ListenerOptions, "name" | "address" | "port" | "changedBy">,
   error: NodeJS.ErrnoException,
 ): string {

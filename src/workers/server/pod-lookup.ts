@@ -12,7 +12,7 @@ export class UnknownPodError extends Error {
   override readonly name = "UnknownPodError";
 }
 /** The pod has no such container, or it does not run. */
-export class UnknownContainerError extends Error {
+class UnknownContainerError extends Error {
   override readonly name = "UnknownContainerError";
 }
 export const isUnknownPod = (error: unknown): error is UnknownPodError => error instanceof UnknownPodError;

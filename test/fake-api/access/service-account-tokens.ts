@@ -14,7 +14,7 @@ import { resourceNamed } from "../resources.js";
 import { keyOf, type Store } from "../storage/store.js";
 import type { User } from "../world.js";
 
-export const ISSUER = "https://kubernetes.default.svc.cluster.local";
+const ISSUER = "https://kubernetes.default.svc.cluster.local";
 /** The audience that the API server itself is. */
 export const API_AUDIENCE = ISSUER;
 

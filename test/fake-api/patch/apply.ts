@@ -5,7 +5,7 @@ import { applyJsonPatch } from "./json-patch.js";
 import { applyMergePatch } from "./merge-patch.js";
 import { applyStrategicMerge } from "./strategic-merge.js";
 
-export const PATCH_TYPES = [
+const PATCH_TYPES = [
   "application/json-patch+json",
   "application/merge-patch+json",
   "application/strategic-merge-patch+json",

@@ -6,7 +6,7 @@ import type { Fields } from "../object.js";
 const ALL = [...RESOURCES, ...REVIEWS];
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-export const VERSION: Fields = {
+const VERSION: Fields = {
   major: "1",
   minor: "36",
   gitVersion: "v1.36.0",

@@ -13,7 +13,7 @@ export function objectText(resource: Resource, object: ApiObject): string {
 }
 
 /** In a list the items carry neither kind nor apiVersion. */
-export function itemText(resource: Resource, object: ApiObject): string {
+function itemText(resource: Resource, object: ApiObject): string {
   const bare = (shown: ApiObject): string => JSON.stringify({ ...shown, kind: undefined, apiVersion: undefined });
   if (resource.storage !== resource.key) return bare(toView(resource, object));
   return cached(itemTexts, object, () => bare(object));

@@ -8,8 +8,8 @@ import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";
 import type { Strategy } from "./strategy.js";
 
-export const NODE_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
-export const NODE_SERVING_SIGNER = "kubernetes.io/kubelet-serving";
+const NODE_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
+const NODE_SERVING_SIGNER = "kubernetes.io/kubelet-serving";
 const SIGNERS = [NODE_CLIENT_SIGNER, NODE_SERVING_SIGNER, "kubernetes.io/kube-apiserver-client"];
 const SHORTEST_SECONDS = 600;
 
@@ -71,7 +71,7 @@ function checkRequest(object: ApiObject): void {
   }
 }
 
-export function requestOf(object: ApiObject): SigningRequest {
+function requestOf(object: ApiObject): SigningRequest {
   return readSigningRequest(Buffer.from(textAt(object.spec, "request") ?? "", "base64").toString());
 }
 

@@ -6,7 +6,7 @@ import type { World } from "../world.js";
 import { newObject } from "./new-object.js";
 import type { Strategy } from "./strategy.js";
 
-export const FINALIZER = "kubernetes";
+const FINALIZER = "kubernetes";
 
 export const namespaceStrategy: Strategy = {
   defaults(namespace) {

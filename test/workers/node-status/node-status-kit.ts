@@ -95,7 +95,7 @@ export function statusInput(changes: Partial<StatusInput> = {}): StatusInput {
   };
 }
 
-export const STAMP_MS = 500;
+const STAMP_MS = 500;
 
 export class KeeperWorld {
   readonly clock = new SteppedClock();

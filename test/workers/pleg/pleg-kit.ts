@@ -16,7 +16,7 @@ export function until(what: string, condition: () => boolean): Promise<void> {
   return untilWithin(what, condition, PATIENCE_MS);
 }
 
-export const TEST_INIT: PlegInit = {
+const TEST_INIT: PlegInit = {
   endpoint: "",
   runtimeRequestTimeoutMs: 10_000,
   inspectDeadlineMs: 10_000,

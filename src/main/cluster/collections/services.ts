@@ -10,8 +10,6 @@ export class ServicesNotReadError extends Error {
     super("services have not yet been read at least once, cannot construct envvars");
   }
 }
-export const isServicesNotReadError = (error: unknown): error is ServicesNotReadError =>
-  error instanceof ServicesNotReadError;
 
 export function servicesCollection(deps: Pick<CollectionOptions<Service>, "follow" | "clock">): Collection<Service> {
   return new Collection({ ...deps, kind: SERVICES, transform: essence });

@@ -9,10 +9,9 @@ import type { TrustAnchors } from "../port.js";
 import { Collection, type CollectionOptions } from "./collection.js";
 import { distinctCertificates } from "./certificates.js";
 
-export class TrustBundleError extends Error {
+class TrustBundleError extends Error {
   override readonly name = "TrustBundleError";
 }
-export const isTrustBundleError = (error: unknown): error is TrustBundleError => error instanceof TrustBundleError;
 
 export interface TrustBundlesDeps extends Pick<CollectionOptions<ClusterTrustBundle>, "follow" | "clock" | "onChange"> {
   client: Pick<ApiClient, "list">;

@@ -15,7 +15,7 @@ export interface PendingRequest {
   abandonAt: number;
 }
 
-export interface HeldCredential extends PodCredential {
+interface HeldCredential extends PodCredential {
   /** The signer's beginRefreshAt, a little later: pods that started together part over time. */
   refreshAt: number;
   notAfter: number;

@@ -4,8 +4,6 @@
 export class PodCertificateError extends Error {
   override readonly name = "PodCertificateError";
 }
-export const isPodCertificateError = (error: unknown): error is PodCertificateError =>
-  error instanceof PodCertificateError;
 
 /** The API server has not the resource: an operator has to turn it on. */
 export class PodCertificatesNotServedError extends PodCertificateError {
@@ -18,5 +16,3 @@ export class PodCertificatesNotServedError extends PodCertificateError {
     );
   }
 }
-export const isPodCertificatesNotServedError = (error: unknown): error is PodCertificatesNotServedError =>
-  error instanceof PodCertificatesNotServedError;

@@ -17,10 +17,9 @@ export interface TokenCacheDeps {
 }
 
 /** The API server would not give one out, and there is none that still holds. */
-export class TokenError extends Error {
+class TokenError extends Error {
   override readonly name = "TokenError";
 }
-export const isTokenError = (error: unknown): error is TokenError => error instanceof TokenError;
 
 /** What authentication.k8s.io/v1 answers. */
 interface TokenAnswer extends ApiObject {

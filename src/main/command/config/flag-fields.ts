@@ -13,7 +13,7 @@ export interface FlagValue {
 }
 
 /** Flag (without dashes) → the field it writes. */
-export const FIELD_OF_FLAG: ReadonlyMap<string, FieldPath> = new Map(
+const FIELD_OF_FLAG: ReadonlyMap<string, FieldPath> = new Map(
   FIELD_ROWS.flatMap(([path, { flag }]) => (flag === undefined || flag === "runonce" ? [] : [[flag, path]])),
 );
 

@@ -4,7 +4,7 @@ import type { FieldPath } from "./fields.js";
 import { treeOf, type MapNode, type Tree } from "./tree.js";
 
 /** What stands in a secret's place, as upstream writes it. */
-export const MASK = "<masked>";
+const MASK = "<masked>";
 
 const SECRETS: ReadonlySet<FieldPath> = new Set<FieldPath>(["staticPodURLHeader"]);
 

@@ -36,7 +36,7 @@ const object = (members: Record<string, Shape>, optional: Record<string, Shape> 
 
 const string = scalar("string");
 
-export function shapeOf(type: ValueType): Shape {
+function shapeOf(type: ValueType): Shape {
   switch (type) {
     case "strings":
       return list(string);

@@ -5,13 +5,13 @@ import type { Origin } from "./origin.js";
 
 export type Scalar = string | number | boolean | null;
 
-export interface ScalarNode {
+interface ScalarNode {
   readonly kind: "scalar";
   readonly value: Scalar;
   readonly origin: Origin;
 }
 
-export interface ListNode {
+interface ListNode {
   readonly kind: "list";
   readonly items: readonly Tree[];
   readonly origin: Origin;

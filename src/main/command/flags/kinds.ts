@@ -4,7 +4,7 @@ import { isIP, isIPv4 } from "node:net";
 import type { ValueType } from "../value-types.js";
 import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from "../values.js";
 
-export type OwnKind =
+type OwnKind =
   | "ip"
   | "port"
   /** One IP address, or one of each family. */

@@ -12,7 +12,7 @@ const WHOLE_STAGES: readonly (readonly [GateName, Stage])[] = [
 ];
 
 /** The gates in force. Every gate of the table has a state. */
-export class FeatureGates {
+class FeatureGates {
   constructor(private readonly states: ReadonlyMap<string, boolean>) {}
 
   enabled(name: GateName): boolean {

@@ -30,7 +30,7 @@ export function* imageCredentials(config: ConfigView): Iterable<Violation> {
 }
 
 /** What is wrong with an entry: a name without tag or digest, or a prefix that ends in a "/" and a star. */
-export function allowlistProblem(entry: string): string | undefined {
+function allowlistProblem(entry: string): string | undefined {
   if (entry === "") return "is empty; name an image, or a prefix such as registry.example/team/*";
   if (entry.trim() !== entry) return "has spaces around it";
   const isPrefix = entry.endsWith("/*");

@@ -3,8 +3,8 @@ import { isInvalidQuantityError, parseQuantity, type ExactQuantity } from "../..
 import type { Violation } from "./rule.js";
 import { notOneOf, quote } from "./check.js";
 
-export const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"] as const;
-export type Reservable = (typeof RESERVABLE)[number];
+const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"] as const;
+type Reservable = (typeof RESERVABLE)[number];
 export type ReservedResources = Partial<Record<Reservable, ExactQuantity>>;
 
 /** What can be read of the map `path`, and what is wrong with the rest. */

@@ -3,7 +3,7 @@ import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/api/
 import type { ConfigView, Violation } from "./rule.js";
 import { notOneOf, quote } from "./check.js";
 
-export const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 export function* taints(config: ConfigView): Iterable<Violation> {
   for (const [index, taint] of (config.get("registerWithTaints") ?? []).entries()) {

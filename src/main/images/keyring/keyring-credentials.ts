@@ -10,7 +10,7 @@ import { lookUp } from "./keyring.js";
 import type { PullSecret, PullSecrets } from "./pull-secrets.js";
 
 /** Somebody whose credentials belong to the node, thus to every pod on it. */
-export interface NodeCredentials {
+interface NodeCredentials {
   /** `image` is registry and repository: "docker.io/library/busybox". */
   forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]>;
 }

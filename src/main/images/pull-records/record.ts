@@ -14,8 +14,8 @@ export interface ImagePullIntent {
   image: string;
 }
 
-export type ImagePullSecret = Omit<Extract<CredentialSource, { kind: "secret" }>, "kind">;
-export type ImagePullServiceAccount = Omit<Extract<CredentialSource, { kind: "serviceAccount" }>, "kind">;
+type ImagePullSecret = Omit<Extract<CredentialSource, { kind: "secret" }>, "kind">;
+type ImagePullServiceAccount = Omit<Extract<CredentialSource, { kind: "serviceAccount" }>, "kind">;
 type Coordinates = ImagePullServiceAccount;
 
 export interface ImagePullCredentials {

@@ -18,7 +18,7 @@ export interface CertificateStoreDeps {
 }
 
 /** The cluster signed something else than the key that was asked for. */
-export class ForeignCertificateError extends Error {
+class ForeignCertificateError extends Error {
   override readonly name = "ForeignCertificateError";
   constructor(prefix: string) {
     super(`the new ${prefix} certificate is of another key than the request's: the certificate before it stays in use`);

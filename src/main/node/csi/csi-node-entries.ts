@@ -5,7 +5,7 @@ import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 
 /** Clouds' own volumes that this node uses by their CSI drivers. */
-export const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
+const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
 const MIGRATED = Object.values(MIGRATED_PLUGINS).sort();
 
 /** What the control plane reads before it attaches such a volume by its driver. */
@@ -56,11 +56,9 @@ function same(a: Driver, b: Driver): boolean {
 }
 
 /** A label that another driver, or the administrator, has set to something else. */
-export class TopologyCollisionError extends Error {
+class TopologyCollisionError extends Error {
   override readonly name = "TopologyCollisionError";
 }
-export const isTopologyCollision = (error: unknown): error is TopologyCollisionError =>
-  error instanceof TopologyCollisionError;
 
 /** Merge patch of the node's metadata for a driver; undefined when there is nothing to change. @throws TopologyCollisionError */
 export function nodePatch(node: Node, name: string, info: CsiNodeInfo): object | undefined {

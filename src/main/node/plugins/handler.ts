@@ -1,7 +1,7 @@
 // What is done with a node plugin that registers, by its type.
 
 /** Types of plugins, as they name themselves. */
-export type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";
+type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";
 
 export interface PluginInfo {
   type: string;

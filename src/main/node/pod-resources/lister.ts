@@ -34,7 +34,7 @@ export interface PodResourcesPorts {
   claims?: (pod: Pod, container: Container) => DynamicResource[];
 }
 
-export class PodNotFoundError extends Error {
+class PodNotFoundError extends Error {
   override readonly name = "PodNotFoundError";
   constructor(namespace: string, pod: string) {
     super(`pod ${pod} in namespace ${namespace} not found`);

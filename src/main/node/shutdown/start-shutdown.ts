@@ -17,7 +17,7 @@ import { ShutdownState } from "./shutdown-state.js";
 import { systemBusSocket } from "./system-bus.js";
 
 const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
-export const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
+const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
 
 export interface ShutdownParts {
   groups: readonly ShutdownGroup[];
@@ -59,7 +59,7 @@ async function keptTimes({ rootDir, registry, clock, log }: ShutdownParts): Prom
   };
 }
 
-export function endingPods(workers: ShutdownParts["workers"]): EndingPods {
+function endingPods(workers: ShutdownParts["workers"]): EndingPods {
   return {
     active: () =>
       [...workers.all()].flatMap(({ desired, state }) =>

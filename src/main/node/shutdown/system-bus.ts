@@ -17,7 +17,7 @@ export interface BusTarget {
   interface: string;
 }
 
-export interface BusSignal {
+interface BusSignal {
   /** The unique name that the bus knows the sender by, ":1.7"; the bus's own is its well-known one. */
   sender?: string;
   path?: string;

@@ -3,7 +3,7 @@
 import type { Container, Pod, ResourceList, ResourceRequirements } from "../../../shared/api/pod.js";
 import { compareQuantities, maxQuantity, printQuantity } from "../../../shared/api/quantity.js";
 
-export const RESIZABLE = ["cpu", "memory"] as const;
+const RESIZABLE = ["cpu", "memory"] as const;
 export type Resizable = (typeof RESIZABLE)[number];
 
 export interface PodResources {

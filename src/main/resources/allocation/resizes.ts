@@ -35,7 +35,7 @@ export interface ResizeRefusal {
   infeasible?: string;
 }
 
-export interface ResizeCounters {
+interface ResizeCounters {
   requested(resource: string, requirement: "requests" | "limits", operation: string): void;
   infeasible(detail: string): void;
   deferredAccepted(trigger: RetryTrigger): void;

@@ -31,9 +31,6 @@ export class CgroupBusyError extends Error {
     super(`cgroup ${cgroup} is still busy after ${tries} tries to remove it: ${reason(cause)}`, { cause });
   }
 }
-export function isCgroupBusyError(error: unknown): error is CgroupBusyError {
-  return error instanceof CgroupBusyError;
-}
 
 /** A cgroup that the configuration names is not there. */
 export class CgroupMissingError extends Error {

@@ -6,7 +6,6 @@ export class CpuPolicyError extends Error {
   override readonly name = "CpuPolicyError";
   readonly code = "CPU_POLICY";
 }
-export const isCpuPolicyError = (error: unknown): error is CpuPolicyError => error instanceof CpuPolicyError;
 
 /**
  * What the state file promises does not fit the settings or the machine: containers may run on CPUs that would now be

@@ -40,7 +40,7 @@ export function wholePodCpus(pod: Pod): number {
 }
 
 /** 0 for what is no whole number. */
-export function wholeCpus(quantity: Parameters<typeof parseQuantity>[0] | undefined): number {
+function wholeCpus(quantity: Parameters<typeof parseQuantity>[0] | undefined): number {
   const { nanos } = parseQuantity(quantity ?? 0);
   return nanos % NANO === 0n ? Number(nanos / NANO) : 0;
 }

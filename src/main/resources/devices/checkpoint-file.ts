@@ -10,7 +10,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
 import type { GrantedEntry } from "./granted-devices.js";
 
-export const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
+const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
 
 export interface CheckpointContent {
   entries: readonly GrantedEntry[];

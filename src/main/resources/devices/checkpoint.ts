@@ -36,7 +36,7 @@ export function decodeCheckpoint(value: unknown): CheckpointData {
   return data;
 }
 
-export function checksumOf(data: CheckpointData): number {
+function checksumOf(data: CheckpointData): number {
   return fnv32(goPrint(data));
 }
 

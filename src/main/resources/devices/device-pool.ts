@@ -4,7 +4,7 @@
 import type { Devices } from "./plugin-port.js";
 
 /** How long the devices of a plugin that stopped still count as the node's, ms (device-plugin.md). */
-export const STOP_GRACE_MS = 5 * 60_000;
+const STOP_GRACE_MS = 5 * 60_000;
 
 interface Known {
   devices: Devices;

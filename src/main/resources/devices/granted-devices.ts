@@ -3,7 +3,7 @@
 import type { ContainerAllocateResponse } from "./plugin-port.js";
 
 /** Stands for no NUMA node, as checkpoints have it. */
-export const NO_NODE = -1;
+const NO_NODE = -1;
 
 export interface Granted {
   /** NUMA node to device IDs; a device near several nodes is under each, one near none under NO_NODE. */
@@ -93,7 +93,7 @@ export class GrantedDevices {
   }
 }
 
-export function idsOf({ byNode }: Pick<Granted, "byNode">): ReadonlySet<string> {
+function idsOf({ byNode }: Pick<Granted, "byNode">): ReadonlySet<string> {
   return new Set([...byNode.values()].flat());
 }
 

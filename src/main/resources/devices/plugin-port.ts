@@ -44,7 +44,6 @@ export type DialDevicePlugin = (socket: string) => Promise<DevicePluginClient>;
 export class DevicePluginError extends Error {
   override readonly name = "DevicePluginError";
 }
-export const isDevicePluginError = (error: unknown): error is DevicePluginError => error instanceof DevicePluginError;
 
 /** How upstream words a failed call. */
 export function callText(error: unknown): string {

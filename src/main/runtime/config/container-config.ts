@@ -17,7 +17,7 @@ import type { ImageUser } from "./run-as-user.js";
 import { containerSecurityContext } from "./security-context.js";
 import { criSignal } from "./stop-signal.js";
 
-export type ContainerKind = "init" | "app" | "ephemeral";
+type ContainerKind = "init" | "app" | "ephemeral";
 
 export interface ContainerInput {
   pod: Pod;

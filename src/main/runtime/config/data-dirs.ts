@@ -31,7 +31,7 @@ export function podsDir(rootDir: string): string {
   return join(rootDir, rootEntries.pods);
 }
 
-export function podDir(rootDir: string, uid: string): string {
+function podDir(rootDir: string, uid: string): string {
   return join(podsDir(rootDir), uid);
 }
 
@@ -64,7 +64,7 @@ export function podPluginDir(rootDir: string, uid: string, plugin: string): stri
   return join(podDir(rootDir, uid), "plugins", plugin.replaceAll("/", "~"));
 }
 
-export function podContainerDir(rootDir: string, uid: string, container: string): string {
+function podContainerDir(rootDir: string, uid: string, container: string): string {
   return join(podDir(rootDir, uid), "containers", container);
 }
 

@@ -5,9 +5,6 @@ import type { ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
 import { annotationKeys } from "./labels.js";
 
 type PodName = { metadata: Pick<ObjectMeta, "name" | "namespace" | "uid"> };
-
-export const defaultPodLogsDir = "/var/log/pods";
-export const containerLogsDir = "/var/log/containers";
 const MAX_FILE_NAME = 255;
 
 /** PODLOGSDIR/NAMESPACE_NAME_UID. */

@@ -34,11 +34,6 @@ export function isDigest(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** The paths of all files, the config file first. */
-export function pathsOf(files: ConfigFiles): string[] {
-  return [...(files.config === undefined ? [] : [files.config]), ...files.dropIns].map(({ path }) => path);
-}
-
 function pair(file: ConfigText | undefined): [string, string] | null {
   return file === undefined ? null : [file.path, file.text];
 }

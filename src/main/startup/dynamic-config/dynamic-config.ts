@@ -14,7 +14,7 @@ import { StatusFile, type ConfigReference, type DynamicConfigStatus } from "./st
 /** Upstream's reason for an agent about to restart into another configuration. */
 export const CHANGED_REASON = "KubeletConfigChanged";
 /** A configuration was refused, or failed and was left again. */
-export const ERROR_REASON = "NodeConfigError";
+const ERROR_REASON = "NodeConfigError";
 
 export interface ConfigEvent {
   readonly type: "Normal" | "Warning";

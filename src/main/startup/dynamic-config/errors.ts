@@ -45,9 +45,6 @@ export class CheckpointGarbageError extends Error {
     super(`the checkpoint ${path} is not whole: ${why}`);
   }
 }
-export function isCheckpointGarbageError(error: unknown): error is CheckpointGarbageError {
-  return error instanceof CheckpointGarbageError;
-}
 
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 // Fields a running agent takes over without a restart. Everything else is read once at start, by parts that would each
 // have to learn to change: a restart keeps the pods running and is the one way that holds for all of them.
 
-export const IN_PLACE_FIELDS: readonly string[] = ["logging.verbosity"];
+const IN_PLACE_FIELDS: readonly string[] = ["logging.verbosity"];
 
 /** `changed`: paths of the configuration, with or without [index] or [key]. */
 export function allInPlace(changed: readonly string[]): boolean {

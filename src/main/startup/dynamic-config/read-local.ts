@@ -16,7 +16,7 @@ export interface LocalPaths {
 }
 
 export const MAX_FILE_BYTES = 1024 * 1024;
-export const MAX_DROP_INS = 1000;
+const MAX_DROP_INS = 1000;
 
 /** Rejects with SourceReadError. */
 export async function readLocal(paths: LocalPaths): Promise<ConfigFiles> {

@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../../shared/clock/clock.js";
 export const TRIAL_MS = 10 * 60_000;
 /** An agent that is not healthy this long after its start has failed. */
 export const NEVER_HEALTHY_MS = 5 * 60_000;
-export const HEALTH_LOOK_MS = 5_000;
+const HEALTH_LOOK_MS = 5_000;
 
 export interface TrialOptions {
   readonly clock: Clock;

@@ -71,7 +71,7 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
 }
 
 /** systemd tells a unit the device and inode of the socket it connected; a redirected descriptor has others. */
-export function leadsToJournal(journalStream: string | undefined, fd: number): boolean {
+function leadsToJournal(journalStream: string | undefined, fd: number): boolean {
   if (journalStream === undefined) return false;
   try {
     const { dev, ino } = fstatSync(fd);

@@ -1,7 +1,7 @@
 // SIGTERM and SIGINT: the first asks for an orderly stop, the second ends the process at once with code 1.
 import type { Logger } from "../../../shared/log/logger.js";
 
-export type StopSignal = "SIGTERM" | "SIGINT";
+type StopSignal = "SIGTERM" | "SIGINT";
 
 /** The part of `process` that is used; a test gives its own. */
 export interface SignalSource {

@@ -79,7 +79,7 @@ export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
 }
 
 /** "3 pods, containerd 1.6.20 answers" */
-export function statusLine(node: Pick<RunningNode, "pods" | "runtime">): string {
+function statusLine(node: Pick<RunningNode, "pods" | "runtime">): string {
   const count = node.pods().length;
   const runtime = node.runtime();
   const said =

@@ -15,7 +15,7 @@ const OWN_TYPES = new Set([
   "AllContainersRestarting",
 ]);
 
-export function isOwnCondition(type: string): boolean {
+function isOwnCondition(type: string): boolean {
   return OWN_TYPES.has(type);
 }
 

@@ -7,11 +7,11 @@ import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../phase.js";
 
 /** A change that nobody waits for is sent with those that follow it closely, milliseconds. */
-export const HOLD_MS = 100;
+const HOLD_MS = 100;
 /** A change that says little by itself, before one that says more. */
-export const LONG_MS = 1000;
+const LONG_MS = 1000;
 /** That a sandbox is up, before its first container runs: pods of a burst wait for each other, and only a pull takes longer. */
-export const SANDBOX_MS = 2000;
+const SANDBOX_MS = 2000;
 
 export interface StatusChange {
   /** What the server has. */

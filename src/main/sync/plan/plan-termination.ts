@@ -11,7 +11,7 @@ import { nextToStop } from "./stop-order.js";
 
 const DEFAULT_GRACE_SECONDS = 30;
 
-export interface StopInput {
+interface StopInput {
   /** undefined for a pod that only the runtime still knows. */
   pod: Pod | undefined;
   observed: ObservedPod;

@@ -15,7 +15,7 @@ export interface RestartGates {
 export const defaultRestartGates: RestartGates = { containerRestartRules: true, restartAllContainers: true };
 
 /** The first restart rule that matches the exit code, if the container has any (it needs a restartPolicy of its own). */
-export function matchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
+function matchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
   if (container.restartPolicy === undefined) return undefined;
   return container.restartPolicyRules?.find((rule) => {
     if (rule.exitCodes === undefined) return false;

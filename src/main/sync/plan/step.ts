@@ -88,11 +88,11 @@ export interface RemoveContainerStep {
   backoff?: BackoffStep;
 }
 /** A pod is over but stays to be seen: its volumes and its cgroup go, directories and logs stay. */
-export interface ReleaseStep {
+interface ReleaseStep {
   kind: "release";
 }
 /** Everything of the pod on this machine but its containers: volumes, cgroup, directories, logs. */
-export interface CleanUpStep {
+interface CleanUpStep {
   kind: "clean-up";
 }
 

@@ -24,7 +24,7 @@ const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 
 /** In order. Each is named when it is done; tests end the writer there. */
 export const WRITE_STEPS = ["directory", "files", "ownership", "link", "swap", "visible", "tidy"] as const;
-export type WriteStep = (typeof WRITE_STEPS)[number];
+type WriteStep = (typeof WRITE_STEPS)[number];
 
 export interface AtomicWriteDeps {
   clock: Pick<Clock, "now">;

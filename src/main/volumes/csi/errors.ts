@@ -10,14 +10,11 @@ export class CsiDriverMissingError extends Error {
     );
   }
 }
-export const isCsiDriverMissing = (error: unknown): error is CsiDriverMissingError =>
-  error instanceof CsiDriverMissingError;
 
 /** A volume is not, or not yet, attached to this node. */
 export class NotAttachedError extends Error {
   override readonly name = "NotAttachedError";
 }
-export const isNotAttached = (error: unknown): error is NotAttachedError => error instanceof NotAttachedError;
 
 /** The node holds as many volumes of the driver as it can. */
 export class AttachLimitError extends Error {
@@ -29,7 +26,6 @@ export const isAttachLimit = (error: unknown): error is AttachLimitError => erro
 export class CsiStateError extends Error {
   override readonly name = "CsiStateError";
 }
-export const isCsiState = (error: unknown): error is CsiStateError => error instanceof CsiStateError;
 
 /** Objects of the API do not fit together: a mode the driver lacks, a secret that is missing. */
 export class CsiSpecError extends Error {

@@ -15,7 +15,7 @@ import {
 import type { CsiNode } from "./node-port.js";
 
 /** Every rpc (constants.tsv). */
-export const CALL_TIMEOUT_MS = 120_000;
+const CALL_TIMEOUT_MS = 120_000;
 
 export interface CsiNodeOptions {
   driver: string;

@@ -5,7 +5,7 @@ import type { CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 
 const PREFIX = "csi.storage.k8s.io";
-export const TOKENS_KEY = `${PREFIX}/serviceAccount.tokens`;
+const TOKENS_KEY = `${PREFIX}/serviceAccount.tokens`;
 
 export interface PublishWords {
   /** On top of the volume's own attributes. */

@@ -93,7 +93,7 @@ async function attached(
 }
 
 /** @throws CsiSpecError */
-export function checkLifecycle(volume: CsiVolume, spec: DriverSpec | undefined): void {
+function checkLifecycle(volume: CsiVolume, spec: DriverSpec | undefined): void {
   const { lifecycle, driver } = volume;
   if (lifecycle === "Ephemeral" && spec === undefined) {
     throw new CsiSpecError(

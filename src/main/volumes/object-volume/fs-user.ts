@@ -2,7 +2,7 @@
 import type { Pod } from "../../../shared/api/pod.js";
 
 /** undefined when a container does not say, or two say differently. Ephemeral containers have no say. */
-export function podFileUser({ spec }: Pod): number | undefined {
+function podFileUser({ spec }: Pod): number | undefined {
   const users = [...(spec.initContainers ?? []), ...spec.containers].map(
     ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser,
   );

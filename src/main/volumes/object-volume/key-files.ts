@@ -6,10 +6,9 @@ import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 export const DEFAULT_MODE = 0o644;
 
 /** A key that items ask for is not in the object. */
-export class MissingKeyError extends Error {
+class MissingKeyError extends Error {
   override readonly name = "MissingKeyError";
 }
-export const isMissingKeyError = (error: unknown): error is MissingKeyError => error instanceof MissingKeyError;
 
 export interface KeyFilesRequest {
   data: ReadonlyMap<string, PayloadFile["data"]>;

@@ -1,15 +1,13 @@
 // Several things wrong with one volume, told in one message as upstream tells them: "[first, second]"; what
 // is wrong twice alike is told once.
 
-export class VolumeContentError extends Error {
+class VolumeContentError extends Error {
   override readonly name = "VolumeContentError";
   constructor(readonly problems: readonly unknown[]) {
     const texts = [...new Set(problems.map(textOf))];
     super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`);
   }
 }
-export const isVolumeContentError = (error: unknown): error is VolumeContentError =>
-  error instanceof VolumeContentError;
 
 /** One problem is itself. */
 export function together(problems: readonly unknown[]): Error {

@@ -23,7 +23,7 @@ export class ClaimError extends Error {
 export const isClaimError = (error: unknown): error is ClaimError => error instanceof ClaimError;
 
 /** A claim made for this pod's volume alone. */
-export function ephemeralClaimName(pod: Pod, volume: Volume): string {
+function ephemeralClaimName(pod: Pod, volume: Volume): string {
   return `${pod.metadata.name}-${volume.name}`;
 }
 

@@ -11,7 +11,7 @@ import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { told } from "./told.js";
 
-export const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
+const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 
 export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: ClusterAccess): VolumePlugin {
   const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {

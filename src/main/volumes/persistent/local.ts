@@ -15,10 +15,9 @@ import { MountedVolumes } from "./mounted-volume.js";
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 
 /** The path of a local volume is not what its mode needs. */
-export class LocalVolumeError extends Error {
+class LocalVolumeError extends Error {
   override readonly name = "LocalVolumeError";
 }
-export const isLocalVolumeError = (error: unknown): error is LocalVolumeError => error instanceof LocalVolumeError;
 
 export interface LocalRequest {
   pod: Pod;

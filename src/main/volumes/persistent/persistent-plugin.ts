@@ -19,7 +19,7 @@ import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
 import { stepError, told } from "./told.js";
 
-export const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
+const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
 export interface PersistentPluginDeps {
   nodeName: string;

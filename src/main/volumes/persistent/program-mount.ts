@@ -11,7 +11,7 @@ export interface ProgramMount {
 }
 
 /** The helper that mount needs for a type of file system is not installed. */
-export class MountHelperError extends Error {
+class MountHelperError extends Error {
   override readonly name = "MountHelperError";
   constructor(type: string, cause: unknown) {
     super(
@@ -21,7 +21,6 @@ export class MountHelperError extends Error {
     );
   }
 }
-export const isMountHelperError = (error: unknown): error is MountHelperError => error instanceof MountHelperError;
 
 /** @throws MountHelperError, ProgramError, or the signal's reason */
 export async function mountByProgram(

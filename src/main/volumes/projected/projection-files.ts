@@ -9,10 +9,9 @@ import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
 import type { ProjectedDeps } from "./plugin.js";
 
 /** A source that says too little, or one that this node cannot project. */
-export class ProjectionError extends Error {
+class ProjectionError extends Error {
   override readonly name = "ProjectionError";
 }
-export const isProjectionError = (error: unknown): error is ProjectionError => error instanceof ProjectionError;
 
 export interface ProjectionRequest {
   pod: Pod;

@@ -30,7 +30,7 @@ import type {
   WatchOptions,
 } from "./port.js";
 
-export const USER_AGENT = "kubelet/v1.36.0 (linux/amd64) kubernetes/nodelet";
+const USER_AGENT = "kubelet/v1.36.0 (linux/amd64) kubernetes/nodelet";
 const DEADLINE_MS = 30_000;
 /** A server that does not end a watch when it should is no longer listened to. */
 const WATCH_GRACE_MS = 15_000;

@@ -8,7 +8,6 @@ import type {
   ConfigMap,
   CSIDriver,
   CSINode,
-  Namespace,
   PersistentVolume,
   PersistentVolumeClaim,
   PodCertificateRequest,
@@ -33,7 +32,6 @@ function kind<T extends ApiObject>(
 
 export const PODS = kind<Pod>("", "v1", "pods", "Pod", true);
 export const NODES = kind<Node>("", "v1", "nodes", "Node", false);
-export const NAMESPACES = kind<Namespace>("", "v1", "namespaces", "Namespace", false);
 export const SERVICES = kind<Service>("", "v1", "services", "Service", true);
 export const CONFIG_MAPS = kind<ConfigMap>("", "v1", "configmaps", "ConfigMap", true);
 export const SECRETS = kind<Secret>("", "v1", "secrets", "Secret", true);

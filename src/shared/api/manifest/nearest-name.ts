@@ -1,7 +1,7 @@
 // "Did you mean": the known name closest to a misspelt one.
 
 /** Restricted edit distance (insert, delete, replace, swap of neighbours); gives up above `limit`. */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -24,7 +24,7 @@ export function editDistance(a: string, b: string, limit: number): number {
 }
 
 /** The known name nearest to `name` (case counts little), or undefined when none is near enough to be meant. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(name.length / 3));
   const wanted = name.toLowerCase();

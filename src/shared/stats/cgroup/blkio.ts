@@ -71,7 +71,7 @@ export class BlkioReader {
 }
 
 /** By device "8:0". Lines "8:0 Read 4096", or "8:0 4096" where there are no operations; the sum "Total 4096" is left out. */
-export function parseBlkio(text: string | undefined): Map<string, Operations> {
+function parseBlkio(text: string | undefined): Map<string, Operations> {
   const devices = new Map<string, Record<string, number>>();
   for (const line of (text ?? "").split("\n")) {
     const [device = "", ...words] = line.split(" ");

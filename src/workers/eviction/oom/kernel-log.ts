@@ -28,7 +28,7 @@ const AT_ONCE = 5000;
 const KMSG_DEVICE = (1 << 8) | 11;
 
 /** The file is there, but it is not the kernel's log. */
-export class NoKernelLogError extends Error {
+class NoKernelLogError extends Error {
   override readonly name = "NoKernelLogError";
 }
 

@@ -7,9 +7,9 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { ownedBy } from "./owned.js";
 
 /** Requests that wait for earlier ones on their connection; no client of the kubelet sends requests ahead. */
-export const MAX_WAITING = 16;
+const MAX_WAITING = 16;
 /** Longest wait of an upgrade for the responses before it, milliseconds. Nothing of its socket is read meanwhile. */
-export const UPGRADE_WAIT_MS = 10_000;
+const UPGRADE_WAIT_MS = 10_000;
 
 interface Line {
   current: ServerResponse | undefined;

@@ -8,7 +8,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { NodeLogOptions } from "./query.js";
 import { openLogFile } from "./log-file.js";
 
-export const JOURNAL_LIMIT_MS = 30_000;
+const JOURNAL_LIMIT_MS = 30_000;
 const UNITS_BYTES = 16 * 1024 * 1024;
 const run = promisify(execFile);
 

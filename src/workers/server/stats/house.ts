@@ -43,11 +43,11 @@ import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build
 /** The cadvisor page costs the most: one made so lately answers again. Upstream's figures are up to 10 s old. */
 const PAGE_LIFE_MS = 10_000;
 
-export type StatsRuntime = Pick<
+type StatsRuntime = Pick<
   CriClient,
   "listContainerStats" | "listPodSandboxStats" | "listMetricDescriptors" | "listPodSandboxMetrics" | "status"
 >;
-export type StatsImages = Pick<CriClient, "imageFsInfo">;
+type StatsImages = Pick<CriClient, "imageFsInfo">;
 
 export interface HouseParts {
   init: StatsInit;

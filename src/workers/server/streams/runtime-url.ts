@@ -1,6 +1,6 @@
 // Where the runtime serves a stream. Only this machine's own loopback is gone to: whatever answers elsewhere is not the runtime.
 
-export class StreamUrlError extends Error {
+class StreamUrlError extends Error {
   override readonly name = "StreamUrlError";
 }
 

@@ -5,15 +5,15 @@ import type { Pod, Toleration } from "../../../shared/api/pod.js";
 import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { fnv128 } from "./fnv128.js";
 
-export const CONFIG_SOURCE = "kubernetes.io/config.source";
-export const CONFIG_HASH = "kubernetes.io/config.hash";
+const CONFIG_SOURCE = "kubernetes.io/config.source";
+const CONFIG_HASH = "kubernetes.io/config.hash";
 /** The agent's own annotations: a manifest exported from a cluster may carry them; they are no content. */
 const OWN_ANNOTATIONS = [CONFIG_SOURCE, CONFIG_HASH, "kubernetes.io/config.seen", "kubernetes.io/config.mirror"];
 
 const EVERYTHING: Toleration = { operator: "Exists", effect: "NoExecute" };
 
 /** JSON with sorted keys: equal for equal content, whatever the order in the text. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value)

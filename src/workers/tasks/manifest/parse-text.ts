@@ -5,7 +5,7 @@ import { YAMLParseError, type Document, type LineCounter } from "yaml";
 import { DEPTH_LIMIT, isTooDeepError, readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
 
-export const SIZE_LIMIT = 10 * 1024 * 1024;
+const SIZE_LIMIT = 10 * 1024 * 1024;
 /** More than enough for hand-made anchors, too few for a bomb. */
 const MAX_ALIASES = 100;
 /** A text that is broken once is often broken all the way down. */
@@ -19,7 +19,7 @@ export interface ParsedText {
   document(): { doc: Document; lines: LineCounter };
 }
 
-export interface TextFault {
+interface TextFault {
   reason: "syntax" | "limit";
   allowed: string;
   line: number;

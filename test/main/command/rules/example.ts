@@ -16,7 +16,7 @@ export interface Situation extends GivenFields {
 /** A refused situation, the path of every violation it has, and a part of the first message. */
 export type Refused = readonly [given: Situation, at: string | readonly string[], says: string];
 
-export interface Claim {
+interface Claim {
   readonly bad: readonly Refused[];
   readonly good: readonly Situation[];
 }

@@ -101,7 +101,7 @@ export async function cpuManagerKit(
   return { rootDir, clock, kept, registry, told, runtime, open, start };
 }
 
-export const NEVER = new AbortController().signal;
+const NEVER = new AbortController().signal;
 
 /** Allocates for all containers of the pod, as the joined managers do. */
 export async function allocateAll(manager: StaticCpuManager, subject: Pod): Promise<void> {

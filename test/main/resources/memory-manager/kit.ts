@@ -9,8 +9,6 @@ import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { machine, type NodeShape } from "../topology/machines.js";
 
-export const never = new AbortController().signal;
-
 export function asking(
   name: string,
   memory: string,

@@ -6,7 +6,7 @@ import type {
   TopologyCpu,
 } from "../../../../src/main/resources/topology/machine-topology.js";
 
-export const GIB = 1n << 30n;
+const GIB = 1n << 30n;
 
 export interface NodeShape {
   id: number;

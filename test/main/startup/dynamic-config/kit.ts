@@ -15,7 +15,7 @@ import type { ConfigurationSource, SourceWatch } from "../../../../src/main/star
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-export const CONFIG = "/etc/kubernetes/kubelet.yaml";
+const CONFIG = "/etc/kubernetes/kubelet.yaml";
 
 export function configOf(text: string): ConfigFiles {
   return { config: { path: CONFIG, text }, dropIns: [] };

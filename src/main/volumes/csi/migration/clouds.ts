@@ -18,14 +18,14 @@ export interface Cloud {
   csi(source: Source, whose: Whose): CloudVolume;
 }
 
-export interface Whose {
+interface Whose {
   pv?: PersistentVolume;
   /** Of the pod's own volume: its name, and its pod's namespace. */
   volume: string;
   namespace: string;
 }
 
-export interface CloudVolume {
+interface CloudVolume {
   csi: Omit<CSIPersistentVolumeSource, "driver">;
   /** Absent: the persistent volume's own, ReadWriteOnce for a volume of the pod's. */
   accessModes?: string[];

@@ -33,7 +33,7 @@ const DIAL_MS = 30_000;
 const KEEP_ALIVE_MS = 30_000;
 
 /** The connection was not made in time. */
-export class DialTimeoutError extends Error {
+class DialTimeoutError extends Error {
   override readonly name = "DialTimeoutError";
 }
 
@@ -102,7 +102,7 @@ function checkNames(host: string, certificate: PeerCertificate): Error | undefin
 }
 
 /** Waits for the socket's event; destroys it on failure. */
-export function opened(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
+function opened(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {
       socket.off(event, onOpen);

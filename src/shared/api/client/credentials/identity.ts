@@ -14,8 +14,3 @@ export interface TlsMaterial {
 export interface TlsIdentity extends TlsMaterial {
   context: SecureContext;
 }
-
-/** What a plugin or a token file proves with, besides the connection. */
-export interface Bearer {
-  token: string;
-}

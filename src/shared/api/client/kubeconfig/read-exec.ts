@@ -3,7 +3,7 @@ import type { ClientConfig } from "../config.js";
 import { dirname, join } from "node:path";
 import type { Fields } from "./tree.js";
 
-export const EXEC_VERSIONS: readonly string[] = ["v1", "v1beta1"].map((v) => `client.authentication.k8s.io/${v}`);
+const EXEC_VERSIONS: readonly string[] = ["v1", "v1beta1"].map((v) => `client.authentication.k8s.io/${v}`);
 const EXTENSION = "client.authentication.k8s.io/exec";
 
 /** Throws KubeconfigError. */

@@ -112,7 +112,7 @@ function pem(fields: Fields, name: string, file: string): Source | undefined {
 }
 
 /** Paths in a kubeconfig are relative to its folder. */
-export function resolved(path: string, file: string): string {
+function resolved(path: string, file: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }
 

@@ -77,7 +77,7 @@ const ENV_FIELDS = [
   "status.podIPs",
 ];
 const SUBSCRIPTED = /^metadata\.(labels|annotations)\['[^']+'\]$/;
-export const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
+const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
   const source = variable.valueFrom;
@@ -95,7 +95,7 @@ function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
   checkResourceField(source.resourceFieldRef?.resource, [...at, "resourceFieldRef", "resource"], report);
 }
 
-export function checkResourceField(resource: string | undefined, path: FieldPath, report: Report): void {
+function checkResourceField(resource: string | undefined, path: FieldPath, report: Report): void {
   if (resource === undefined || RESOURCE_FIELD.test(resource)) return;
   const known = ["cpu", "memory", "ephemeral-storage"].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
   report.unsupported(path, resource, known);

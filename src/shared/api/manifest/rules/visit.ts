@@ -10,7 +10,7 @@ export function* items<T>(list: readonly (T | undefined)[] | undefined, path: Fi
   }
 }
 
-export type ContainerKind = "containers" | "initContainers" | "ephemeralContainers";
+type ContainerKind = "containers" | "initContainers" | "ephemeralContainers";
 export interface VisitedContainer {
   container: Container;
   kind: ContainerKind;

@@ -20,7 +20,7 @@ export function checkVolumes(pod: Pod, report: Report): void {
 }
 
 /** Names of the sources a volume has; one, normally. */
-export function sourcesOf(volume: Volume): string[] {
+function sourcesOf(volume: Volume): string[] {
   return volumeSourceNames.filter((name) => volume[name] !== undefined);
 }
 

@@ -3,7 +3,7 @@
 import type { CgroupReader } from "../../../../shared/stats/cgroup-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 
-export interface SystemCgroupSettings {
+interface SystemCgroupSettings {
   /** "": wherever the agent is. */
   kubeletCgroups: string;
   /** "": wherever the runtime is. */

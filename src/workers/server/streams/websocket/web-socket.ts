@@ -11,7 +11,7 @@ import { openWebSocket } from "./handshake.js";
 /** A client whose pings wait behind input that is not taken hears from us so often; kubectl gives up after 61 s. */
 export const SIGN_OF_LIFE_MS = 20_000;
 
-export interface WebSocketEvents {
+interface WebSocketEvents {
   /** @throws WebSocketError */
   onMessage(message: Buffer): void;
   /** Once: nothing more comes, since the client closed, went away, or broke the rules. */
