@@ -99,8 +99,8 @@ test("a link to a missing file or heading is reported, other links are not", () 
 });
 
 test("the index of decisions lists every record once, with its number and title", () => {
-  const rows = [...read("docs/adr/README.md").matchAll(/^\| \[(\d{4})\]\(([\w-]+\.md)\) +\| (.*?) +\|/gm)];
-  const listed = rows.map(([, number = "", file = "", title = ""]) => `${file} # ${number}: ${title}`);
+  const rows = [...read("docs/adr/README.md").matchAll(/^\| \[(\d{4})\]\(([\w-]+\.md)\) +\|([^|]+)\|/gm)];
+  const listed = rows.map(([, number = "", file = "", title = ""]) => `${file} # ${number}: ${title.trim()}`);
   const records = below("docs/adr", ".md").filter((path) => !path.endsWith("README.md"));
   const written = records.map((path) => `${basename(path)} ${read(path).split("\n", 1).join("")}`);
   assert.deepEqual(listed.sort(), written.sort());
