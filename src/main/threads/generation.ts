@@ -12,6 +12,7 @@ import type {
   WorkerMessage,
 } from "../../shared/contracts/thread.js";
 import type { ThreadLogging } from "../../shared/log/logging-config.js";
+import { errorText } from "../../shared/log/error-text.js";
 import type { BoardBuffers } from "../../shared/queue/board.js";
 import { LAYOUT_VERSION } from "../../shared/queue/layout.js";
 import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
@@ -87,7 +88,10 @@ export class ThreadGeneration {
       // The young generation has its limit for all threads: young-generation.ts.
       resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
     });
-    expose(options.upcalls, portEndpoint(this.upcalls));
+    expose(
+      options.upcalls,
+      portEndpoint(this.upcalls, (error) => this.messageLost(error)),
+    );
     this.readyTimer = clock.after(options.readyDeadlineMs, () =>
       this.kill("not-ready", `not ready within ${options.readyDeadlineMs} ms`),
     );
@@ -109,6 +113,11 @@ export class ThreadGeneration {
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
     this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
     void this.worker.terminate();
+  }
+
+  /** Main could not handle a message of the thread. */
+  messageLost(thrown: unknown): void {
+    this.kill("message-lost", `main could not handle its message: ${errorText(thrown)}`, thrown);
   }
 
   /** Asks the thread to finish; kills it when it has not by the deadline. Resolves when it is gone. */
@@ -162,7 +171,7 @@ export class ThreadGeneration {
         return;
       case "fatal":
         this.fail({
-          cause: message.during === "start" ? "start-failed" : "uncaught",
+          cause: message.cause,
           reason: `${message.error.name} during ${message.during}: ${message.error.message}`,
           error: message.error,
         });

@@ -213,7 +213,7 @@ export class SupervisedThread<Control extends object> {
   private async onReady(generation: ThreadGeneration): Promise<void> {
     if (this.stateNow !== "spawned") return;
     this.enter("ready");
-    this.calls.connect(generation.control);
+    this.calls.connect(generation.control, (error) => generation.messageLost(error));
     try {
       await this.options.onRunning(this);
     } catch (thrown) {

@@ -49,7 +49,10 @@ export type WorkerMessage =
   /** drain() is done; the thread exits by itself next. */
   | { kind: "drained" }
   /** The thread cannot go on and exits by itself next. `during` says where it failed. */
-  | { kind: "fatal"; during: "start" | "run" | "drain"; error: SerializedError };
+  | { kind: "fatal"; cause: FatalCause; during: "start" | "run" | "drain"; error: SerializedError };
+
+/** Why a worker ends itself. */
+export type FatalCause = Extract<ExitCause, "start-failed" | "uncaught" | "message-lost">;
 
 /** main → worker. */
 export type SupervisorMessage =
@@ -76,6 +79,8 @@ export type ExitCause =
   | "snapshot-failed"
   /** An error nobody caught. */
   | "uncaught"
+  /** A message of a call between main and the thread could not be handled, at either end. */
+  | "message-lost"
   /** Heap limit reached. */
   | "out-of-memory"
   /** Its board stamp went stale. */

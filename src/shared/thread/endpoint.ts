@@ -1,5 +1,7 @@
 // comlink over a Node MessagePort, with errors that keep their name and code.
 // comlink brings an adapter for Node in a file that nodenext resolution cannot type; this is all we need of it.
+// What must hold: an error in a handler reaches `onLost` and leaves no other trace. The message is lost, and no other
+// repeats it: the thread at the worker's end has to start over (docs/adr/0040).
 import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
 import type { MessagePort, Transferable } from "node:worker_threads";
 import type { SerializedError } from "../contracts/thread.js";
@@ -12,7 +14,7 @@ interface DataEvent {
 type Listener = ((event: DataEvent) => void) | { handleEvent(event: DataEvent): void };
 
 /** comlink's view of `port`. While comlink listens on it, the port keeps its thread alive; close the port to end that. */
-export function portEndpoint(port: MessagePort): Endpoint {
+export function portEndpoint(port: MessagePort, onLost: (error: unknown) => void): Endpoint {
   const listeners = new Map<Listener, (data: unknown) => void>();
   return {
     postMessage: (message: unknown, transfer?: Transferable[]) => {
@@ -20,9 +22,13 @@ export function portEndpoint(port: MessagePort): Endpoint {
     },
     addEventListener: (_type: string, listener: Listener) => {
       const onMessage = (data: unknown): void => {
-        faultPoint("thread-message");
-        if (typeof listener === "function") listener({ data });
-        else listener.handleEvent({ data });
+        try {
+          faultPoint("thread-message");
+          if (typeof listener === "function") listener({ data });
+          else listener.handleEvent({ data });
+        } catch (error) {
+          onLost(error);
+        }
       };
       listeners.set(listener, onMessage);
       port.on("message", onMessage);

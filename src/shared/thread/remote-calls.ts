@@ -41,9 +41,9 @@ export class RemoteCalls<T extends object> {
     return this.pending.size;
   }
 
-  /** From now on calls go through `port`, whose other side has exposed a T. */
-  connect(port: MessagePort): void {
-    this.remote = wrap(portEndpoint(port)) as unknown as Methods;
+  /** From now on calls go through `port`, whose other side has exposed a T; `onLost` as for portEndpoint. */
+  connect(port: MessagePort, onLost: (error: unknown) => void): void {
+    this.remote = wrap(portEndpoint(port, onLost)) as unknown as Methods;
   }
 
   /** Rejects every call in flight, and every later one until connect, with ThreadExitedError. */

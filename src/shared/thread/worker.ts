@@ -4,7 +4,7 @@
 import { expose } from "comlink";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, type Clock } from "../clock/clock.js";
-import type { SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
+import type { FatalCause, SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
 import { createLogger, flushLogger, type Logger } from "../log/logger.js";
 import { BoardReader, BoardWriter } from "../queue/board.js";
 import { LAYOUT_VERSION } from "../queue/layout.js";
@@ -69,11 +69,13 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
 
   const log = createLogger({ thread: name, logging: data.logging });
   let phase: "start" | "run" | "drain" = "start";
-  const die = (thrown: unknown): void => {
-    post({ kind: "fatal", during: phase, error: serializeError(thrown) });
+  const end = (cause: FatalCause, thrown: unknown): void => {
+    post({ kind: "fatal", cause, during: phase, error: serializeError(thrown) });
     flushLogger(log);
     process.exit(1);
   };
+  const die = (thrown: unknown): void => end(phase === "start" ? "start-failed" : "uncaught", thrown);
+  const onLost = (thrown: unknown): void => end("message-lost", thrown);
   const clock = systemClock;
   const survived = new UncaughtErrors({
     clock,
@@ -91,7 +93,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
   const board = new BoardWriter(data.board, data.name, clock);
   keepStamping(board, clock);
   const upcalls = new RemoteCalls<Upcalls>("main", clock);
-  upcalls.connect(data.upcalls);
+  upcalls.connect(data.upcalls, onLost);
 
   const launch = async (): Promise<void> => {
     const running = await start({
@@ -129,7 +131,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
           commitFault(message.fault, clock, log);
       }
     });
-    expose(running.control, portEndpoint(data.control));
+    expose(running.control, portEndpoint(data.control, onLost));
     board.setState("ready");
     post({ kind: "ready" });
   };

@@ -7,6 +7,7 @@ import { superviseThread, type SupervisedThread, type SuperviseOptions } from ".
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { BoardReader, createBoard } from "../../../src/shared/queue/board.js";
+import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
 import { RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { isThreadCallTimeout, isThreadExited } from "../../../src/shared/thread/errors.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";
@@ -166,6 +167,34 @@ describe("a supervised thread", () => {
     assert.equal(exits[0].error.code, "FIXTURE");
     assert.match(exits[0].error.stack, /fixtures\/worker/);
   });
+
+  test("ends a thread whose message main can't handle: its calls reject, and it starts over", async () => {
+    const { thread, exits, runs, until } = supervise("normal");
+    await thread.start();
+    armFaultPoint("thread-message");
+    const calls = [thread.call.hang(), thread.call.add(1, 1)];
+    await Promise.all(calls.map((call) => assert.rejects(call, isThreadExited)));
+    assert.equal(exits[0]?.cause, "message-lost");
+    assert.equal(exits[0].error?.name, "FaultPointError");
+    await until(() => thread.state === "running");
+    assert.deepEqual(runs, [1, 2]);
+    assert.equal(await thread.call.add(1, 1), 2);
+  });
+
+  for (const mode of ["normal", "survive"] as const) {
+    test(`starts a thread over that can't handle a message of main (uncaught errors: ${mode})`, async () => {
+      const { thread, exits, runs, until } = supervise(mode);
+      await thread.start();
+      thread.commitFault("throw-in thread-message");
+      // The order and the call come on two ports: a call may be answered before the order arrives.
+      await assert.rejects(async () => {
+        for (;;) await thread.within(60_000).add(1, 1);
+      }, isThreadExited);
+      assert.equal(exits[0]?.cause, "message-lost");
+      assert.equal(exits[0].error?.name, "FaultPointError");
+      await until(() => runs.length === 2);
+    });
+  }
 
   test("reports a silent exit with its code", async () => {
     const { thread, exits } = supervise("normal");

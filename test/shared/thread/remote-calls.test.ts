@@ -10,6 +10,7 @@ import {
   rebuildError,
   serializeError,
 } from "../../../src/shared/thread/errors.js";
+import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
 import { RemoteCalls } from "../../../src/shared/thread/remote-calls.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -33,15 +34,17 @@ class Service {
 
 function connected() {
   const { port1, port2 } = new MessageChannel();
-  expose(new Service(), portEndpoint(port2));
+  const lost: unknown[] = [];
+  const onLost = (error: unknown): void => void lost.push(error);
+  expose(new Service(), portEndpoint(port2, onLost));
   const clock = new SteppedClock();
   const calls = new RemoteCalls<Service>("svc", clock, 1000);
-  calls.connect(port1);
+  calls.connect(port1, onLost);
   const close = (): void => {
     port1.close();
     port2.close();
   };
-  return { calls, clock, close };
+  return { calls, clock, close, lost };
 }
 
 describe("remote calls", () => {
@@ -76,6 +79,18 @@ describe("remote calls", () => {
     clock.step(990);
     await slow;
     assert.equal(calls.inFlight, 0);
+    close();
+  });
+
+  test("reject at their deadline when a message is lost on the way, and the loss is reported", async () => {
+    const { calls, clock, close, lost } = connected();
+    armFaultPoint("thread-message");
+    const call = assert.rejects(calls.call.count(), isThreadCallTimeout);
+    while (lost.length === 0) await new Promise(setImmediate);
+    assert.match(String(lost[0]), /thrown in thread-message/);
+    clock.step(1000);
+    await call;
+    assert.equal(await calls.call.count(), 1);
     close();
   });
 
