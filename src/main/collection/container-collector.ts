@@ -10,6 +10,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../events/recorder.js";
 import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Container garbage collection, section 14 of upstream's rules. */
 const PERIOD_MS = 60_000;
@@ -84,7 +85,7 @@ export class ContainerCollector {
     try {
       await this.collect(pods);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       // The runtime's absence is told once for the node.
       if (isUnavailable(error) || this.end.signal.aborted) return PERIOD_MS;
       log.error({ err: error }, `container garbage collection failed: ${message}`);

@@ -5,8 +5,8 @@ import type { Flag } from "./flags/flag.js";
 import { accepted, readValue, together, typeOf, writeValue } from "./flags/kinds.js";
 import { REMOVED_FLAGS, removedMessage } from "./flags/removed.js";
 import { flagsOf, type KnownFlags } from "./flags/table.js";
-import { nearest } from "./nearest.js";
 import { isReportable, KUBERNETES_VERSION } from "./version.js";
+import { nearestName } from "../../shared/text/nearest-name.js";
 
 interface GivenFlag {
   /** Long name without dashes. */
@@ -202,7 +202,7 @@ function quoted(text: string): string {
 }
 
 function unknownFlag({ known }: Reading, shown: string, name: string): string {
-  const near = known.byName.has(name) ? name : nearest(name, known.byName.keys());
+  const near = known.byName.has(name) ? name : nearestName(name, known.byName.keys());
   return `unknown flag ${shown}${near === undefined ? "; --help lists the known ones" : `; did you mean ${dashed(near)}?`}`;
 }
 

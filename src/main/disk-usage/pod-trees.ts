@@ -2,6 +2,7 @@
 // are not among them: they are asked where they are, and a server that is silent must not keep a pool thread.
 import type { Pod } from "../../shared/api/pod.js";
 import { volumePath } from "../../shared/stats/volume-paths.js";
+import { allContainersOf } from "../../shared/api/pod-containers.js";
 
 export interface PodTree {
   kind: "volume" | "log" | "other";
@@ -26,7 +27,7 @@ export function podTrees({ metadata, spec }: Pod, { rootDir, podLogsDir }: DiskP
     const path = nfs === undefined && csi === undefined ? volumePath(rootDir, uid, volume) : undefined;
     if (path !== undefined) trees.push({ kind: "volume", name, path, itself: true });
   }
-  for (const { name } of [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])]) {
+  for (const { name } of allContainersOf(spec)) {
     trees.push({ kind: "log", name, path: `${logs}/${name}`, itself: false });
   }
   trees.push({ kind: "other", name: "", path: `${rootDir}/pods/${uid}/etc-hosts`, itself: true });

@@ -7,6 +7,7 @@ import { EventCorrelator } from "./correlator.js";
 import { EventStore } from "./event-store.js";
 import { nodeReference, podReference } from "./reference.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "./recorder.js";
+import { apiTime } from "../../shared/api/time.js";
 
 /** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
@@ -53,7 +54,7 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
   private record(involvedObject: Event["involvedObject"], namespace: string, input: EventInput, about: string): void {
     const { clock, log, nodeName, counters } = this.deps;
     const now = clock.now();
-    const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+    const time = apiTime(now);
     const { type, reason, message, annotations, container } = input;
     const outcome = this.correlator.correlate(
       {

@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { filesToCompress } from "./plan-rotation.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The tasks pool as far as it is needed here. */
 export type RunCompress = (
@@ -101,7 +102,7 @@ export class CompressQueue {
 
   private complain(logPath: string, error: unknown): void {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return; // the pod is gone
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (this.complaints.get(logPath) === message) return;
     this.complaints.set(logPath, message);
     this.deps.log.warn(

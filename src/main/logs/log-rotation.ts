@@ -6,13 +6,14 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { Limiter } from "../../shared/cri/limiter.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
 import { rotateLog } from "./rotate.js";
 import type { RunningLog } from "./running-logs.js";
 import { WriteWatch } from "./write-watch.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface LogRotationSettings {
   /** Bytes. */
@@ -240,7 +241,7 @@ export class LogRotation {
 
   private complain(entry: Entry, error: unknown): void {
     const { log } = entry;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (this.abort.signal.aborted || entry.complaint === message) return;
     entry.complaint = message;
     const { namespace, pod, container } = log;

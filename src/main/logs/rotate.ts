@@ -4,8 +4,9 @@
 // name is given back, but never over a file that the runtime has made meanwhile.
 import { link, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { planRotation } from "./plan-rotation.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** The runtime did not open a new file; `restored` tells whether the old name was given back. */
 class ReopenLogError extends Error {
@@ -16,7 +17,7 @@ class ReopenLogError extends Error {
     cause: unknown,
   ) {
     const outcome = restored ? "it goes on in the old file" : "the runtime has made a new file all the same";
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super(`log ${path} could not be rotated: ${reason}; ${outcome}, and the rotation is tried again`, { cause });
   }
 }

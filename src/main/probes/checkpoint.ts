@@ -9,6 +9,7 @@ import { PROBE_KINDS } from "../../shared/contracts/prober.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ContainerVerdicts, Verdicts } from "./verdicts.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Verdicts that come within this of a write go together into the next. */
 const SPACING_MS = 100;
@@ -46,7 +47,7 @@ export class ProbeCheckpoint {
         }
       }
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       log.warn({ path, err: error }, `probe results ${path} can't be read: ${message}; pods are probed from the start`);
     }
   }
@@ -86,7 +87,7 @@ export class ProbeCheckpoint {
   private onFailed(error: unknown): void {
     this.writing = undefined;
     this.dirty = true;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (!this.failing) {
       this.log.error(
         { err: error },

@@ -8,6 +8,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { checkedRuntimeHandler } from "./runtime-handlers.js";
 import { sandboxSettings } from "./sandbox-settings.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Rejects with CriError, or what made the settings impossible. */
 export async function createSandbox(
@@ -30,7 +31,7 @@ export async function createSandbox(
 
 /** A runtime's error as every kubelet's events show it, so that those who search for the text find it. */
 function grpcText(error: unknown): string {
-  if (!isCriError(error)) return error instanceof Error ? error.message : String(error);
+  if (!isCriError(error)) return messageOf(error);
   const code = error.code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
   return `rpc error: code = ${code} desc = ${error.details}`;
 }

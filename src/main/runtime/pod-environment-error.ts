@@ -1,10 +1,11 @@
 // What keeps a pod from having a place on this machine: one class per cause, since each has an event of its own.
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The pod's cgroup can't be made. */
 export class PodCgroupError extends Error {
   override readonly name = "PodCgroupError";
   constructor(cause: unknown) {
-    super(textOf(cause), { cause });
+    super(messageOf(cause), { cause });
   }
 }
 export function isPodCgroupError(error: unknown): error is PodCgroupError {
@@ -15,13 +16,9 @@ export function isPodCgroupError(error: unknown): error is PodCgroupError {
 export class PodDirectoriesError extends Error {
   override readonly name = "PodDirectoriesError";
   constructor(cause: unknown) {
-    super(textOf(cause), { cause });
+    super(messageOf(cause), { cause });
   }
 }
 export function isPodDirectoriesError(error: unknown): error is PodDirectoriesError {
   return error instanceof PodDirectoriesError;
-}
-
-function textOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -5,7 +5,6 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/plan/step.js";
@@ -26,6 +25,8 @@ import type { PodEnvironment } from "./pod-environment.js";
 import { canMountRecursiveReadOnly } from "./recursive-read-only.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 import { StartContainerError } from "./start-container-error.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Container kinds as metrics name them. */
 const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
@@ -236,7 +237,7 @@ async function configure(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const reason = isCreateContainerConfigError(error) ? error.reason : "CreateContainerConfigError";
     throw new StartContainerError(reason, message, undefined, { cause: error });
   }

@@ -1,6 +1,7 @@
 // One GET of a manifest: redirects followed as Go's client does (ten at most, credentials stay with their host),
 // one deadline for everything, and never more than the size limit in memory.
 import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -63,7 +64,7 @@ async function get(url: string, headers: Headers, signal: AbortSignal, name: str
     signal.throwIfAborted();
     // fetch hides the reason (ECONNREFUSED, certificate) in the cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new ManifestFetchError(name, cause instanceof Error ? cause.message : String(cause), { cause: error });
+    throw new ManifestFetchError(name, messageOf(cause), { cause: error });
   }
 }
 

@@ -4,13 +4,13 @@ import { setMaxListeners } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
 import { RemovalWatch } from "./removal-watch.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface FileSourceOptions {
   /** File or folder; it need not exist. */

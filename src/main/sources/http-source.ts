@@ -7,6 +7,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeInPool, publicUrl, type DecodeOptions } from "./decode-job.js";
 import { fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 const TIMEOUT_MS = 10_000;
 
@@ -95,7 +96,7 @@ export class HttpSource {
   }
 
   private complain(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const complaint = `${error instanceof Error ? error.name : ""}: ${message}`;
     if (complaint === this.complaint) return;
     this.complaint = complaint;

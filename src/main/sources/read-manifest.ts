@@ -2,8 +2,8 @@
 // so that a FIFO put in their place between two calls cannot hold the source up.
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { MANIFEST_LIMIT } from "./decode-job.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Changes whenever the file's content or its readability may have changed. */
 export type FileSignature = string;

@@ -5,6 +5,7 @@ import type { ClientConfig, Source } from "../../shared/api/client/config.js";
 import { isKubeconfigError, KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
 import { nodeConfigFiles } from "../node/certificates/certificate-files.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface KubeconfigFiles {
   kubeconfig: string;
@@ -89,6 +90,6 @@ async function firstMissing(config: ClientConfig): Promise<Missing | undefined> 
 async function problemOf(file: string): Promise<string | undefined> {
   return await access(file, constants.R_OK).then(
     () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    (error: unknown) => messageOf(error),
   );
 }

@@ -1,7 +1,8 @@
 // The agent's directories, under upstream's names, so that other tools find what they look for.
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorCode } from "../../shared/fs/atomic-write.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface Directories {
   root: string;
@@ -39,7 +40,7 @@ export class DirectoryError extends Error {
     readonly path: string,
     cause: unknown,
   ) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     super(`cannot make directory ${path}: ${why}. Run as root, or choose others with --root-dir and podLogsDir`, {
       cause,
     });

@@ -20,6 +20,7 @@ import { listenForStop } from "./process/signals.js";
 import { logStart } from "./process/start-log.js";
 import { isSwapOnError } from "./process/swap.js";
 import { isWatchdogSetting } from "./systemd/watchdog.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** How long the last lines may take to leave the process. */
 const LAST_LINES_MS = 2000;
@@ -49,7 +50,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
 }
 
 async function startFailed(error: unknown, log: Logger, dynamic: DynamicConfig | undefined): Promise<Outcome> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   log.error(tellsAll(error) ? {} : { err: error }, `the kubelet can't start: ${message}`);
   await dynamic?.startFailed(message);
   return { exitCode: 1 };

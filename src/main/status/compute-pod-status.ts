@@ -17,7 +17,7 @@ import { ipFields, podIPs } from "./pod-ips.js";
 import type { ProbeResults } from "./probe-results.js";
 import { noProbeResults } from "./probe-results.js";
 import { limitMessages } from "./termination-message.js";
-import { apiTime } from "./time.js";
+import { apiTime } from "../../shared/api/time.js";
 
 /** The agent itself ends the pod: eviction, preemption, node shutdown. */
 export interface PodFailure {

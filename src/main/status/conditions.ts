@@ -1,7 +1,8 @@
 // Pod conditions (section 2). The agent owns the types below and leaves every other one as it finds it.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
-import { apiTime } from "./time.js";
+import { containersOf } from "../../shared/api/pod-containers.js";
+import { apiTime } from "../../shared/api/time.js";
 
 /** What a rule decides; times and generation are added when it joins the list. */
 export type ConditionVerdict = Pick<PodCondition, "type" | "status" | "reason" | "message">;
@@ -125,7 +126,7 @@ function readyVerdict({ pod, previous }: ConditionsInput, containersReady: Condi
 }
 
 function restartingAllVerdict({ pod, phase, restartingAll }: ConditionsInput): ConditionVerdict[] {
-  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const containers = containersOf(pod.spec);
   const possible = containers.some((container) =>
     container.restartPolicyRules?.some((rule) => rule.action === "RestartAllContainers"),
   );

@@ -8,7 +8,7 @@ import { restartCountOf } from "../runtime/config/log-paths.js";
 import { signalName } from "../runtime/config/stop-signal.js";
 import { containerResources } from "./container-resources.js";
 import { joinMessages } from "./termination-message.js";
-import { apiTimeFromNanos } from "./time.js";
+import { apiTimeFromNanos } from "../../shared/api/time.js";
 
 export interface StateInput {
   container: Container;

@@ -5,12 +5,13 @@ import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The server says that there is no such pod, and shows it: to be tried again. */
 class StillThereError extends Error {
   override readonly name = "StillThereError";
   constructor(pod: Pod, cause: unknown) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     super(`${podDescription(pod)} was not deleted, though the API server has it: ${said}; this is tried again`, {
       cause,
     });

@@ -7,12 +7,13 @@ import { isPodCgroupError, isPodDirectoriesError } from "../runtime/pod-environm
 import { isNetworkNotReadyError } from "./network-not-ready.js";
 import { InspectionError } from "./pod-cache.js";
 import type { Step } from "./plan/step.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Records what belongs to the failed step. The runtime's absence is the node's affair, not the pod's. */
 export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined, step: Step, error: unknown): void {
   if (pod === undefined || isUnavailable(error)) return;
   const warn = (reason: string, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   if (isPodCgroupError(error)) warn("FailedCreatePodContainer", `unable to ensure pod container exists: ${text}`);
   else if (isPodDirectoriesError(error)) warn("Failed", `error making pod data directories: ${text}`);
   else if (error instanceof DynamicResourcesError) {

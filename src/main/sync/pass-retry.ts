@@ -10,6 +10,7 @@ import { recordPassFailure } from "./failure-events.js";
 import { InspectionError } from "./pod-cache.js";
 import { RETRY_MAX_MS, RETRY_MIN_MS } from "./step-runner.js";
 import { faultField } from "./user-made.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface PassRetryDeps {
   clock: Clock;
@@ -54,7 +55,7 @@ export class PassRetry {
     const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
     if (!quiet) recordPassFailure(recorder, pod, error);
     if (quiet && this.failures > 1) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     log[quiet ? "debug" : "error"](
       { pod: name, uid, ...faultField(error), retryMs },
       `${name}: sync failed, next try in ${retryMs / 1000}s: ${message}`,

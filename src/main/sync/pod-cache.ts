@@ -3,6 +3,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { abortReason } from "../../shared/errors/thrown.js";
 
 /** The pleg thread could not say how a pod is: the call failed, or no answer came in time. */
 export class InspectionError extends Error {
@@ -204,7 +205,7 @@ export class PodCache {
       this.waits.set(uid, waits);
       const onAbort = (): void => {
         finish();
-        reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+        reject(abortReason(signal));
       };
       const timer = this.clock.after(ASK_AGAIN_MS, () => {
         finish();

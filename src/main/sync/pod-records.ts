@@ -15,6 +15,8 @@ import type { PodFailure } from "../status/compute-pod-status.js";
 import { decodeRecord, onClock, type PodRecord } from "./pod-record.js";
 import { runsAgain } from "./runs-again.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { apiTime } from "../../shared/api/time.js";
 
 const SUFFIX = ".json";
 
@@ -92,7 +94,7 @@ export class PodRecords {
     const known = this.records.get(uid);
     const again = known?.failure === undefined && runsAgain(known?.pod, pod);
     const record: PodRecord = {
-      startTime: now.toISOString().replace(/\.\d+Z$/, "Z"),
+      startTime: apiTime(now.getTime()),
       ...(this.bootId !== undefined && { bootId: this.bootId }),
       ...known,
       version: 1,
@@ -229,7 +231,7 @@ export class PodRecords {
       this.records.set(uid, sameBoot ? onClock(record, this.clockOffset()) : record);
       this.lastAdmitted = Math.max(this.lastAdmitted, record.admitted ?? 0);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       log.warn({ path, err: error }, `pod record ${path} can't be read: ${message}; starting without it`);
     }
   }
@@ -283,7 +285,7 @@ export class PodRecords {
     this.retryTimer = this.clock.after(RETRY_MS, () => this.retryUnsaved()).unref();
     if (this.unwritable) return;
     this.unwritable = true;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.log.error(
       { uid, err: error },
       `pod records can't be written to ${this.directory}: ${message}; pods go on, but start times and termination ` +

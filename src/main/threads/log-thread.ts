@@ -10,6 +10,7 @@ import { openOutput } from "../../shared/log/open-output.js";
 import type { LogHouse } from "../../shared/log/logger.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface LogThreadOptions {
   config: LoggingConfig;
@@ -74,7 +75,7 @@ export class LogThread implements LogHouse {
     this.worker = worker;
     let reason = "it exited by itself";
     worker.on("error", (error: unknown) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     });
     worker.once("exit", () => this.onExit(reason));
     // The log alone is no reason to live on.

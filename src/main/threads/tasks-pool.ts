@@ -7,6 +7,7 @@ import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { Turns } from "./turns.js";
+import { messageOf, abortReason } from "../../shared/errors/thrown.js";
 
 /** The job ran longer than its caller allowed; its thread was ended. */
 export class TaskDeadlineError extends Error {
@@ -29,7 +30,7 @@ export class TaskThreadError extends Error {
     readonly task: string,
     cause: unknown,
   ) {
-    super(`task ${task} failed with its thread: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`task ${task} failed with its thread: ${messageOf(cause)}`, { cause });
   }
 }
 export function isTaskThreadError(error: unknown): error is TaskThreadError {
@@ -247,7 +248,7 @@ class Slots {
       await new Promise<void>((start, fail) => {
         const waiter = { start, fail };
         onAbort = () => {
-          if (this.queue.delete(waiter)) fail(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
+          if (this.queue.delete(waiter)) fail(abortReason(signal));
         };
         this.queue.add(waiter);
         signal?.addEventListener("abort", onAbort, { once: true });

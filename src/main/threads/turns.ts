@@ -1,6 +1,7 @@
 // Jobs of which only one may run at a time, and whose owners take turns: an owner with a hundred jobs delays each of the others by
 // one job.
 // What must hold: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job ends.
+import { abortReason } from "../../shared/errors/thrown.js";
 
 interface Waiter {
   begin: () => void;
@@ -46,7 +47,7 @@ export class Turns {
         const waiter = { begin, fail };
         onAbort = () => {
           this.remove(owner, waiter);
-          fail(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
+          fail(abortReason(signal));
         };
         const waiters = this.owners.get(owner) ?? new Set();
         this.owners.set(owner, waiters.add(waiter));

@@ -1,8 +1,9 @@
 // pods/UID/userns: the ids of one pod, in upstream's layout, so that either kubelet reads what the other wrote.
 import { readFile } from "node:fs/promises";
-import { atomicWrite, errorCode } from "../../shared/fs/atomic-write.js";
+import { atomicWrite } from "../../shared/fs/atomic-write.js";
 import { UserNamespaceError } from "./errors.js";
 import type { IdRange } from "./id-range.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 interface Mapping {
   hostId: number;

@@ -6,12 +6,13 @@ import { readdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { podsDir, usernsPath } from "../runtime/config/data-dirs.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
 import type { ObservedIds } from "./observed-ids.js";
 import { readMappings, writeMappings } from "./mappings-file.js";
+import { asError } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface UserNamespacesOptions {
   rootDir: string;
@@ -112,7 +113,7 @@ export class UserNamespaces {
     const what = ids.length === 0 ? "nothing of the pod runs with ids of its own" : `the ids ${reserved} stay reserved`;
     this.deps.log.warn({ err: error, uid }, `the user namespace of pod ${uid} could not be read: ${what}`);
     // With nothing of it in the runtime the pod gets new ids, and a new file, when it starts.
-    if (ids.length > 0) this.refused.set(uid, error instanceof Error ? error : new Error(String(error)));
+    if (ids.length > 0) this.refused.set(uid, asError(error));
   }
 }
 

@@ -1,9 +1,10 @@
 // A note on disk of a mount about to be made: written before it, removed after the unmount, so that after a crash at any
 // instruction a restarted agent knows that the directory may be, or once was, a mount of its own.
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
-import { asDiskFull, errorCode } from "../../shared/fs/atomic-write.js";
+import { asDiskFull } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** What the agent mounts for pods: file system types, and "bind" for a directory of the node's, of whatever type. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;

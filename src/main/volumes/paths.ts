@@ -2,7 +2,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { safePodUid } from "../../shared/api/pod-uid.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Mode of the directories above a volume. */
 export const POD_DIRECTORY_MODE = 0o750;

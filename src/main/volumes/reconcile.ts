@@ -2,7 +2,6 @@
 // INVARIANT: only notes are removed here, and only those of mounts that never happened; directories and mounts stay for
 // set-up and teardown, which find the world as it says.
 import { stat } from "node:fs/promises";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { VolumeMetrics } from "../../shared/metrics/volumes.js";
@@ -10,6 +9,7 @@ import { clearIntent, readIntent } from "./mount-intent.js";
 import { asMountPoint } from "./mounts.js";
 import * as paths from "./paths.js";
 import type { SetUpVolume } from "./world/actual-state.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface ReconcileDeps {
   rootDir: string;

@@ -3,11 +3,11 @@
 // whether a directory is empty (ENOTEMPTY), so who is told the latter may go in.
 import { opendir, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;

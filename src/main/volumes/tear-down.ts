@@ -9,6 +9,7 @@ import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { removeEmpty, removeTree } from "./remove-tree.js";
 import { volumeKey, type ActualState } from "./world/actual-state.js";
 import type { VolumeOperations } from "./world/operations.js";
+import { asError } from "../../shared/errors/thrown.js";
 
 /** How long one call waits for a volume; the teardown goes on, and the next call finds it under way or done. */
 const PATIENCE_MS = 15_000;
@@ -132,7 +133,7 @@ async function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =>
       },
       (error: unknown) => {
         timer.cancel();
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(asError(error));
       },
     );
   });

@@ -31,6 +31,7 @@ import { refreshVolumes } from "./world/refresh-volumes.js";
 import { Refresher } from "./world/refresher.js";
 import { takingOver } from "./world/take-over.js";
 import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface VolumeManager {
   /**
@@ -233,7 +234,7 @@ export class PluginVolumeManager implements VolumeManager {
       try {
         return { volume, plugin: this.pluginFor(pod, volume) };
       } catch (error) {
-        const problem = error instanceof Error ? error.message : String(error);
+        const problem = messageOf(error);
         const missing = used.map(({ name }) => name);
         tell(this.options.events, pod, notReady(missing, [volume.name], problem, error));
         throw error;

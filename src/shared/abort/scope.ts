@@ -1,12 +1,13 @@
 // A signal that ends with another one, by its owner's call, or when time is up. Not AbortSignal.any: Node 20 keeps an
 // entry of every result for as long as a source lives. What must hold: a scope that is disposed has left its parent.
 import type { Clock, Timer } from "../clock/clock.js";
+import { abortReason } from "../errors/thrown.js";
 
 export class Scope implements Disposable {
   private readonly controller = new AbortController();
   private timer: Timer | undefined;
   private readonly onParent = (): void => {
-    if (this.parent !== undefined) this.controller.abort(reasonOf(this.parent));
+    if (this.parent !== undefined) this.controller.abort(abortReason(this.parent));
   };
 
   constructor(private readonly parent: AbortSignal | undefined) {
@@ -41,8 +42,4 @@ export class Scope implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
-}
-
-export function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
 }

@@ -1,15 +1,15 @@
 // Waits for a promise that nobody cancels, with a way out. What must hold: the listener leaves the signal with the wait,
 // and a promise that rejects after the wait has ended is not an unhandled rejection.
-import { reasonOf } from "./scope.js";
+import { abortReason } from "../errors/thrown.js";
 
 /** The promise's outcome; rejects with the signal's reason when the signal ends first. The promise goes on by itself. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);
-    return Promise.reject(reasonOf(signal));
+    return Promise.reject(abortReason(signal));
   }
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(reasonOf(signal));
+    const onAbort = (): void => reject(abortReason(signal));
     signal.addEventListener("abort", onAbort, { once: true });
     promise
       .finally(() => {

@@ -1,6 +1,7 @@
 // The one place that touches timers and wall time. Everything else takes a Clock, so that tests run under virtual time.
 // What must hold: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at once.
 import { InvalidDurationError } from "./durations.js";
+import { abortReason } from "../errors/thrown.js";
 
 /** A pending timer. `cancel` is idempotent. */
 export interface Timer {
@@ -152,8 +153,4 @@ export function sleepOn(clock: Pick<Clock, "after">, ms: number, signal?: AbortS
     });
     signal?.addEventListener("abort", onAbort, { once: true });
   });
-}
-
-function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
 }

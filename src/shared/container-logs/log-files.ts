@@ -3,10 +3,10 @@
 // What must hold: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
 import { readdir, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../fs/atomic-write.js";
 import { openUntrusted } from "../fs/untrusted-file.js";
 import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "./file-names.js";
+import { errorCode } from "../errors/error-code.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;

@@ -4,6 +4,7 @@ import { codeName, CriError, criError, type CriCode } from "./errors.js";
 import { QueueTimeoutError } from "./limiter.js";
 import { subjectOf } from "./subject.js";
 import type { CriVerb } from "./verbs.js";
+import { messageOf } from "../errors/thrown.js";
 
 export interface Attempt {
   readonly verb: CriVerb;
@@ -31,7 +32,7 @@ function codeAndDetails(attempt: Attempt, cause: unknown): { code: CriCode; deta
   if (attempt.gaveUp !== undefined) return attempt.gaveUp;
   if (cause instanceof QueueTimeoutError) return { code: "DEADLINE_EXCEEDED", details: cause.message };
   if (isServiceError(cause)) return { code: codeName(cause.code), details: plainDetails(cause.details) };
-  const details = cause instanceof Error ? cause.message : String(cause);
+  const details = messageOf(cause);
   return { code: attempt.signal?.aborted === true ? "CANCELLED" : "UNKNOWN", details };
 }
 

@@ -22,6 +22,7 @@ import {
   type StreamCall,
   type UnaryCall,
 } from "./verbs.js";
+import { asError } from "../errors/thrown.js";
 
 /** One finished call, for metrics and logs. */
 export interface CallRecord {
@@ -135,7 +136,7 @@ export class Caller {
             else if (reply === undefined) reject(new Error("the runtime sent no reply"));
             else resolve(reply);
           } catch (defect) {
-            reject(defect instanceof Error ? defect : new Error(String(defect)));
+            reject(asError(defect));
           }
         },
       );

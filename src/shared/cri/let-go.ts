@@ -1,6 +1,7 @@
 // Calls that must not be cancelled while the runtime is just beginning with them. A containerd that loses its client while
 // a command of ExecSync starts holds the container's shim for 30 s, and with it the stop that made the caller go.
 import type { Clock } from "../clock/clock.js";
+import { abortReason } from "../errors/thrown.js";
 
 /** By then a command has long started; cancelling ends it. */
 const PATIENCE_MS = 10_000;
@@ -19,7 +20,7 @@ export function letGoOnAbort<T>(
   return new Promise((resolve, reject) => {
     const ended = call(late.signal);
     const onAbort = (): void => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+      reject(abortReason(signal));
       const timer = clock.after(PATIENCE_MS, () => late.abort(signal.reason)).unref();
       void ended.then(
         () => timer.cancel(),

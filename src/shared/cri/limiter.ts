@@ -2,6 +2,7 @@
 // leaves the queue, and a released slot always goes to the next waiter before anybody new.
 import type { Clock } from "../clock/clock.js";
 import { WaitingLine } from "../turns/waiting-line.js";
+import { abortReason } from "../errors/thrown.js";
 
 export class QueueTimeoutError extends Error {
   override readonly name = "QueueTimeoutError";
@@ -53,7 +54,7 @@ export class Limiter {
       };
       const onAbort = (): void => {
         leave();
-        reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
+        reject(abortReason(signal));
       };
       const place = this.#waiters.add(enter);
       const timer =

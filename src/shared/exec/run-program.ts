@@ -4,9 +4,10 @@
 // to standard output is in no message, for it may be secret.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
-import { errorCode } from "../fs/atomic-write.js";
 import { faultPoint } from "../thread/fault-points.js";
 import { ProgramFailedError } from "./errors.js";
+import { abortReason, asError } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** Upstream's for plugins of registries (constants.tsv); client-go sets none, and would wait for ever. */
 const DEADLINE_MS = 60_000;
@@ -50,7 +51,7 @@ export async function runProgram(run: ProgramRun): Promise<string> {
         child.stderr.destroy();
         reject(error);
       });
-    const onAbort = (): void => giveUp(reasonOf(signal));
+    const onAbort = (): void => giveUp(abortReason(signal));
     const timer = clock.after(DEADLINE_MS, () =>
       giveUp(new ProgramFailedError("slow", `gave no answer within ${DEADLINE_MS / 1000} s, killed`)),
     );
@@ -72,7 +73,7 @@ export async function runProgram(run: ProgramRun): Promise<string> {
         if (code === 0) settle(() => resolve(Buffer.concat(output).toString("utf8")));
         else settle(() => reject(badEnd(code, killedBy, stderr.trim())));
       } catch (defect) {
-        giveUp(defect instanceof Error ? defect : new Error(String(defect)));
+        giveUp(asError(defect));
       }
     });
     child.stdin.end(input);
@@ -89,7 +90,7 @@ function started({ command, args, env }: ProgramRun): ChildProcessWithoutNullStr
     });
   } catch (error) {
     // More arguments and variables than the kernel takes, for one.
-    throw notRun(error instanceof Error ? error : new Error(String(error)));
+    throw notRun(asError(error));
   }
 }
 
@@ -102,10 +103,6 @@ function notRun(error: Error): ProgramFailedError {
 function badEnd(code: number | null, killedBy: NodeJS.Signals | null, said: string): ProgramFailedError {
   const how = killedBy === null ? `ended with exit status ${code ?? "unknown"}` : `was killed by ${killedBy}`;
   return new ProgramFailedError("ended", `${how}${said === "" ? "" : `: ${said}`}`, { exitCode: code });
-}
-
-function reasonOf(signal: AbortSignal | undefined): Error {
-  return signal?.reason instanceof Error ? signal.reason : new Error("aborted");
 }
 
 /** SIGKILL: what hangs need not listen to anything milder. */

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { errorCode } from "../errors/error-code.js";
 
 /** No space (or quota) for the file; the old content is untouched. */
 export class DiskFullError extends Error {
@@ -96,9 +97,4 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** The `code` of a system error, e.g. "ENOENT". */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

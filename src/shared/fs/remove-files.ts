@@ -2,8 +2,8 @@
 // times about each entry what it is; a folder's listing tells that already.
 import { readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "./atomic-write.js";
 import { unlessGone } from "./unless-gone.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** What is made while the folder is being emptied is seen by the next try. */
 const TRIES = 3;

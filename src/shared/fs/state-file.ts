@@ -4,7 +4,8 @@ import { readdir, readFile, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
-import { atomicWrite, type AtomicWriteOptions, errorCode, isTemporaryName } from "./atomic-write.js";
+import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-write.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** What every state file holds besides its own members. */
 export interface VersionedState {

@@ -1,5 +1,5 @@
 // What is gone already needs no removing.
-import { errorCode } from "./atomic-write.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** undefined where there was no such file. */
 export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {

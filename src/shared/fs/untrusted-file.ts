@@ -4,7 +4,7 @@
 // itself, so that no rename between the two steps counts. Reads end at a limit of the caller, not at the size the file had.
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { errorCode } from "./atomic-write.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** Node does not name the flag. */
 const O_PATH = 0o10000000;

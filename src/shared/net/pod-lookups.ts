@@ -4,7 +4,7 @@
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { reasonOf } from "../abort/scope.js";
+import { abortReason } from "../errors/thrown.js";
 
 /** No address, in the words that readers of events know. */
 export class LookupError extends Error {
@@ -147,7 +147,7 @@ async function queryServers(name: string, signal: AbortSignal): Promise<string[]
   signal.addEventListener("abort", cancel, { once: true });
   try {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    if (signal.aborted) throw reasonOf(signal);
+    if (signal.aborted) throw abortReason(signal);
     return [v4, v6].flatMap((found) => (found.status === "fulfilled" ? found.value : []));
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -1,5 +1,6 @@
 // What can go wrong in this room: the kernel refused a call, or the binding that makes calls is not there.
 import { getSystemErrorName } from "node:util";
+import { messageOf } from "../errors/thrown.js";
 
 /** A system call that the kernel refused. */
 export class OsCallError extends Error {
@@ -31,7 +32,7 @@ export class NativeBindingError extends Error {
   constructor(cause: unknown) {
     super(
       `cannot load the native binding koffi on ${process.platform}-${process.arch}: ` +
-        `${cause instanceof Error ? cause.message : String(cause)}; ` +
+        `${messageOf(cause)}; ` +
         `install with optional dependencies (npm ci, without --omit=optional) on the machine's own platform`,
       { cause },
     );

@@ -6,6 +6,7 @@ import type { Clock } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../thread/fault-points.js";
 import { PluginCallError, STATUS } from "./call-error.js";
+import { messageOf } from "../errors/thrown.js";
 
 const OPTIONS = {
   "grpc.default_authority": "localhost",
@@ -139,7 +140,7 @@ export class PluginConnection implements Disposable {
 
   /** Our own handler of the answer threw. */
   private broken(method: string, defect: unknown): PluginCallError {
-    const details = `the answer could not be handled: ${defect instanceof Error ? defect.message : String(defect)}`;
+    const details = `the answer could not be handled: ${messageOf(defect)}`;
     return new PluginCallError(method, this.socket, STATUS.INTERNAL, details, { cause: defect });
   }
 

@@ -3,6 +3,7 @@
 // What must hold: at any time no turn is free while somebody waits who may have it; an owner that waits is served after at most
 // one turn of each other owner of its rank, however many turns these ask for.
 import { WaitingLine, type Place } from "./waiting-line.js";
+import { abortReason } from "../errors/thrown.js";
 
 export interface FairTurnsOptions {
   /** At once in all; undefined: as many as are asked for. */
@@ -113,7 +114,7 @@ export class FairTurns {
       const onAbort = (): void => {
         leave(place);
         this.#forget(owner);
-        reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+        reject(abortReason(signal));
       };
       const enter = (): void => {
         leave(place);

@@ -7,6 +7,7 @@ import { posix } from "node:path";
 import { mount } from "../os/mount.js";
 import { SubPathError } from "./errors.js";
 import type { BindSubPath } from "./operations.js";
+import { messageOf } from "../errors/thrown.js";
 
 // O_PATH: a handle on the place itself, whatever it is; Node does not name the flag.
 const O_PATH = 0o10000000;
@@ -91,10 +92,7 @@ class Walk {
     if (!(await handle.stat()).isSymbolicLink()) return;
     await this.handles.pop()?.close();
     const target = await readlink(here).catch((error: unknown) => {
-      throw new SubPathError(
-        this.subPath,
-        `changed while it was being opened: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new SubPathError(this.subPath, `changed while it was being opened: ${messageOf(error)}`);
     });
     await this.follow(target, ahead);
   }
@@ -129,7 +127,7 @@ class Walk {
       return await open(place, O_PATH | constants.O_NOFOLLOW);
     } catch (error) {
       if (this.make && error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-      throw new SubPathError(this.subPath, error instanceof Error ? error.message : String(error));
+      throw new SubPathError(this.subPath, messageOf(error));
     }
   }
 
@@ -143,7 +141,7 @@ class Walk {
       await made.chmod(mode).finally(() => made.close());
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
-      throw new SubPathError(this.subPath, error instanceof Error ? error.message : String(error));
+      throw new SubPathError(this.subPath, messageOf(error));
     }
   }
 }

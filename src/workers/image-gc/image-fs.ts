@@ -2,6 +2,7 @@
 import { statfs } from "node:fs/promises";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { ImageFs } from "./selection.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The runtime does not say where its images are, or that place cannot be looked at. */
 class ImageFsError extends Error {
@@ -23,7 +24,7 @@ export async function readImageFs(cri: Pick<CriClient, "imageFsInfo">, stat: Sta
   try {
     return { mountpoint, ...(await stat(mountpoint)) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const message = `the runtime keeps its images at ${mountpoint}, which cannot be looked at from here: ${why}`;
     throw new ImageFsError(message, { cause: error });
   }

@@ -12,6 +12,7 @@ import { byteSize } from "./byte-size.js";
 import { readImageFs, type StatFs } from "./image-fs.js";
 import { ImageRecords, NEVER, type ImageRecord, type ListedImage } from "./records.js";
 import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export type ImageGcSettings = Pick<
   ImageGcInit,
@@ -120,7 +121,7 @@ export class ImageGc {
 
   /** The first failure may be the runtime's start; the second in a row is the operator's to know. */
   private onFailed(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.deps.log.error({ err: error }, `image garbage collection failed: ${message}`);
     if (this.failedBefore) this.warn("ImageGCFailed", message);
     this.failedBefore = true;

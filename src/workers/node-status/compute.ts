@@ -9,8 +9,8 @@ import { nextConditions, notReadyReasons } from "./conditions.js";
 import type { Machine } from "./machine.js";
 import { runtimeVersion } from "./runtime-version.js";
 import { without } from "./registration.js";
-import { rfc3339 } from "./times.js";
 import type { Truth } from "./truth.js";
+import { apiTime } from "../../shared/api/time.js";
 
 export interface StatusInput {
   init: NodeStatusInit;
@@ -63,7 +63,7 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
     old.conditions ?? [],
     facts?.pressures ?? [],
     reasons,
-    rfc3339(input.wallMs),
+    apiTime(input.wallMs),
   );
   for (const reason of told) {
     events.push({ type: "Normal", reason, message: `Node ${init.nodeName} status is now: ${reason}` });

@@ -11,8 +11,8 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { LeaseMetrics } from "../../shared/metrics/node-status.js";
 import { Backoff } from "./backoff.js";
 import { Rounds } from "./rounds.js";
-import { rfc3339Micro } from "./times.js";
 import { Trouble } from "./trouble.js";
+import { apiMicroTime } from "../../shared/api/time.js";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 /** Of the duration, from one renewal to the next. */
@@ -195,7 +195,7 @@ export class LeaseKeeper {
         ...base.spec,
         holderIdentity: nodeName,
         leaseDurationSeconds: durationSeconds,
-        renewTime: rfc3339Micro(clock.now()),
+        renewTime: apiMicroTime(clock.now()),
       },
     };
   }

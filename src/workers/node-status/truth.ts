@@ -6,7 +6,7 @@ import { goDuration } from "../../shared/clock/go-duration.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
 import { Quiet } from "./quiet.js";
-import { rfc3339 } from "./times.js";
+import { apiTime } from "../../shared/api/time.js";
 
 const LOOK_MS = 1000;
 
@@ -103,7 +103,7 @@ export class TruthWatch {
 
   /** "main is not healthy: its thread was last seen active at …, in relist since …; threshold is 20s" */
   private describe({ thread, ageMs, op, opAgeMs }: ThreadSnapshot, quietMs: number, limitMs: number): string {
-    const at = (agoMs: number): string => rfc3339(this.options.clock.now() - agoMs);
+    const at = (agoMs: number): string => apiTime(this.options.clock.now() - agoMs);
     const last = ageMs === Infinity ? "has not been seen active" : `was last seen active at ${at(quietMs)}`;
     const doing = op === 0 ? "" : `, in ${opName(thread, op) ?? `operation ${op}`} since ${at(opAgeMs)}`;
     return `${thread} is not healthy: its thread ${last}${doing}; threshold is ${goDuration(limitMs)}`;

@@ -20,6 +20,7 @@ import { ExitFollowUp } from "./exit-follow-up.js";
 import { PodInspector } from "./pod-inspector.js";
 import { GONE, Relister, signatureOf, type ChangedPod, type RelistResult } from "./relister.js";
 import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Quiet means: nothing changed for this long. */
 const QUIET_AFTER_MS = 10_000;
@@ -156,7 +157,7 @@ export class Pleg {
   }
 
   private onInspectFailed(uid: string, generation: number, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const code = error instanceof Error ? error.name : "Error";
     // A runtime that is away is told once by the runtime record, not once per pod.
     if (isUnavailable(error)) this.askRuntime();
@@ -213,7 +214,7 @@ export class Pleg {
     } catch (error) {
       if (isUnavailable(error)) this.askRuntime();
       else if (!this.relistFailing) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         this.deps.log.error(
           { err: error },
           `relist failed, the state of all pods is old until one succeeds: ${message}`,

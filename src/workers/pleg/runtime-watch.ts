@@ -3,6 +3,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { readRuntimeStatus } from "../../shared/cri/runtime-status.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;
 
@@ -40,7 +41,7 @@ export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, event
       details: detailsOf(status),
     };
   } catch (error) {
-    return { ...UNKNOWN_RUNTIME, message: error instanceof Error ? error.message : String(error) };
+    return { ...UNKNOWN_RUNTIME, message: messageOf(error) };
   }
 }
 

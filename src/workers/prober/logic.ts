@@ -26,6 +26,7 @@ import { boundedText, type RunContext, type RunResult } from "./run.js";
 import { StallMeter } from "./stall-meter.js";
 import { newTally, tallyRun, type Tally } from "./thresholds.js";
 import { TimerWheel } from "./timer-wheel.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface ProberDeps {
   clock: Clock;
@@ -220,7 +221,7 @@ export class Prober {
         return await this.attempt(spec, signal);
       } catch (error) {
         if (tries < TRIES && !signal.aborted && !isImpossible(error)) continue;
-        const text = error instanceof Error ? error.message : String(error);
+        const text = messageOf(error);
         return { outcome: "error", output: boundedText(Buffer.from(text)) };
       }
     }

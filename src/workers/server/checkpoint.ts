@@ -6,6 +6,8 @@ import type { PodList } from "./pod-list.js";
 import { containerSpec, runningContainer } from "./pod-lookup.js";
 import { queryOf, replyPlain, replyText } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { apiTime } from "../../shared/api/time.js";
 
 export interface CheckpointParts {
   pods: PodList;
@@ -35,14 +37,14 @@ export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: Checkp
         return;
       }
       const { name: podName, namespace: podNamespace } = pod.metadata;
-      const time = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+      const time = apiTime(clock.now());
       const location = join(checkpointsDir, `checkpoint-${podName}_${podNamespace}-${container}-${time}.tar`);
       try {
         const cri = await runtime();
         const containerId = await runningContainer(cri, pod, container);
         await cri.checkpointContainer({ containerId, location, timeout: BigInt(given) });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         replyPlain(response, 500, `checkpointing of ${namespace}/${name}/${container} failed (${why})`);
         return;
       }

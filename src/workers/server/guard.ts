@@ -17,6 +17,7 @@ import { HandlerError } from "./clients/owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { replyError, replyPlain, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 /** More than any route reads. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -81,7 +82,7 @@ export class Guard {
     if (decision.kind === "failed") {
       const { subresource, error } = decision;
       const text = `Authorization error ${about}, subresource=${subresource})`;
-      const why = `the API server could not be asked: ${error instanceof Error ? error.message : String(error)}`;
+      const why = `the API server could not be asked: ${messageOf(error)}`;
       this.refuse(request, response, { status: 500, text, why, path, user });
       return false;
     }

@@ -2,6 +2,7 @@
 import type { Answer, Route } from "./answer.js";
 import { replyPlain, replyText } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 interface RunningPod {
   metadata: { name: string; namespace: string; uid: string };
@@ -15,7 +16,7 @@ export function runningPodsRoutes(runtime: () => Promise<ServedRuntime>): Route[
       const items = await runningPods(await runtime());
       replyText(response, `${JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {}, items })}\n`, JSON_TYPE);
     } catch (error) {
-      replyPlain(response, 500, error instanceof Error ? error.message : String(error));
+      replyPlain(response, 500, messageOf(error));
     }
   };
   return ["/runningpods", "/runningpods/"].map((path) => ({ path, methods: ["GET"], answer }));

@@ -5,7 +5,6 @@
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ListenAddress, SecureInit } from "../../shared/contracts/server.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { serverAuthMetrics } from "../../shared/metrics/server-auth.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -22,6 +21,7 @@ import { checkContext, contextOptions, type ServingPair } from "./tls/context.js
 import { checkCertificates } from "./tls/pem.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface SecurePortOptions {
   init: SecureInit;

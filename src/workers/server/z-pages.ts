@@ -5,6 +5,7 @@ import type { SecureInit } from "../../shared/contracts/server.js";
 import { processStartedAt } from "../../shared/metrics/process.js";
 import type { Route } from "./answer.js";
 import { replyZPage, type ZPage } from "./debug/zpages.js";
+import { apiTime } from "../../shared/api/time.js";
 
 /** @param routes those whose paths are shown */
 export function zPages(init: SecureInit, routes: readonly Route[], clock: Pick<Clock, "now">): Route[] {
@@ -35,7 +36,7 @@ function flagz(flags: SecureInit["flags"]): ZPage {
 /** "goVersion" is the version of what runs the program. */
 async function statusz(version: string, paths: readonly string[], clock: Pick<Clock, "now">): Promise<ZPage> {
   const startedAt = (await processStartedAt()) * 1000;
-  const startTime = new Date(startedAt).toISOString().replace(/\.\d+Z$/, "Z");
+  const startTime = apiTime(startedAt);
   const uptimeSeconds = Math.max(0, Math.floor((clock.now() - startedAt) / 1000));
   const binaryVersion = version.replace(/^v/, "");
   const goVersion = `node ${process.version}`;

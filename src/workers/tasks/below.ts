@@ -1,6 +1,6 @@
 // Places in a tree in which containers may write meanwhile. INVARIANT: nothing is reached by a path: an open directory and one
 // name in it, of any bytes, are.
-import { errorCode } from "../../shared/fs/atomic-write.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Gone, or something else by now: whoever changed it made it with the rights it has. */
 export const MOVED_ON: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);

@@ -20,6 +20,7 @@ import { gzipSync } from "node:zlib";
 import { COMPRESSED, UNFINISHED } from "../../shared/container-logs/file-names.js";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
 import { openUntrustedSync } from "../../shared/fs/untrusted-file.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 const BLOCK = 1024 * 1024;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -30,7 +31,7 @@ export function compressLog({ path }: CompressLogJob): CompressLogResult {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "UNKNOWN";
     if (code === "ENOENT") return { outcome: "gone" };
-    return { outcome: "failed", code, message: error instanceof Error ? error.message : String(error) };
+    return { outcome: "failed", code, message: messageOf(error) };
   }
 }
 

@@ -5,10 +5,10 @@
 // Synchronous, as everything in a pool thread.
 import { closeSync, constants, openSync } from "node:fs";
 import { systemClock } from "../../shared/clock/clock.js";
-import { errorCode } from "../../shared/fs/atomic-write.js";
 import { entryAt, fillEntries, seekDirectory, type DirectoryEntry } from "../../shared/os/directory-stream.js";
 import { inside, MOVED_ON } from "./below.js";
 import { decodePlace, encodePlace, placeBytes, type PlaceLevel } from "./walk-place.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 const ROOT = constants.O_RDONLY | constants.O_DIRECTORY;
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -1,6 +1,7 @@
 // Which config maps and secrets a pod refers to, and whether a volume is made of them: those are followed for as long as
 // the pod lives, the others are read when a container starts.
 import type { Container, Pod } from "../../../shared/api/pod.js";
+import { allContainersOf } from "../../../shared/api/pod-containers.js";
 
 export interface Reference {
   inVolume: boolean;
@@ -24,7 +25,7 @@ export function referencesOf({ spec }: Pod): PodReferences {
     found[kind].set(name, { inVolume: before || inVolume });
   };
   for (const { name } of spec.imagePullSecrets ?? []) note("secrets", name, false);
-  for (const container of [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])]) {
+  for (const container of allContainersOf(spec)) {
     noteEnv(container, note);
   }
   for (const { configMap, secret, projected, ...others } of spec.volumes ?? []) {

@@ -7,6 +7,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { IssuedToken, TokenRequest } from "../port.js";
 import { serviceAccountOf } from "../service-account-of.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface TokenCacheDeps {
   client: Pick<ApiClient, "createSub">;
@@ -58,7 +59,7 @@ export class TokenCache {
       return await unlessAborted(this.ask(key, request), signal);
     } catch (error) {
       signal.throwIfAborted();
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       if (known === undefined) throw new TokenError(`failed to fetch token: ${problem}`, { cause: error });
       const whose = nameOf(request);
       if (known.token.expiresAt <= now) {

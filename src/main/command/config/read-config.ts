@@ -4,7 +4,6 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { isTooDeepError, readKubernetesYaml, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
-import { nearest } from "../nearest.js";
 import { ACCEPTED, fromConfig } from "../values.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { mergeMaps } from "./merge.js";
@@ -15,6 +14,7 @@ import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
 import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 
 export interface ReadConfig {
   /** Null nodes are kept: in a drop-in they remove. apiVersion and kind are checked and left out. */
@@ -248,7 +248,7 @@ function isMergeKey(key: Node): boolean {
 function unknownField(name: string, path: string, known: ReadonlyMap<string, Member>): string {
   const removed = REMOVED_FIELDS[path];
   if (removed !== undefined) return removed;
-  const near = nearest(name, known.keys());
+  const near = nearestName(name, known.keys());
   return `unknown field${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 

@@ -11,6 +11,7 @@ import { mergeMaps } from "./merge.js";
 import { isInBrokenList, isWritten, problemOf, reportLines, type Problem } from "./report.js";
 import { at, NOTHING, plain, type MapNode } from "./tree.js";
 import { usable } from "./usable.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface ConfigIo {
   /** A file's text (UTF-8), or throws. */
@@ -92,7 +93,7 @@ function attempt<T>(action: () => T, flag: string, what: string, problems: Probl
   try {
     return action();
   } catch (error) {
-    const message = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `${what}: ${messageOf(error)}`;
     problems.push({ origin: { kind: "flag", flag }, path: `--${flag}`, message });
     return undefined;
   }

@@ -1,8 +1,8 @@
 // Turns the gates somebody asked for into the gates that are in force. The table decides; AllAlpha and AllBeta speak for
 // the gates of their stage that nobody named.
-import { nearest } from "../nearest.js";
 import type { Violation } from "../rules/rule.js";
 import { GATES, type Gate, type GateName, type Stage } from "./table.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 
 const TABLE: Readonly<Record<GateName, Gate>> = GATES;
 const NAMES = Object.keys(TABLE) as GateName[];
@@ -59,7 +59,7 @@ const isGate = (name: string): name is GateName => Object.hasOwn(TABLE, name);
 
 function refusal(name: string, on: boolean): string | undefined {
   if (!isGate(name)) {
-    const meant = nearest(name, NAMES);
+    const meant = nearestName(name, NAMES);
     const advice = meant === undefined ? "remove it" : `did you mean ${meant}?`;
     return `${name} is not a feature gate of Kubernetes 1.36; ${advice}`;
   }

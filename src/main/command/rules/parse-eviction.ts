@@ -9,10 +9,10 @@ import {
 import { parsePercentage } from "../../../shared/api/percentage.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { parseDuration } from "../duration.js";
-import { nearest } from "../nearest.js";
 import type { Violation } from "./rule.js";
 import { readQuantity } from "./parse-reserved.js";
 import { quote } from "./check.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 
 type TextMap = Readonly<Record<string, string>>;
 
@@ -84,7 +84,7 @@ function readMap<T>(
 }
 
 function unknownSignal(signal: string): string {
-  const meant = nearest(signal, EVICTION_SIGNALS);
+  const meant = nearestName(signal, EVICTION_SIGNALS);
   const advice = meant === undefined ? `known are ${EVICTION_SIGNALS.join(", ")}` : `did you mean ${meant}?`;
   return `${quote(signal)} is not an eviction signal; ${advice}`;
 }

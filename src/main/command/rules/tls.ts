@@ -1,8 +1,8 @@
 // TLS of the agent's server.
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/api/tls-names.js";
-import { nearest } from "../nearest.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { needsGate, notOneOf, quote } from "./check.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 
 export function* tls(config: ConfigView): Iterable<Violation> {
   yield* ciphers(config);
@@ -21,7 +21,7 @@ function* ciphers(config: ConfigView): Iterable<Violation> {
   const names = config.get(path) ?? [];
   for (const [index, name] of names.entries()) {
     if (TLS_CIPHERS.has(name)) continue;
-    const meant = nearest(name, TLS_CIPHERS.keys()) ?? "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
+    const meant = nearestName(name, TLS_CIPHERS.keys()) ?? "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
     yield { path: `${path}[${index}]`, message: `${quote(name)} is not a cipher suite's name; did you mean ${meant}?` };
   }
   if (names.length > 0 && names.every((name) => TLS_CIPHERS.has(name) && TLS_CIPHERS.get(name) === undefined)) {

@@ -1,9 +1,9 @@
 // CPU, memory and topology managers.
 import type { GateName } from "../gates/table.js";
-import { nearest } from "../nearest.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { needsGate, quote } from "./check.js";
 import { parseReserved } from "./parse-reserved.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 
 const CPU_OPTIONS: ReadonlyMap<string, GateName | undefined> = new Map<string, GateName | undefined>([
   ["full-pcpus-only", undefined],
@@ -91,6 +91,6 @@ function* topologyOptions(config: ConfigView): Iterable<Violation> {
 }
 
 function unknownOption(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const meant = nearestName(name, known);
   return `${quote(name)} is not a known option; ${meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`}`;
 }

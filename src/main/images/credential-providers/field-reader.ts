@@ -1,7 +1,7 @@
 // Fields of a configuration file, read strictly: an unknown name, a wrong type, a missing value is a problem with its
 // place, and reading goes on, so that all problems come back together.
 import { parseDuration } from "../../command/duration.js";
-import { nearest } from "../../command/nearest.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 
 export type Path = readonly (string | number)[];
 export type Members = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export class FieldReader {
     }
     for (const name of Object.keys(value)) {
       if (known.includes(name)) continue;
-      const meant = nearest(name, known);
+      const meant = nearestName(name, known);
       this.problem([...path, name], `unknown field${meant === undefined ? "" : `; did you mean ${meant}?`}`);
     }
     return value as Members;

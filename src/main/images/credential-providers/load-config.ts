@@ -5,6 +5,7 @@ import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { CredentialProviderConfigError, type CredentialProviderSettings } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface ProviderFlags {
   imageCredentialProviderConfig: string;
@@ -75,7 +76,7 @@ async function readText(file: string): Promise<string> {
 }
 
 function unreadable(path: string, error: unknown): CredentialProviderConfigError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return new CredentialProviderConfigError([`${path} can't be read: ${why}`], { cause: error });
 }
 

@@ -7,6 +7,7 @@ import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
 import { joined } from "../../cluster/joined.js";
 import type { ClusterAccess } from "../../cluster/port.js";
 import type { TokenAttributes } from "./config.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface PodIdentity {
   account: { uid: string; namespace: string; name: string };
@@ -57,7 +58,7 @@ export async function introduce(
     return { kind: "account", identity };
   } catch (error) {
     signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new PodIdentityError(`no token of ${what} for it: ${why}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 // Work that several wait for and one does. The work ends early only when nobody waits for it any more.
+import { abortReason } from "../../../shared/errors/thrown.js";
 interface SharedRun<T> {
   result: Promise<T>;
   controller: AbortController;
@@ -43,7 +44,7 @@ export class SharedRuns<T> {
 
 function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+    const onAbort = (): void => reject(abortReason(signal));
     signal.addEventListener("abort", onAbort, { once: true });
     result.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });

@@ -7,6 +7,7 @@ import type { ClusterAccess } from "../../cluster/port.js";
 import { joined } from "../../cluster/joined.js";
 import { readDockerConfig, type DockerConfigForm } from "./docker-config.js";
 import { secretNames, type PullSecret, type PullSecrets } from "./pull-secrets.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface ClusterPullSecretsDeps {
   cluster: ClusterAccess;
@@ -37,7 +38,7 @@ export class ClusterPullSecrets implements PullSecrets {
       return { uid: secret.metadata.uid ?? "", namespace, name, auths: this.authsOf(secret, `${namespace}/${name}`) };
     } catch (error) {
       signal.throwIfAborted();
-      this.warn(`${namespace}/${name}`, error instanceof Error ? error.message : String(error));
+      this.warn(`${namespace}/${name}`, messageOf(error));
       return undefined;
     }
   }

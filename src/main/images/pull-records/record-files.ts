@@ -3,9 +3,10 @@
 // that the kubelet pulled the image. What must hold: a file that can't be read is never taken for a missing one.
 import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { atomicWrite, errorCode, isTemporaryName } from "../../../shared/fs/atomic-write.js";
+import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { isRecordName, PullRecordError, recordName } from "./record.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface RecordKind<T> {
   /** Throws PullRecordError. */

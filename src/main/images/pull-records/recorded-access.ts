@@ -27,6 +27,7 @@ import {
 } from "./record.js";
 import { RecordFiles } from "./record-files.js";
 import type { NeedsProof } from "./verification-policy.js";
+import { apiTime } from "../../../shared/api/time.js";
 
 /** Images come and go: their records are looked through when so many were written, and when the agent starts. */
 const PRUNE_EVERY = 50;
@@ -177,7 +178,7 @@ export class RecordedAccess implements ImageAccess {
   }
 
   private async put(imageRef: string, credentialMapping: ImagePulledRecord["credentialMapping"]): Promise<void> {
-    const lastUpdatedTime = new Date(this.deps.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    const lastUpdatedTime = apiTime(this.deps.clock.now());
     const record = { imageRef, lastUpdatedTime, credentialMapping };
     await this.records.write(imageRef, recordText(record));
     this.recent.set(record);

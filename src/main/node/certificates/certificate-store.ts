@@ -4,9 +4,10 @@ import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
-import { atomicWrite, errorCode } from "../../../shared/fs/atomic-write.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface CertificateStoreDeps {
   /** --cert-dir. */

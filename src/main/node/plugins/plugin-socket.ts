@@ -9,6 +9,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { PluginRefusedError } from "./errors.js";
 import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "./handler.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Back-off of a socket whose registration failed (plugin-registration.md). */
 const FIRST_DELAY_MS = 500;
@@ -93,7 +94,7 @@ export class PluginSocket {
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       if (plugin !== undefined) await client?.notify(text, signal).catch(() => undefined);
       log.warn(
         { err: error, socket: this.path },

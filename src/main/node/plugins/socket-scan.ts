@@ -1,6 +1,6 @@
 // The sockets below the plugins' directory, as they are now.
 import { lstat, readdir } from "node:fs/promises";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface SocketScan {
   /** Path to identity: another socket of the same path has another one. */

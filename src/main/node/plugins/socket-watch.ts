@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { scanSockets } from "./socket-scan.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** For events that inotify dropped, and directories that could not be watched. */
 const RESCAN_MS = 10_000;
@@ -65,7 +66,7 @@ export class SocketWatch {
         this.options.onSockets(sockets);
         this.complaint = undefined;
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error);
+        const text = messageOf(error);
         if (this.complaint !== text)
           log.error({ err: error }, `${directory} cannot be read for plugins: ${text}; trying again`);
         this.complaint = text;

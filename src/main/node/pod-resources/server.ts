@@ -14,6 +14,7 @@ import {
 import { PodResourcesListerService as AlphaListerService } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
 import { CallRate } from "./call-rate.js";
 import type { PodResourcesLister } from "./lister.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface PodResourcesServerOptions {
   /** <root-dir>/pod-resources */
@@ -43,7 +44,7 @@ export async function servePodResources(options: PodResourcesServerOptions): Pro
         answer(null, work(request));
       } catch (error) {
         metrics.failed(version, name);
-        answer({ code: status.UNKNOWN, details: error instanceof Error ? error.message : String(error) });
+        answer({ code: status.UNKNOWN, details: messageOf(error) });
       }
     };
   const server = new Server();

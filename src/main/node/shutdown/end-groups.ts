@@ -5,6 +5,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
+import { abortReason, asError } from "../../../shared/errors/thrown.js";
 
 export interface EndingPods {
   /** Pods of which something runs, or may. */
@@ -78,7 +79,7 @@ function inTime(work: Promise<unknown>, ms: number, clock: Clock, signal: AbortS
     };
     const onAbort = (): void => {
       leave();
-      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+      reject(abortReason(signal));
     };
     const timer = clock.after(ms, () => {
       leave();
@@ -92,7 +93,7 @@ function inTime(work: Promise<unknown>, ms: number, clock: Clock, signal: AbortS
       },
       (error: unknown) => {
         leave();
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(asError(error));
       },
     );
   });

@@ -1,4 +1,5 @@
 // What can keep the agent from holding back the node's shutdown, one class per cause. Messages say what to do.
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
 export class BusAddressError extends Error {
@@ -45,7 +46,8 @@ export const isBusDeadlineError = (error: unknown): error is BusDeadlineError =>
 export class InhibitDelayTooShortError extends Error {
   override readonly name = "InhibitDelayTooShortError";
   constructor(needMs: number, delayMs: number, file: string, cause?: unknown) {
-    const tried = cause === undefined ? `although ${file} says so` : `and ${file} could not be written: ${text(cause)}`;
+    const tried =
+      cause === undefined ? `although ${file} says so` : `and ${file} could not be written: ${messageOf(cause)}`;
     super(
       `logind holds back a shutdown for ${delayMs / 1000} s at most, pods are to get ${needMs / 1000} s, ${tried}; ` +
         `set InhibitDelayMaxSec=${Math.ceil(needMs / 1000)} in logind.conf, or shorter periods. Until then pods get no time when the node shuts down`,
@@ -64,7 +66,3 @@ export class InhibitLockError extends Error {
   }
 }
 export const isInhibitLockError = (error: unknown): error is InhibitLockError => error instanceof InhibitLockError;
-
-function text(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}

@@ -1,6 +1,7 @@
 // Events of resizes: the resources that are wished for, as JSON that tools read.
 import type { EventType } from "../../../shared/api/event.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface ResizeEvent {
   type: EventType;
@@ -30,7 +31,7 @@ export function resizeFailed(pod: Pod, error: string): ResizeEvent {
 }
 
 function text({ metadata, spec }: Pod, error?: string): string {
-  const containers = [...(spec.initContainers ?? []), ...spec.containers].map(({ name, resources }) => ({
+  const containers = containersOf(spec).map(({ name, resources }) => ({
     name,
     resources: resources ?? {},
   }));

@@ -1,10 +1,11 @@
 // What can go wrong with cgroups, one class per cause.
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** The agent may not make cgroups here. */
 export class CgroupsNotWritableError extends Error {
   override readonly name = "CgroupsNotWritableError";
   constructor(directory: string, cause: unknown) {
-    super(`cannot make cgroup ${directory}: ${reason(cause)}; run as root with /sys/fs/cgroup mounted read-write`, {
+    super(`cannot make cgroup ${directory}: ${messageOf(cause)}; run as root with /sys/fs/cgroup mounted read-write`, {
       cause,
     });
   }
@@ -17,7 +18,7 @@ export function isCgroupsNotWritableError(error: unknown): error is CgroupsNotWr
 export class CgroupWriteError extends Error {
   override readonly name = "CgroupWriteError";
   constructor(path: string, value: string, cause: unknown) {
-    super(`writing ${JSON.stringify(value)} to ${path}: ${reason(cause)}`, { cause });
+    super(`writing ${JSON.stringify(value)} to ${path}: ${messageOf(cause)}`, { cause });
   }
 }
 export function isCgroupWriteError(error: unknown): error is CgroupWriteError {
@@ -28,7 +29,7 @@ export function isCgroupWriteError(error: unknown): error is CgroupWriteError {
 export class CgroupBusyError extends Error {
   override readonly name = "CgroupBusyError";
   constructor(cgroup: string, tries: number, cause: unknown) {
-    super(`cgroup ${cgroup} is still busy after ${tries} tries to remove it: ${reason(cause)}`, { cause });
+    super(`cgroup ${cgroup} is still busy after ${tries} tries to remove it: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -47,8 +48,4 @@ export function isCgroupMissingError(error: unknown): error is CgroupMissingErro
 
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -3,6 +3,7 @@
 // What must hold: no container of such a pod runs on CPUs of others, and none is left without any.
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { union, without, type CpuSet } from "./cpu-set.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 /** How many CPUs of its own a container asks for; 0: it shares. */
 export type CpusWanted = (container: Container) => number;
@@ -42,7 +43,7 @@ export function shareOut(
   const shares = new Map<string, CpuSet>();
   const sharers: string[] = [];
   let free = cpus;
-  for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+  for (const container of containersOf(spec)) {
     const count = wanted(container);
     const ends = (spec.initContainers ?? []).includes(container) && !isSidecar(container);
     if (count === 0 && !ends) {

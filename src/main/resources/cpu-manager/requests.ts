@@ -3,6 +3,7 @@
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import { qosClass } from "../qos.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 const NANO = 1_000_000_000n;
 
@@ -46,7 +47,7 @@ function wholeCpus(quantity: Parameters<typeof parseQuantity>[0] | undefined): n
 }
 
 export function allContainers(pod: Pod): Container[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  return containersOf(pod.spec);
 }
 
 /** Does it end before the next one starts? Its CPUs are the next one's then. */

@@ -3,6 +3,7 @@ import { aggregate } from "../../../shared/api/aggregate-resources.js";
 import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 /** Resource to count, by name; only what a device plugin could offer, and more than none of it. */
 export function containerRequests(container: Pick<Container, "resources">): Map<string, number> {
@@ -16,9 +17,7 @@ export function podDeviceRequests({ spec }: Pick<Pod, "spec">): Map<string, numb
 }
 
 export function wantsDevices({ spec }: Pick<Pod, "spec">): boolean {
-  return [...(spec.initContainers ?? []), ...spec.containers].some(
-    (container) => containerRequests(container).size > 0,
-  );
+  return containersOf(spec).some((container) => containerRequests(container).size > 0);
 }
 
 function counts(amounts: readonly (readonly [string, bigint])[]): Map<string, number> {

@@ -1,6 +1,7 @@
 // A device plugin as the manager uses it: what it has, what it is asked, how it fails. Free of gRPC.
 import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
 import type { ContainerAllocateResponse } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export type { ContainerAllocateResponse };
 
@@ -48,5 +49,5 @@ export class DevicePluginError extends Error {
 /** How upstream words a failed call. */
 export function callText(error: unknown): string {
   if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

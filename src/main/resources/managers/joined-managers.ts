@@ -16,6 +16,7 @@ import {
   type ResourceManagers,
   type TopologyHint,
 } from "./port.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 /** How one manager comes to be. */
 export interface ManagerSource {
@@ -91,7 +92,7 @@ export class JoinedManagers implements ResourceManagers {
   }
 
   noCpuQuota(pod: Pod): boolean {
-    return containersOf(pod).some((container) =>
+    return containersOf(pod.spec).some((container) =>
       this.managers.some((manager) => manager.grant(pod, container).noCpuQuota === true),
     );
   }
@@ -158,7 +159,7 @@ export class JoinedManagers implements ResourceManagers {
     const { managers, topology } = this;
     const scope = topology?.scope;
     const ofPod = topology !== undefined && scope === "pod" ? this.place(topology, pod) : undefined;
-    for (const container of containersOf(pod)) {
+    for (const container of containersOf(pod.spec)) {
       let affinity: TopologyHint | undefined;
       if (topology !== undefined) {
         const place = ofPod ?? this.place(topology, pod, container);
@@ -198,8 +199,4 @@ function refusalOf(error: unknown): Refusal {
   }
   const cause = isAllocationError(error) ? error.message : errorText(error);
   return { reason: UNEXPECTED, message: `Allocate failed due to ${cause}, which is unexpected` };
-}
-
-function containersOf({ spec }: Pod): Container[] {
-  return [...(spec.initContainers ?? []), ...spec.containers];
 }

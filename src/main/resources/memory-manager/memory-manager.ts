@@ -15,6 +15,7 @@ import { emptyMemory, sameNodes, type MachineMemory, type MemoryBlock } from "./
 import { HeldMemory } from "./memory-assignments.js";
 import { choosePlace, memoryHints, reuse, type MemoryRequests, type Reusable } from "./place-memory.js";
 import { reservedMemory, type ReservationSettings } from "./reserved-memory.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface MemoryManagerSettings extends ReservationSettings {
   rootDir: string;
@@ -55,7 +56,7 @@ export class MemoryManager implements ResourceManager {
 
   podHints(pod: Pod): ResourceHints {
     if (!isServed(pod)) return NO_HINTS;
-    for (const { name } of containersOf(pod)) {
+    for (const { name } of containersOf(pod.spec)) {
       const had = this.held.blocks(pod.metadata.uid, name);
       if (had !== undefined) return sameAgain(had);
     }
@@ -157,8 +158,4 @@ function requestsOf(list: Iterable<readonly [string, Parameters<typeof value>[0]
 /** What it has it keeps, wherever that is. */
 function sameAgain(blocks: readonly MemoryBlock[]): ResourceHints {
   return new Map(blocks.map(({ type, numaAffinity }) => [type, [{ nodes: numaAffinity, preferred: true }]]));
-}
-
-function containersOf({ spec }: Pod): Container[] {
-  return [...(spec.initContainers ?? []), ...spec.containers];
 }

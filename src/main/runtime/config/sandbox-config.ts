@@ -14,6 +14,7 @@ import { podNamespaces } from "./namespaces.js";
 import { runtimeDefaultProfile } from "./profiles.js";
 import { supplementalGroups } from "./run-as-user.js";
 import { groupsPolicy, selinuxOption } from "./security-context.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface SandboxInput {
   pod: Pod;
@@ -75,7 +76,7 @@ function sandboxSecurityContext(input: SandboxInput): LinuxSandboxSecurityContex
   const { pod } = input;
   const context = pod.spec.securityContext ?? {};
   const { runAsUser, runAsGroup } = context;
-  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const containers = containersOf(pod.spec);
   return LinuxSandboxSecurityContext.fromPartial({
     namespaceOptions: podNamespaces(pod, input.userNamespace),
     selinuxOptions: selinuxOption(context.seLinuxOptions),

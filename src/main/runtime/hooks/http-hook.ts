@@ -6,6 +6,7 @@ import type { Container, HTTPGetAction } from "../../../shared/api/pod.js";
 import { PodLookups } from "../../../shared/net/pod-lookups.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
+import { asError } from "../../../shared/errors/thrown.js";
 
 const lookups = new PodLookups();
 const MAX_REDIRECTS = 10;
@@ -160,7 +161,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
       });
       sent.end();
     } catch (error) {
-      failed(error instanceof Error ? error : new Error(String(error)));
+      failed(asError(error));
     }
   });
 }

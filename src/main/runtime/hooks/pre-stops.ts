@@ -10,6 +10,7 @@ import type { NodeRuntime } from "../node-runtime.js";
 import { isHookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
 import { runHook } from "./run-hook.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Which containers' hooks are over, kept where the next agent finds it. */
 export interface PreStopMemory {
@@ -97,7 +98,7 @@ export class PreStops {
     const over = error instanceof AgentStopsError;
     this.end(containerId, !over);
     if (over) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const fields = { uid: pod.metadata.uid, container: container.name, err: error };
     this.runtime.log.warn(fields, `${podDescription(pod)}: preStop hook of container ${container.name}: ${message}`);
     if (error instanceof GraceOverError) return;

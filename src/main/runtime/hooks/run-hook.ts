@@ -8,6 +8,7 @@ import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
 import { runHttpHook } from "./http-hook.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Bytes of a command's output that its failure shows. */
 const OUTPUT_LIMIT = 10 * 1024;
@@ -73,6 +74,6 @@ async function told(what: string, signal: AbortSignal, run: () => Promise<void>)
     await run();
   } catch (error) {
     signal.throwIfAborted();
-    throw new HookError(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new HookError(`${what}: ${messageOf(error)}`, { cause: error });
   }
 }

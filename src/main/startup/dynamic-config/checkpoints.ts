@@ -5,11 +5,12 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { randomBytes } from "node:crypto";
 import { basename, join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite, errorCode, isTemporaryName } from "../../../shared/fs/atomic-write.js";
+import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { digestOf, isDigest, type ConfigFiles, type ConfigText } from "./config-files.js";
 import { CheckpointGarbageError } from "./errors.js";
 import { decodeManifest, type Manifest, type ManifestFile } from "./manifest.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** Checkpoints kept besides those in use. */
 export const KEPT_CHECKPOINTS = 5;

@@ -6,10 +6,11 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { Checkpoints } from "./checkpoints.js";
 import { shortDigest, type ConfigFiles, type Validation } from "./config-files.js";
-import { DynamicConfigDirError, textOf } from "./errors.js";
+import { DynamicConfigDirError } from "./errors.js";
 import { MetaStore } from "./meta.js";
 import type { ConfigurationSource } from "./source.js";
 import { StatusFile, type ConfigReference, type DynamicConfigStatus } from "./status.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Upstream's reason for an agent about to restart into another configuration. */
 export const CHANGED_REASON = "KubeletConfigChanged";
@@ -160,7 +161,7 @@ export class DynamicConfig {
       await write();
       return true;
     } catch (error) {
-      this.options.log.error({ err: error }, `dynamic configuration could not ${what}: ${textOf(error)}`);
+      this.options.log.error({ err: error }, `dynamic configuration could not ${what}: ${messageOf(error)}`);
       return false;
     }
   }

@@ -1,4 +1,5 @@
 // What can go wrong with dynamic configuration itself, one class per cause.
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** The folder of --dynamic-config-dir cannot be used. */
 export class DynamicConfigDirError extends Error {
@@ -9,7 +10,7 @@ export class DynamicConfigDirError extends Error {
     cause: unknown,
   ) {
     super(
-      `--dynamic-config-dir: ${path} cannot be made or used: ${textOf(cause)}; choose a folder the kubelet may write to`,
+      `--dynamic-config-dir: ${path} cannot be made or used: ${messageOf(cause)}; choose a folder the kubelet may write to`,
       { cause },
     );
   }
@@ -44,8 +45,4 @@ export class CheckpointGarbageError extends Error {
   ) {
     super(`the checkpoint ${path} is not whole: ${why}`);
   }
-}
-
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

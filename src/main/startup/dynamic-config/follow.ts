@@ -9,11 +9,12 @@
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
-import { isSourceReadError, textOf } from "./errors.js";
+import { isSourceReadError } from "./errors.js";
 import { allInPlace } from "./in-place.js";
 import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export const QUIET_MS = 500;
 export const LONGEST_WAIT_MS = 5_000;
@@ -120,7 +121,7 @@ class Follower implements FollowedConfig {
       await act();
     } catch (error) {
       if (this.abort.signal.aborted) return;
-      this.dynamic.report(`a changed configuration could not be taken over: ${textOf(error)}`);
+      this.dynamic.report(`a changed configuration could not be taken over: ${messageOf(error)}`);
     }
   }
 
@@ -223,7 +224,7 @@ class Follower implements FollowedConfig {
     try {
       await this.options.restartInPlace(message);
     } catch (error) {
-      this.dynamic.report(`the restart failed (${what}): ${textOf(error)}; restart the kubelet by hand`);
+      this.dynamic.report(`the restart failed (${what}): ${messageOf(error)}; restart the kubelet by hand`);
     } finally {
       this.restarting = false;
     }

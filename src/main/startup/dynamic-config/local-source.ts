@@ -4,12 +4,12 @@ import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ConfigFiles } from "./config-files.js";
 import { readLocal, type LocalPaths } from "./read-local.js";
 import type { ConfigurationSource, SourceWatch } from "./source.js";
 import { watchPointsOf, type WatchPoints } from "./watch-points.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** Changes that no watch told are seen within this time. */
 export const RECHECK_MS = 20_000;

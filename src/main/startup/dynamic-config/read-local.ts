@@ -4,9 +4,9 @@
 import { open, readdir, type FileHandle } from "node:fs/promises";
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface LocalPaths {
   /** Of --config; absolute. */

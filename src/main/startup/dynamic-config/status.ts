@@ -2,7 +2,7 @@
 // assigned, what runs, where a failure leads back to, and what is wrong. Also on disk, as meta/status.json.
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { textOf } from "./errors.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface ConfigReference {
   /** SHA-256 of paths and texts; also the name of the checkpoint's folder. */
@@ -53,7 +53,7 @@ export class StatusFile {
         this.written = text;
         this.failing = false;
       } catch (error) {
-        if (!this.failing) this.log.warn({ err: error }, `${this.path} is out of date: ${textOf(error)}`);
+        if (!this.failing) this.log.warn({ err: error }, `${this.path} is out of date: ${messageOf(error)}`);
         this.failing = true;
       }
     }

@@ -7,6 +7,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { describeFlockHolder } from "../../../shared/os/flock-holder.js";
 import { tryFlock, waitForFlock } from "../../../shared/os/flock.js";
 import { isAt, watchContention, type ContentionWatch } from "./lock-contention.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** The lock cannot be had, now or ever. */
 export class LockFileError extends Error {
@@ -98,7 +99,7 @@ async function lock(file: FileHandle, options: LockFileOptions): Promise<void> {
 }
 
 function lockFileError(path: string, doing: string, cause: unknown): LockFileError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new LockFileError(
     `cannot ${doing} lock file ${path}: ${reason}; --lock-file must name a file in an existing directory that the kubelet may write`,
     { cause },

@@ -9,6 +9,7 @@ import type { PlanBuilder } from "./plan-builder.js";
 import { newestIn, newestOf, type PlanInput } from "./plan-context.js";
 import { resizeChanges } from "./resize-changes.js";
 import type { ResizedContainer } from "./step.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 /** Plans what can be done in place. Containers that are being stopped get their values at the next start. */
 export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
@@ -42,7 +43,7 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
 /** Was a container stopped in order to get its new values? */
 function awaitsRestart(input: PlanInput): boolean {
   const { pod, observed, memory } = input;
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
+  return containersOf(pod.spec).some((container) => {
     const status = newestOf(observed, container.name);
     if (status === undefined || !memory.restarts(status.id)) return false;
     return (resizeChanges(input, container) ?? []).length > 0;

@@ -8,6 +8,7 @@ import { isAlive, newestIn } from "./plan-context.js";
 import { asksRestartAll } from "./restart.js";
 import { nextToStop } from "./stop-order.js";
 import type { RemoveContainerStep } from "./step.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface RestartAllTrigger {
   container: Container;
@@ -18,7 +19,7 @@ export interface RestartAllTrigger {
 export function restartAllTrigger(builder: PlanBuilder, sandbox: PodSandboxStatus): RestartAllTrigger | undefined {
   const { pod, observed, gates, memory } = builder.input;
   if (pod.metadata.deletionTimestamp !== undefined) return undefined;
-  for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+  for (const container of containersOf(pod.spec)) {
     const status = newestIn(sandbox, observed, container.name);
     // Rules are about exits of the container's own: what was stopped to be restarted is just restarted.
     if (status?.state !== ContainerState.CONTAINER_EXITED || memory.restarts(status.id)) continue;

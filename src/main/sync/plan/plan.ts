@@ -15,6 +15,7 @@ import { needsNewSandbox } from "./sandbox-need.js";
 import { preStopsAhead } from "../pre-stops-ahead.js";
 import { nextToStop } from "./stop-order.js";
 import type { Plan } from "./step.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
@@ -108,7 +109,7 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
 function tellRestarts({ input, plan }: PlanBuilder, active: boolean): void {
   const { pod, observed, memory } = input;
   const there = new Set(observed.containers.map(({ metadata }) => metadata?.name ?? ""));
-  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const all = containersOf(pod.spec);
   const restarting = all.filter(({ name }) => memory.restarts(newestOf(observed, name)?.id ?? ""));
   if (restarting.length > 0) plan.restarting = new Set(restarting.map(({ name }) => name));
   const removed = new Set([...memory.removed].filter((name) => !there.has(name)));

@@ -3,6 +3,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { CsiDriverMissingError } from "./errors.js";
 import type { CsiNode } from "./node-port.js";
+import { abortReason } from "../../../shared/errors/thrown.js";
 
 const PATIENCE_MS = 1_000;
 
@@ -63,8 +64,7 @@ export class CsiDrivers {
         const driver = this.drivers.get(name);
         if (driver !== undefined) done(() => resolve(driver));
       };
-      const onAbort = (): void =>
-        done(() => reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason))));
+      const onAbort = (): void => done(() => reject(abortReason(signal)));
       const timer = this.clock.after(this.patienceMs, () => done(() => reject(new CsiDriverMissingError(name))));
       this.waiting.add(look);
       signal.addEventListener("abort", onAbort, { once: true });

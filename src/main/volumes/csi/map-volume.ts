@@ -3,7 +3,6 @@
 // everything: whoever finds the link knows what to undo.
 import { lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
 import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
@@ -21,6 +20,7 @@ import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";

@@ -1,8 +1,8 @@
 // Another kubelet holds a loop device on each block volume that it maps; a volume that this agent took over from it can't be
 // unpublished before that is gone.
 import { readdir, readFile } from "node:fs/promises";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { run } from "../program.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const DEVICES = "/sys/block";
 

@@ -1,5 +1,6 @@
 // Which step of setting a volume up failed, in the words that users of other kubelets search for.
 import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export class CsiStepError extends Error {
   override readonly name = "CsiStepError";
@@ -26,5 +27,5 @@ export async function inStep<T>(step: string, signal: AbortSignal, work: () => P
 /** What a driver said, as Go's gRPC prints it. */
 export function problemText(error: unknown): string {
   if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -1,11 +1,11 @@
 // Which pods of this node use which CSI volume, and which are staged: a volume is unstaged after its last user.
 // What must hold: read from disk once, before anything is unstaged; from then on kept here.
 import { readlink } from "node:fs/promises";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { namesIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";
 import * as paths from "./paths.js";
 import { readVolData } from "./vol-data.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface Device {
   driver: string;

@@ -1,8 +1,9 @@
 // vol_data.json: what is known of a volume that was given to a driver. Written before the driver is asked, so that whoever
 // finds it after a crash can undo what may have been done. Keys are upstream's, which also reads ours.
 import { readFile, rm } from "node:fs/promises";
-import { atomicWrite, errorCode } from "../../../shared/fs/atomic-write.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { VOL_DATA_FILE } from "./paths.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";
 

@@ -3,6 +3,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { ClusterObjects } from "../../cluster/port.js";
 import type { CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
+import { apiTime } from "../../../shared/api/time.js";
 
 const PREFIX = "csi.storage.k8s.io";
 const TOKENS_KEY = `${PREFIX}/serviceAccount.tokens`;
@@ -33,7 +34,7 @@ export async function publishWords(
         ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
       };
       const { token, expiresAt } = await tokens.get(request, signal);
-      const expirationTimestamp = new Date(expiresAt).toISOString().replace(/\.\d{3}Z$/, "Z");
+      const expirationTimestamp = apiTime(expiresAt);
       return [audience, { token, expirationTimestamp }] as const;
     }),
   );

@@ -12,6 +12,7 @@ import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
 import { hugePageSize, isHugePages } from "./huge-page-size.js";
 import { tmpfsSize } from "./tmpfs-size.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 const NAME = "kubernetes.io/empty-dir";
 const MODE = 0o777;
@@ -58,7 +59,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
       } catch (error) {
         signal.throwIfAborted();
         if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
-        throw new VolumeSetUpError(pod, volume.name, error instanceof Error ? error.message : String(error), {
+        throw new VolumeSetUpError(pod, volume.name, messageOf(error), {
           cause: error,
         });
       }

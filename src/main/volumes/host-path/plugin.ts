@@ -1,12 +1,13 @@
 // hostPath: a path of the node, checked against its declared type. The agent owns nothing there: teardown has no part.
 import { constants } from "node:fs";
 import type { HostPathType } from "../../../shared/api/volume.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
 import type { RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
@@ -37,13 +38,13 @@ export function hostPathPlugin(calls: VolumeCalls): VolumePlugin {
       if (type === "") {
         // Whatever is there is given to the container, but not where the runtime would wait for it without an end.
         await at.reached().catch((error: unknown) => {
-          throw fail(error instanceof Error ? error.message : String(error), error);
+          throw fail(messageOf(error), error);
         });
         return { hostPath: path };
       }
       if (!Object.hasOwn(CHECKS, type)) throw fail(`${type} is an invalid volume type`);
       const problem = await at.check(type).catch((error: unknown) => {
-        throw fail(error instanceof Error ? error.message : String(error), error);
+        throw fail(messageOf(error), error);
       });
       if (problem !== undefined) throw fail(problem);
       return { hostPath: path };

@@ -1,9 +1,10 @@
 // The one user that all containers of a pod run as: credentials of the pod are its files, for nobody else to read.
 import type { Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 
 /** undefined when a container does not say, or two say differently. Ephemeral containers have no say. */
 function podFileUser({ spec }: Pod): number | undefined {
-  const users = [...(spec.initContainers ?? []), ...spec.containers].map(
+  const users = containersOf(spec).map(
     ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser,
   );
   const [first] = users;

@@ -16,6 +16,7 @@ import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeOwnTree } from "../remove-tree.js";
 import { nestedMountPoints } from "./nested-mount-points.js";
 import { samePayload } from "./same-payload.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface ObjectVolumeKind {
   /** "kubernetes.io/secret". */
@@ -100,7 +101,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     } catch (error) {
       signal.throwIfAborted();
       if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       throw new VolumeSetUpError(pod, volume.name, problem, { cause: error });
     }
     return directory;

@@ -1,10 +1,11 @@
 // Several things wrong with one volume, told in one message as upstream tells them: "[first, second]"; what
 // is wrong twice alike is told once.
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 class VolumeContentError extends Error {
   override readonly name = "VolumeContentError";
   constructor(readonly problems: readonly unknown[]) {
-    const texts = [...new Set(problems.map(textOf))];
+    const texts = [...new Set(problems.map(messageOf))];
     super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`);
   }
 }
@@ -13,8 +14,4 @@ class VolumeContentError extends Error {
 export function together(problems: readonly unknown[]): Error {
   const [first] = problems;
   return problems.length === 1 && first instanceof Error ? first : new VolumeContentError(problems);
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,6 +6,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/ap
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { migratedVolume } from "../csi/migration/translate.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface BoundClaim {
   claim: PersistentVolumeClaim;
@@ -51,7 +52,7 @@ export async function boundClaim(
     return { claim, pv, readOnly: source?.readOnly === true, migrated: migrated !== undefined };
   } catch (error) {
     signal.throwIfAborted();
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     throw new ClaimError(`error processing PVC ${namespace}/${name}: ${text}`, { cause: error });
   }
 }
@@ -64,7 +65,7 @@ async function read<T>(what: string, get: () => Promise<T>): Promise<T> {
   try {
     return await get();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const missing = isNotFound(error) ? "" : " (it is tried again)";
     throw new ClaimError(`failed to fetch ${what} from API server: ${text}${missing}`, { cause: error });
   }

@@ -23,6 +23,7 @@ import { measured } from "../measured.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
 import { isBlock, type BoundClaim } from "./claim.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
+import { apiTime } from "../../../shared/api/time.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
 const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";
@@ -117,7 +118,7 @@ export class VolumeExpansion {
     const event = { reason: "VolumeResizeFailed" as const, message };
     const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
     if (growth.tracked && !growth.shown && isPluginCallError(error) && !error.uncertain) {
-      const now = new Date(this.deps.clock.now()).toISOString().replace(/\.\d{3}Z$/, "Z");
+      const now = apiTime(this.deps.clock.now());
       await this.mark(claim, (status) => failed(status, { problem, infeasible, now }), signal);
     }
     const busy = isPluginCallError(error) && error.code === STATUS.FAILED_PRECONDITION;

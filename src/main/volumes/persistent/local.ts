@@ -4,13 +4,13 @@ import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import type { FileFacts } from "../../../shared/volume-calls/operations.js";
 import type { EventRecorder } from "../../events/recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import { MountedVolumes } from "./mounted-volume.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 

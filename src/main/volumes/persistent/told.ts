@@ -7,6 +7,7 @@ import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent }
 import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { isClaimError } from "./claim.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
 export async function told<T>(
@@ -27,7 +28,7 @@ export async function told<T>(
       const reason = "VolumeAttachmentLimitExceeded";
       throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
     }
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
   }
 }

@@ -12,6 +12,7 @@ import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** How long one sync of a pod waits for its volumes (constants.tsv). */
 const WAIT_MS = 123_000;
@@ -91,7 +92,7 @@ export function tellSetUpFailed(events: EventRecorder, pod: Pod, volume: string,
     events.pod(pod, { type: "Warning", ...error.event });
     return;
   }
-  const problem = isVolumeSetUpError(error) ? error.problem : error instanceof Error ? error.message : String(error);
+  const problem = isVolumeSetUpError(error) ? error.problem : messageOf(error);
   const message = `MountVolume.SetUp failed for volume "${volume}" : ${problem}`;
   events.pod(pod, { type: "Warning", reason: "FailedMount", message });
 }

@@ -12,6 +12,7 @@ import { Pace, type Round } from "./reflect/pace.js";
 import { Doubt } from "./reflect/doubt.js";
 import type { SharedOutage } from "./reflect/shared-outage.js";
 import { HistoryError, isOlder, isUnknownVersion } from "./reflect/versions.js";
+import { asError } from "../../errors/thrown.js";
 
 /** A watch ends after 5 to 10 minutes, so that servers behind a balancer get even shares. */
 const WATCH_S = 300;
@@ -149,7 +150,7 @@ export class Reflector<T extends ApiObject> {
       if (this.options.clock.monotonic() - since < WATCH_S * 1000) this.doubt.failed();
       return "end";
     } catch (error) {
-      return signal.aborted ? "end" : this.onFailure(error instanceof Error ? error : new Error(String(error)));
+      return signal.aborted ? "end" : this.onFailure(asError(error));
     }
   }
 

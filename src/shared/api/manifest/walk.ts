@@ -1,9 +1,9 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of what nobody reads.
 // The result holds known fields only, without nulls, so that it can be hashed, defaulted and handed on as a Pod.
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
-import { didYouMean } from "./nearest-name.js";
 import { quantityNanos } from "./quantity-syntax.js";
 import { shown, type FieldPath, type Report } from "./report.js";
+import { didYouMean } from "../../text/nearest-name.js";
 
 /** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
 const MAX_DEPTH = 64;

@@ -3,13 +3,13 @@
 // What must hold: it never throws; what it cannot have is said once.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { OomCounters } from "./counters.js";
 import { KernelLog, type LogDevice } from "./kernel-log.js";
 import { ownerOf } from "./owner.js";
 import { OomReports, type OomKill } from "./reports.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** Told in one look: a storm must not fill the queue that orders go through. */
 const TOLD_AT_ONCE = 50;

@@ -4,6 +4,7 @@ import type { Tokens } from "./tokens.js";
 import type { CertificateClaim } from "./client-certificate.js";
 import { TooManyReviewsError } from "./review-turns.js";
 import { ANONYMOUS, authenticated, type User } from "./user.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface Credentials {
   certificate: CertificateClaim;
@@ -32,7 +33,7 @@ export async function authenticate(
       reasons.push(verdict.why);
     } catch (error) {
       if (error instanceof TooManyReviewsError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       reasons.push(`bearer token: the API server could not be asked: ${why}`);
     }
   }

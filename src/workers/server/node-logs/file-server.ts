@@ -1,9 +1,9 @@
 // Files and listings of the node's log folder, as Go's file server gives them: folders end in "/", ranges and dates count.
 import { readdir, stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { replyError, replyNotFound, writeChunks } from "../reply.js";
 import { openLogFile, pathBelow, type LogFile } from "./log-file.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const SNIFFED = 512;
 

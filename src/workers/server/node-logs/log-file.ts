@@ -3,8 +3,8 @@
 // What must hold: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
 import { realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { NotRegularFileError, openUntrusted, type UntrustedFile } from "../../../shared/fs/untrusted-file.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const CHUNK = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EACCES", "ENXIO"]);

@@ -10,6 +10,7 @@ import type { Upgrade } from "../answer.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
 import { askRuntime } from "./ask-runtime.js";
 import type { Ends, Join, Passage } from "./passage.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** A client that has ended, or has been told all, has this time to go. */
 export const LINGER_MS = 30_000;
@@ -69,7 +70,7 @@ export class Tunnels {
         join(ends, { client: upgrade.head, runtime: answer.head });
       }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       if (!response.headersSent) replyError(response, 500, `the runtime's streaming server at ${url.host}: ${why}`);
     } finally {
       this.opening--;

@@ -4,6 +4,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
 import { queryOf, replyError, replyText } from "../reply.js";
 import { timelineSvg } from "./svg.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface TimelineParts {
   upcalls: Pick<ServerUpcalls, "timeline">;
@@ -29,7 +30,7 @@ export async function replyTimeline(
     timeline = await parts.upcalls.timeline(namespace, name);
   } catch (error) {
     // The main thread holds the timelines: while it is stuck, that is the news.
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     replyError(response, 503, `the main thread did not answer: ${why}`);
     return;
   }

@@ -5,6 +5,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { asError } from "../../../shared/errors/thrown.js";
 
 export const LOOK_MS = 60_000;
 /** Until they were good for the first time: their folder may not even be there. */
@@ -65,7 +66,7 @@ export class WatchedFiles {
       this.problem = undefined;
     } catch (error) {
       if (this.last === undefined && !this.isClosed()) this.lookIn(FIRST_LOOK_MS);
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = asError(error);
       if (failure.message === this.problem) return;
       this.problem = failure.message;
       this.options.onProblem(failure);

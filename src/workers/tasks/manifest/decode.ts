@@ -2,7 +2,6 @@
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
 import { checkPodManifest } from "../../../shared/api/manifest/check-pod.js";
 import { withPodDefaults } from "../../../shared/api/manifest/defaults.js";
-import { didYouMean } from "../../../shared/api/manifest/nearest-name.js";
 import { fieldName, Report, shown, type FieldPath } from "../../../shared/api/manifest/report.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
 import { isRecord } from "../../../shared/api/manifest/walk.js";
@@ -11,6 +10,7 @@ import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/co
 import { staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
 import { locate } from "./locate.js";
 import { parseText, type ParsedText } from "./parse-text.js";
+import { didYouMean } from "../../../shared/text/nearest-name.js";
 
 const MAX_NAME = 253;
 const MAX_FINDINGS = 100;

@@ -19,6 +19,7 @@ import { withGroupBits } from "../../../shared/fs/group-mode.js";
 import { entryKind, type DirectoryEntry } from "../../../shared/os/directory-stream.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 // A handle on the place itself, whatever it is; Node does not name the flag.
 const O_PATH = 0o10000000;
@@ -36,7 +37,7 @@ export function changeOwnership(job: ChangeOwnershipJob): ChangeOwnershipResult 
     };
     walk.run({ enter, entry }, { most: job.maxFiles, until: systemClock.monotonic() + job.maxMs });
   } catch (error) {
-    return { files, error: { path: walk.path, message: error instanceof Error ? error.message : String(error) } };
+    return { files, error: { path: walk.path, message: messageOf(error) } };
   }
   return { files, ...(walk.place !== undefined && { place: walk.place }) };
 }

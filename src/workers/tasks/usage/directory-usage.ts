@@ -6,9 +6,9 @@ import { lstatSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../../../shared/clock/clock.js";
 import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
-import { errorCode } from "../../../shared/fs/atomic-write.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const BLOCK = 512;
 /** What the kernel says of a place that can't be read: it is left out, and the rest is still of use. */

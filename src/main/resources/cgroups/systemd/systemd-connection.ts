@@ -4,6 +4,7 @@
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SystemdCallError, SystemdConnectionLostError, type SystemdSubject } from "./systemd-errors.js";
+import { abortReason, asError } from "../../../../shared/errors/thrown.js";
 
 export const SYSTEMD_SOCKET = "/run/systemd/private";
 const SIGNAL = 4;
@@ -60,7 +61,7 @@ export async function connectSystemd(path: string, signal: AbortSignal): Promise
     const give = (error: unknown): void => {
       signal.removeEventListener("abort", onAbort);
       socket.destroy();
-      reject(error instanceof Error ? error : new Error(String(error)));
+      reject(asError(error));
     };
     const onAbort = (): void => {
       give(signal.reason);
@@ -183,7 +184,7 @@ class Connection implements SystemdConnection {
       };
       const onCut = (): void => fail(new SystemdConnectionLostError(subject, this.failure));
       const onAbort = (): void => {
-        fail(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+        fail(abortReason(signal));
       };
       if (!this.open) {
         onCut();
@@ -202,7 +203,7 @@ class Connection implements SystemdConnection {
         }, fail);
       } catch (error) {
         // The library refuses a value that its type cannot hold.
-        fail(error instanceof Error ? error : new Error(String(error)));
+        fail(asError(error));
       }
     });
   }

@@ -1,4 +1,5 @@
 // What can go wrong between the agent and systemd, one class per cause. A message names the call and the unit.
+import { messageOf } from "../../../../shared/errors/thrown.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 
@@ -13,7 +14,7 @@ export class SystemdUnreachableError extends Error {
   override readonly name = "SystemdUnreachableError";
   constructor(socket: string, tries: number, cause: unknown) {
     super(
-      `cannot reach systemd at ${socket} after ${tries} tries: ${reason(cause)}; ` +
+      `cannot reach systemd at ${socket} after ${tries} tries: ${messageOf(cause)}; ` +
         `is systemd process 1 here, and does the agent run as root? If not, ${INSTEAD}`,
       { cause },
     );
@@ -27,7 +28,7 @@ export function isSystemdUnreachableError(error: unknown): error is SystemdUnrea
 export class SystemdConnectionLostError extends Error {
   override readonly name = "SystemdConnectionLostError";
   constructor({ method, unit }: SystemdSubject, cause?: unknown) {
-    const why = cause === undefined ? "" : `: ${reason(cause)}`;
+    const why = cause === undefined ? "" : `: ${messageOf(cause)}`;
     super(`the connection to systemd ended during ${method} of ${unit}${why}; it is tried again`, { cause });
   }
 }
@@ -78,8 +79,4 @@ export class SystemdJobError extends Error {
 }
 export function isSystemdJobError(error: unknown): error is SystemdJobError {
   return error instanceof SystemdJobError;
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -9,12 +9,13 @@ import type { ClientLog } from "../credentials/identity.js";
 import { isCredentialError } from "../credentials/errors.js";
 import { Scope } from "../../../abort/scope.js";
 import { connectionError } from "../connection/trouble.js";
-import { reasonOf, type Wire, type WireRequest, type WireResponse } from "../connection/wire.js";
-import { errorCode } from "../../../fs/atomic-write.js";
+import { type Wire, type WireRequest, type WireResponse } from "../connection/wire.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
 import { withoutTrailing } from "../../../text/trim.js";
+import { errorCode } from "../../../errors/error-code.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 const RETRIES = 10;
 /** client-go's wait before a read whose connection broke is sent again. */
@@ -89,7 +90,7 @@ export class Caller {
 
   /** Any failure of the call, in this client's words. */
   explained(call: Call, scope: Scope, error: unknown): Error {
-    if (scope.signal.aborted) return reasonOf(scope.signal);
+    if (scope.signal.aborted) return abortReason(scope.signal);
     if (isApiError(error) || isCredentialError(error) || error instanceof TypeError) return error;
     return this.trouble(call, error);
   }

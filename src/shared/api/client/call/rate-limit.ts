@@ -1,5 +1,6 @@
 // client-go's client-side throttling: a bucket of tokens, refilled at `qps`, holding `burst`. Who comes first goes first.
 import type { Clock, Timer } from "../../../clock/clock.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 /** client-go's own defaults, which 0 stands for. */
 const DEFAULT_QPS = 5;
@@ -52,7 +53,7 @@ export class RateLimit {
       const onAbort = (): void => {
         this.queue.splice(this.queue.indexOf(waiter), 1);
         this.schedule();
-        reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+        reject(abortReason(signal));
       };
       const waiter: Waiter = {
         go: () => {

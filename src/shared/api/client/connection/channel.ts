@@ -7,7 +7,8 @@ import { dial, type Dialed, type Target } from "./dial.js";
 import type { Http1Sockets } from "./http1-sockets.js";
 import type { Http2Session } from "./http2-session.js";
 import { unlessAborted } from "../../../abort/unless-aborted.js";
-import { isNotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { isNotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 /** A server that leaves every connection at once does not get asked for ever. */
 const TRIES = 4;
@@ -63,7 +64,7 @@ export class Channel implements Wire {
   }
 
   private ready(): Wire | undefined {
-    if (this.end.signal.aborted) throw reasonOf(this.end.signal);
+    if (this.end.signal.aborted) throw abortReason(this.end.signal);
     for (const session of this.sessions) if (session.isUsable) return session;
     return this.http1;
   }

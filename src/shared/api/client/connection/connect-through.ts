@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { bareHost, portOf } from "./proxy.js";
-import { reasonOf } from "./wire.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 /** The proxy would not open a tunnel. */
 export class ProxyError extends Error {
@@ -30,7 +30,7 @@ export function connectThrough(socket: Socket, proxy: URL, server: URL, signal: 
         reject(error);
       });
     };
-    const onAbort = (): void => fail(reasonOf(signal));
+    const onAbort = (): void => fail(abortReason(signal));
     ask.on("error", fail);
     ask.on("response", ({ statusCode }) => fail(refusal(proxy, target, statusCode)));
     ask.on("connect", ({ statusCode = 0 }, tunnel, head) => {

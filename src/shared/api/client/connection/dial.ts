@@ -10,7 +10,7 @@ import {
 import type { Clock } from "../../../clock/clock.js";
 import { bareHost, portOf } from "./proxy.js";
 import { Scope } from "../../../abort/scope.js";
-import { reasonOf } from "./wire.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 export type Protocol = "h2" | "http/1.1";
 
@@ -114,7 +114,7 @@ function opened(socket: Socket, event: "connect" | "secureConnect", signal: Abor
     const onOpen = (): void => settle(resolve);
     const onError = (error: Error): void => settle(() => fail(error));
     const onClose = (): void => settle(() => fail(new Error("the connection was closed before it was ready")));
-    const onAbort = (): void => settle(() => fail(reasonOf(signal)));
+    const onAbort = (): void => settle(() => fail(abortReason(signal)));
     const fail = (error: Error): void => {
       socket.on("error", () => undefined);
       socket.destroy();

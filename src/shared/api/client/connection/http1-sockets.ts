@@ -2,7 +2,8 @@
 import { Agent, request as httpRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
-import { NotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { asError, abortReason } from "../../../errors/thrown.js";
 
 type OnSocket = (error: Error | null, socket?: Duplex) => void;
 
@@ -14,7 +15,7 @@ class DialingAgent extends Agent {
   override createConnection(_options: unknown, onSocket: OnSocket): undefined {
     this.dial().then(
       (socket) => onSocket(null, socket),
-      (error: unknown) => onSocket(error instanceof Error ? error : new Error(String(error))),
+      (error: unknown) => onSocket(asError(error)),
     );
   }
   destroyIdle(): void {
@@ -53,7 +54,7 @@ export class Http1Sockets implements Wire {
       const length = body === undefined ? {} : { "content-length": String(body.length) };
       const ask = httpRequest({ method, path, agent, headers: { host: this.server.host, ...headers, ...length } });
       const onAbort = (): void => {
-        ask.destroy(reasonOf(signal));
+        ask.destroy(abortReason(signal));
       };
       const done = (): void => signal.removeEventListener("abort", onAbort);
       ask.on("response", (answer) => {

@@ -5,8 +5,9 @@ import { connect, constants } from "node:http2";
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../clock/clock.js";
-import { errorCode } from "../../../fs/atomic-write.js";
-import { NotProcessedError, reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { errorCode } from "../../../errors/error-code.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 const PING_AFTER_MS = 30_000;
 const PING_ANSWER_MS = 15_000;
@@ -83,7 +84,7 @@ export class Http2Session implements Wire {
       this.streams += 1;
       let failure: Error | undefined;
       const onAbort = (): void => {
-        failure = reasonOf(signal);
+        failure = abortReason(signal);
         stream.close(constants.NGHTTP2_CANCEL);
         stream.destroy(failure);
       };

@@ -3,7 +3,8 @@
 import type { Clock } from "../../../clock/clock.js";
 import { isApiConnectionError } from "../errors.js";
 import { isCredentialError } from "../credentials/errors.js";
-import { reasonOf, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { abortReason } from "../../../errors/thrown.js";
 
 /** Away for less it is back before the first waits are over. */
 const LEAST_AWAY_MS = 2000;
@@ -41,7 +42,7 @@ export class Presence implements Wire, Returns {
       return response;
     } catch (error) {
       // Who gives up for its own reasons says nothing of the server.
-      const isLate = signal.aborted && isApiConnectionError(reasonOf(signal));
+      const isLate = signal.aborted && isApiConnectionError(abortReason(signal));
       if (isLate || !(signal.aborted || isCredentialError(error))) this.failed();
       throw error;
     }

@@ -1,6 +1,6 @@
 // What went wrong between us and the server, as a sentence with what to do about it.
-import { errorCode } from "../../../fs/atomic-write.js";
 import { ApiConnectionError } from "../errors.js";
+import { errorCode } from "../../../errors/error-code.js";
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "nothing listens there: is the API server running?"],

@@ -30,5 +30,3 @@ export class NotProcessedError extends Error {
   override readonly name = "NotProcessedError";
 }
 export const isNotProcessedError = (error: unknown): error is NotProcessedError => error instanceof NotProcessedError;
-
-export { reasonOf } from "../../../abort/scope.js";

@@ -2,6 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Source } from "../config.js";
 import { CredentialError } from "./errors.js";
+import { messageOf } from "../../../errors/thrown.js";
 
 export class SourceText {
   private text: string | undefined;
@@ -27,7 +28,7 @@ export class SourceText {
       }
       return this.text;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new CredentialError(`the ${this.what} ${file} can't be read: ${why}`, { cause: error });
     }
   }

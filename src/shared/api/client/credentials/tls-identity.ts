@@ -8,6 +8,7 @@ import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
 import { RenewedPair } from "./renewed-pair.js";
 import { SourceText } from "./source-text.js";
 import { SystemRoots } from "./system-roots.js";
+import { messageOf } from "../../../errors/thrown.js";
 
 /** A client certificate and its key, PEM. */
 export interface KeyPair {
@@ -79,7 +80,7 @@ function contextOf({ ca, cert, key }: TlsMaterial) {
       ...(key === undefined ? {} : { key }),
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new CredentialError(`client certificate, key or certificate authority are not usable together: ${why}`, {
       cause: error,
     });

@@ -4,6 +4,7 @@ import type { ClientConfig } from "../config.js";
 import { KubeconfigError } from "./errors.js";
 import { readClientConfig } from "./read.js";
 import { KubeconfigDocument } from "./tree.js";
+import { messageOf } from "../../../errors/thrown.js";
 
 /** Far above what names one cluster and one user; a larger one is somebody's mistake. */
 const SIZE_LIMIT = 4 * 1024 * 1024;
@@ -18,7 +19,7 @@ async function readText(path: string): Promise<string> {
     const { size } = await stat(path);
     if (size <= SIZE_LIMIT) return await readFile(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new KubeconfigError(path, "", undefined, `can't be read: ${why}`, { cause: error });
   }
   throw new KubeconfigError(path, "", undefined, `is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);

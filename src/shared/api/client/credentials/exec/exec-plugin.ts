@@ -6,6 +6,7 @@ import type { ClientConfig, ExecConfig } from "../../config.js";
 import { SourceText } from "../source-text.js";
 import { execInfo, readExecCredential, type ExecCredential } from "./exec-credential.js";
 import { ExecError, runCommand, type ExecFailure } from "./run-command.js";
+import { asError } from "../../../../errors/thrown.js";
 
 const REST_MS = 5000;
 
@@ -78,7 +79,7 @@ export class ExecPlugin {
       this.onExec(0, "no_error", next.expiresAt);
       return next;
     } catch (error) {
-      this.failure = error instanceof Error ? error : new Error(String(error));
+      this.failure = asError(error);
       // What it gave before may still do: a server refuses for other reasons, too.
       this.isRefused = false;
       this.rest();

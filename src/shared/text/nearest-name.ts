@@ -23,8 +23,8 @@ function editDistance(a: string, b: string, limit: number): number {
   return last[b.length] ?? limit + 1;
 }
 
-/** The known name nearest to `name` (case counts little), or undefined when none is near enough to be meant. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
+/** The nearest of `known` within a third of the name's length, else undefined. Case does not count. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(name.length / 3));
   const wanted = name.toLowerCase();
@@ -41,7 +41,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
 }
 
 /** `did you mean "Always"?`, or undefined. */
-export function didYouMean(name: string, known: readonly string[]): string | undefined {
+export function didYouMean(name: string, known: Iterable<string>): string | undefined {
   const nearest = nearestName(name, known);
   return nearest === undefined ? undefined : `did you mean "${nearest}"?`;
 }
