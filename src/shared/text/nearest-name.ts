@@ -1,5 +1,9 @@
 // "Did you mean": the known name closest to a misspelt one.
 
+/** Of a shorter name every short name is near; a longer one is no misspelling. */
+const SHORTEST = 3;
+const LONGEST = 64;
+
 /** Restricted edit distance (insert, delete, replace, swap of neighbours); gives up above `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -25,7 +29,7 @@ function editDistance(a: string, b: string, limit: number): number {
 
 /** The nearest of `known` within a third of the name's length, else undefined. Case does not count. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  if (name.length > 64) return undefined;
+  if (name.length < SHORTEST || name.length > LONGEST) return undefined;
   const limit = Math.max(1, Math.floor(name.length / 3));
   const wanted = name.toLowerCase();
   let best: string | undefined;
