@@ -13,7 +13,7 @@ import { bearerToken } from "./auth/bearer.js";
 import type { Peers } from "./auth/peers.js";
 import type { Refusals } from "./auth/refusals.js";
 import { TooManyReviewsError } from "./auth/review-turns.js";
-import { HandlerError } from "./clients/owned.js";
+import { HandlerError } from "./owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { replyError, replyPlain, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";

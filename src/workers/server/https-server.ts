@@ -12,7 +12,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
-import { HandlerError, ownedBy, ownedByFirst } from "./clients/owned.js";
+import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection } from "./clients/http2-connection.js";
 import { Turns } from "./clients/turns.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";

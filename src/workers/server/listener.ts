@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ListenAddress } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
-import { HandlerError, ownedByFirst } from "./clients/owned.js";
+import { HandlerError, ownedByFirst } from "./owned.js";
 import { Turns } from "./clients/turns.js";
 
 export const LISTEN_RETRY_MS = 5000;

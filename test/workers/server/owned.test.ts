@@ -1,7 +1,7 @@
 // An error in a handler of a connection's event ends that connection only.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { HandlerError, ownedBy } from "../../../src/workers/server/clients/owned.js";
+import { HandlerError, ownedBy } from "../../../src/workers/server/owned.js";
 
 class Connection {
   readonly ends: (Error | undefined)[] = [];
@@ -31,5 +31,7 @@ test("a handler that does its work gets its arguments, and the connection goes o
   let sum = 0;
   ownedBy(connection, (a: number, b: number) => void (sum = a + b))(1, 2);
   equal(sum, 3);
+  const resume: () => void = () => ({ paused: false });
+  ownedBy(connection, resume)();
   equal(connection.ends.length, 0);
 });

@@ -7,6 +7,7 @@
 // that path is; the newest identity asked for wins.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { faultPoint } from "../../../shared/thread/fault-points.js";
 import { PluginRefusedError } from "./errors.js";
 import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "./handler.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -80,6 +81,7 @@ export class PluginSocket {
     try {
       client = await dial(this.path);
       plugin = await client.getInfo(signal);
+      faultPoint("plugin-registration");
       const handler = this.handlerOf(plugin);
       handler.validate(plugin);
       await handler.register(plugin, signal);

@@ -5,6 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { faultPoint } from "../../../shared/thread/fault-points.js";
 import { scanSockets } from "./socket-scan.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
@@ -89,6 +90,7 @@ export class SocketWatch {
   private watch(directory: string): boolean {
     try {
       const watcher = watch(directory, { persistent: false }, (_event, name) => {
+        faultPoint("plugin-watch");
         // Its own name: it is gone, and what is there in its place, perhaps under the same inode, wants a new watch.
         if (name === null || name === basename(directory)) this.unwatch(directory, watcher);
         void this.scan();

@@ -4,7 +4,7 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { HTTP_LIMITS } from "../listener.js";
-import { ownedBy } from "./owned.js";
+import { ownedBy } from "../owned.js";
 
 export class Http2Connection {
   private readonly streams = new Set<ServerHttp2Stream>();

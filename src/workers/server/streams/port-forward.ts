@@ -2,6 +2,8 @@
 // the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { faultPoint } from "../../../shared/thread/fault-points.js";
+import { ownedBy } from "../owned.js";
 import type { Join, Passage } from "./passage.js";
 import { CLOSE_CODE } from "./websocket/close-code.js";
 import { checkHandshake } from "./websocket/handshake.js";
@@ -43,8 +45,16 @@ function tunnel(request: IncomingMessage, protocol: string, clock: Clock): Join 
     };
     const close = (): void => end.close(CLOSE_CODE.NORMAL);
     end.open(request, heads.client, protocol);
-    runtime.on("data", send).on("drain", () => end.resume());
-    runtime.once("end", close).once("close", close);
+    const onData = ownedBy(client, (part: Buffer) => {
+      faultPoint("runtime-data");
+      send(part);
+    });
+    const onEnd = ownedBy(client, close);
+    runtime.on("data", onData).on(
+      "drain",
+      ownedBy(client, () => end.resume()),
+    );
+    runtime.once("end", onEnd).once("close", onEnd);
     if (heads.runtime.length > 0) send(heads.runtime);
   };
 }

@@ -4,7 +4,10 @@
 // output; a runtime that breaks off is no success.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { faultPoint } from "../../../shared/thread/fault-points.js";
+import { ownedBy } from "../owned.js";
 import type { Ends, Heads, Passage } from "./passage.js";
 import { RST } from "./spdy/frames.js";
 import { SpdySession } from "./spdy/session.js";
@@ -38,6 +41,7 @@ export function translatedCommand(request: IncomingMessage, streams: StreamOptio
 }
 
 class RemoteCommand {
+  private readonly socket: Duplex;
   private readonly client: WebSocketEnd;
   private readonly runtime: Socket;
   private readonly session: SpdySession;
@@ -55,6 +59,7 @@ class RemoteCommand {
     private readonly options: StreamOptions,
     clock: Clock,
   ) {
+    this.socket = ends.client;
     this.runtime = ends.runtime;
     const channels: ChannelEvents = {
       onData: (channel, data) => this.toRuntime(channel, data),
@@ -89,8 +94,14 @@ class RemoteCommand {
     // Clients wait for a first message, which says that all is ready.
     this.client.send(Buffer.of(stdout ? CHANNEL.STDOUT : stderr ? CHANNEL.STDERR : CHANNEL.ERROR));
 
-    this.runtime.on("data", (chunk: Buffer) => this.read(chunk)).on("drain", () => this.client.resume());
-    this.runtime.once("end", () => this.onGone()).once("close", () => this.onGone());
+    const { socket } = this;
+    const onData = ownedBy(socket, (chunk: Buffer) => {
+      faultPoint("runtime-data");
+      this.read(chunk);
+    });
+    const onDrain = ownedBy(socket, () => this.client.resume());
+    const onEnd = ownedBy(socket, () => this.onGone());
+    this.runtime.on("data", onData).on("drain", onDrain).once("end", onEnd).once("close", onEnd);
     if (heads.runtime.length > 0) this.read(heads.runtime);
   }
 

@@ -1,12 +1,14 @@
 // The streams between clients and the runtime's streaming server: how many there are, and when they end. What moves on one is
 // its passage's.
 // What must hold: no credential of the client reaches the runtime; before the runtime has switched nothing but the request
-// does; both connections end together, however either ends, and what one side said last reaches the other.
+// does; both connections end together, however either ends, and what one side said last reaches the other. An error in a
+// handler of either connection ends the client's.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Upgrade } from "../answer.js";
+import { ownedBy } from "../owned.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
 import { askRuntime } from "./ask-runtime.js";
 import type { Ends, Join, Passage } from "./passage.js";
@@ -67,7 +69,7 @@ export class Tunnels {
         upgrade.take();
         this.watch(ends, pod);
         opened = true;
-        join(ends, { client: upgrade.head, runtime: answer.head });
+        ownedBy(ends.client, join)(ends, { client: upgrade.head, runtime: answer.head });
       }
     } catch (error) {
       const why = messageOf(error);

@@ -9,6 +9,8 @@ import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
 import { SIGN_OF_LIFE_MS } from "../../../../src/workers/server/streams/websocket/web-socket.js";
 import { MAX_MESSAGE } from "../../../../src/workers/server/streams/websocket/handshake.js";
 import { LINGER_MS } from "../../../../src/workers/server/streams/tunnel.js";
+import { HandlerError } from "../../../../src/workers/server/owned.js";
+import { armFaultPoint } from "../../../../src/shared/thread/fault-points.js";
 import { cut } from "../../../support/cut.js";
 import { pod } from "../../../support/pods.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
@@ -413,6 +415,39 @@ describe("a tunnelled port-forward", () => {
     client.socket.end();
     await until(() => switched?.destroyed === true);
   });
+});
+
+describe("a stream over WebSocket whose handler throws", () => {
+  /** Opens a stream, and waits until it has carried something from the runtime. */
+  async function joined(kind: string): Promise<{ client: ChannelSocket; runtime: Socket | undefined }> {
+    switched = undefined;
+    const client = kind === "a command" ? await command() : await open("/portForward/default/web", TUNNEL);
+    await until(() => switched !== undefined);
+    if (kind === "a command") peer.send("stdout", "ready");
+    else (switched as Socket | undefined)?.write("\x01ready");
+    await client.until(() => client.text(STDOUT) === "ready");
+    return { client, runtime: switched };
+  }
+
+  for (const kind of ["a command", "a tunnelled port-forward"]) {
+    for (const point of ["websocket-message", "runtime-data"] as const) {
+      test(`${kind}: an error in ${point} ends both its connections and no other`, async () => {
+        await openHouse();
+        if (kind !== "a command") upgradeTo["X-Stream-Protocol-Version"] = "portforward.k8s.io";
+        const other = await joined(kind);
+        const { client, runtime } = await joined(kind);
+        armFaultPoint(point);
+        if (point === "websocket-message") client.write(2, Buffer.of(0, 1));
+        else runtime?.write("anything");
+        await until(() => client.socket.destroyed && runtime?.destroyed === true);
+        const defects = house.lines.map(({ fields }) => fields["err"]).filter((error) => error instanceof HandlerError);
+        match(String(defects[0]?.cause), new RegExp(`thrown in ${point}`));
+        deepEqual([other.client.socket.destroyed, other.runtime?.destroyed], [false, false]);
+        other.client.close();
+        await until(() => other.runtime?.destroyed === true);
+      });
+    }
+  }
 });
 
 test("streams over WebSocket are counted by their kind", async () => {

@@ -1,10 +1,13 @@
 // The server's end of a WebSocket, by `ws`: its messages, how either side is held back, how it ends.
 // What must hold: after our close frame nothing is sent, and what still comes is read and dropped, so that the client's end is
-// seen; that the client says no more is known from its close frame on, not only when it has gone.
+// seen; that the client says no more is known from its close frame on, not only when it has gone. An error in a handler ends
+// the client's connection.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { WebSocket } from "ws";
+import type { RawData, WebSocket } from "ws";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
+import { faultPoint } from "../../../../shared/thread/fault-points.js";
+import { ownedBy } from "../../owned.js";
 import { CLOSE_CODE, WebSocketError } from "./close-code.js";
 import { openWebSocket } from "./handshake.js";
 
@@ -47,19 +50,23 @@ export class WebSocketEnd {
     const { client } = this;
     const socket = openWebSocket(request, client, head, protocol);
     this.socket = socket;
-    socket?.on("message", (message, isBinary) => this.onMessage(message as Buffer, isBinary));
+    const onMessage = (message: RawData, isBinary: boolean): void => this.onMessage(message as Buffer, isBinary);
+    socket?.on("message", ownedBy(client, onMessage));
     socket?.on("ping", () => this.endSigns());
+    const onEnd = ownedBy(client, () => this.end(CLOSE_CODE.NORMAL));
     // It has sent the close frame that tells which rule was broken.
-    socket?.on("error", () => this.end(CLOSE_CODE.PROTOCOL_ERROR));
+    const onError = ownedBy(client, () => this.end(CLOSE_CODE.PROTOCOL_ERROR));
+    socket?.on("error", onError);
     // `ws` has read the part before, and tells of a close frame only when the connection is closed.
     client.on("data", () => {
-      if (socket?.readyState !== socket?.OPEN) this.end(CLOSE_CODE.NORMAL);
+      if (socket?.readyState !== socket?.OPEN) onEnd();
     });
+    const onDrain = ownedBy(client, () => this.options.events.onDrain());
     client.on("drain", () => {
-      if (!this.closed) this.options.events.onDrain();
+      if (!this.closed) onDrain();
     });
-    client.once("end", () => this.end(CLOSE_CODE.NORMAL));
-    client.once("close", () => this.end(CLOSE_CODE.NORMAL));
+    client.once("end", onEnd);
+    client.once("close", onEnd);
   }
 
   /** Sends a message. False: that is enough until onDrain. */
@@ -93,6 +100,7 @@ export class WebSocketEnd {
   }
 
   private onMessage(message: Buffer, isBinary: boolean): void {
+    faultPoint("websocket-message");
     if (this.ended) return;
     if (!isBinary && !this.options.text) {
       this.end(CLOSE_CODE.UNSUPPORTED);

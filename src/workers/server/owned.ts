@@ -36,7 +36,9 @@ function run<Args extends unknown[]>(
     ownerOf().destroy(new HandlerError("a handler of this connection failed", { cause }));
   };
   try {
-    handler(...args)?.catch(failed);
+    // A handler that returns nothing by its type may still return something: `() => socket.resume()`.
+    const result: unknown = handler(...args);
+    if (result instanceof Promise) result.catch(failed);
   } catch (error) {
     failed(error);
   }
