@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { podConfig, runPod } from "../../shared/cri/support.js";
+import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import { plegOn, until } from "./pleg-kit.js";
 
@@ -341,6 +342,24 @@ test("a stream that breaks is followed again", async (t) => {
   await world.nothingPending();
   world.fake.exit(containerId, 6);
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 6);
+});
+
+test("an error in the handler of the stream's events ends the stream, which is followed again", async (t) => {
+  const world = await plegOn(t, { events: true }, { useEvents: true });
+  const { containerId } = await runPod(world.client, "web");
+  await world.started();
+  await until("the stream is open", () => world.fake.state.eventListeners.size === 1);
+  armFaultPoint("cri-stream");
+  world.fake.exit(containerId, 5);
+  await until("the stream is over", () => world.fake.state.eventListeners.size === 0);
+  assert.equal(world.kept.warnings().length, 1);
+  await until("the stream is open again", () => {
+    world.clock.step(100);
+    return world.fake.state.eventListeners.size === 1;
+  });
+  // What the lost event would have told.
+  await world.relist();
+  assert.equal(world.last("uid-web")?.containers[0]?.exitCode, 5);
 });
 
 test("relists: every second while something changes or is not watched, every ten when all is quiet and watched", async (t) => {
