@@ -1,0 +1,131 @@
+// The whole sync path of main (NodeSync) on the in-memory runtime: the inspector of the pleg worker stands for the pleg thread, and
+// every collaborator that hears of pods writes what it hears into one list, in order.
+import type { TestContext } from "node:test";
+import type { Admission, AdmissionVerdict } from "../../../src/main/admission/verdict.js";
+import { noProbeResults } from "../../../src/main/status/probe-results.js";
+import type { ClusterPods } from "../../../src/main/sync/cluster-pods.js";
+import { NodeSync } from "../../../src/main/sync/node-sync.js";
+import type { PodChange } from "../../../src/main/sync/sync-loop.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
+import { PodInspector } from "../../../src/workers/pleg/pod-inspector.js";
+import { until as untilWithin } from "../../support/sources-kit.js";
+import { runtimeOn, type RuntimeWorld } from "../runtime/runtime-kit.js";
+
+const PATIENCE_MS = 60_000;
+
+const RUNTIME: RuntimeState = {
+  reachable: true,
+  runtimeReady: true,
+  networkReady: true,
+  name: "fake",
+  version: "1",
+  events: false,
+  message: "",
+};
+
+export interface SyncNode {
+  sync: NodeSync;
+  world: RuntimeWorld;
+  /** "LISTENER.METHOD: POD what", in order. */
+  heard: string[];
+  /** Of these listeners, in order; consecutive repetitions once. */
+  heardBy: (...listeners: string[]) => string[];
+  change: (kind: PodChange["kind"], pod: Pod) => void;
+  until: (what: string, condition: () => boolean) => Promise<void>;
+  phase: (uid: string) => string | undefined;
+}
+
+export interface SyncNodeOptions {
+  verdict?: (pod: Pod) => AdmissionVerdict;
+  cluster?: boolean;
+}
+
+export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): Promise<SyncNode> {
+  const world = await runtimeOn(t);
+  const clock = systemClock;
+  const runtime = { ...world.runtime, clock };
+  const heard: string[] = [];
+  const hear = (line: string): void => void heard.push(line);
+  const inspector = new PodInspector({
+    cri: world.client,
+    clock,
+    deadlineMs: PATIENCE_MS,
+    concurrency: 4,
+    outcome: {
+      observed: (observed) => sync.loop.onPlegRecord({ kind: "pod", observed }),
+      failed: (uid, generation, error) =>
+        sync.loop.onPlegRecord({ kind: "inspect-failed", uid, generation, code: "UNKNOWN", message: String(error) }),
+    },
+  });
+  const admission: Admission = {
+    admit: (pod) => Promise.resolve(options.verdict?.(pod) ?? { admit: true }),
+    release: (uid) => hear(`admission.release: ${uid}`),
+  };
+  const sync: NodeSync = new NodeSync({
+    runtime,
+    pleg: {
+      inspect: ({ uid, generation, hints }) => inspector.request(uid, generation, hints),
+      watch: ({ uid, watchDirs }) => hear(`pleg.watch: ${uid} ${watchDirs.length}`),
+      unwatch: (uid) => hear(`pleg.unwatch: ${uid}`),
+    },
+    probes: {
+      results: noProbeResults,
+      podSynced: ({ metadata }, _observed, state) => hear(`probes.podSynced: ${metadata.uid} ${state}`),
+      podGone: (uid) => hear(`probes.podGone: ${uid}`),
+    },
+    admission,
+    clock,
+    log: world.kept.log,
+    gates: { containerRestartRules: true, restartAllContainers: true },
+    backoff: { baseMs: 10, maxMs: 10 },
+    publish: ({ set, removed }) => {
+      for (const { metadata, status } of set) hear(`server.set: ${metadata.uid} ${status?.phase ?? ""}`);
+      for (const uid of removed) hear(`server.removed: ${uid}`);
+    },
+    podsChanged: () => hear("cgroups.podsChanged"),
+    watch: {
+      accepted: ({ metadata }, known) => hear(`watch.accepted: ${metadata.uid} ${known ? "known" : "new"}`),
+      seen: ({ metadata }) => hear(`watch.seen: ${metadata.uid}`),
+      status: ({ metadata }, { phase }) => hear(`watch.status: ${metadata.uid} ${phase}`),
+      running: ({ metadata }) => hear(`watch.running: ${metadata.uid}`),
+      passed: () => undefined,
+      orphan: () => hear("watch.orphan"),
+      again: ({ metadata }) => hear(`watch.again: ${metadata.uid}`),
+      gone: (uid) => hear(`watch.gone: ${uid}`),
+    },
+    stamp: () => undefined,
+  });
+  await sync.load();
+  sync.follow({
+    runs: ({ metadata }) => hear(`follower.runs: ${metadata.uid}`),
+    over: (uid) => hear(`follower.over: ${uid}`),
+  });
+  if (options.cluster === true) sync.join(clusterOf(hear));
+  inspector.onRelisted();
+  sync.loop.onPlegRecord({ kind: "runtime", state: RUNTIME });
+  sync.loop.onPlegRecord({ kind: "relisted", uids: [], durationMs: 1 });
+  sync.loop.onSourcesSeen();
+  t.after(() => sync.stop());
+  const heardBy = (...listeners: string[]): string[] =>
+    heard
+      .filter((line) => listeners.some((listener) => line.startsWith(`${listener}.`)))
+      .filter((line, index, lines) => line !== lines[index - 1]);
+  return {
+    ...{ sync, world, heard, heardBy },
+    change: (kind, pod) => sync.loop.onPodChange({ kind, pod }),
+    until: (what, condition) => untilWithin(what, condition, PATIENCE_MS),
+    phase: (uid) => sync.statuses.get(uid)?.status?.phase,
+  };
+}
+
+function clusterOf(hear: (line: string) => void): ClusterPods {
+  return {
+    statusOf: () => undefined,
+    desired: ({ metadata }) => hear(`cluster.desired: ${metadata.uid}`),
+    status: ({ metadata }, { phase }) => hear(`cluster.status: ${metadata.uid} ${phase}`),
+    gone: (uid) => hear(`cluster.gone: ${uid}`),
+    staticsKnown: () => hear("cluster.staticsKnown"),
+  };
+}

@@ -1,0 +1,128 @@
+// Which part of the kubelet hears of which transition of a pod, and in which order: through the public face of NodeSync.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { container, pod } from "../../support/pods.js";
+import { BUSYBOX } from "../runtime/runtime-kit.js";
+import { syncNode } from "./node-sync-kit.js";
+
+const web = (restartPolicy: "Always" | "Never" = "Always", metadata: Partial<Pod["metadata"]> = {}): Pod => {
+  const made = pod({
+    containers: [container("a", { image: BUSYBOX })],
+    restartPolicy,
+    terminationGracePeriodSeconds: 1,
+  });
+  return { ...made, metadata: { ...made.metadata, ...metadata } };
+};
+
+test("a pod that starts is accepted, then admitted, then shown; eviction hears of it before any container is looked at", async (t) => {
+  const node = await syncNode(t, { cluster: true });
+  node.change("add", web());
+  await node.until("the pod to run", () => node.phase("uid-web") === "Running");
+  assert.deepEqual(node.heard.slice(0, 7), [
+    "watch.accepted: uid-web new",
+    "cluster.desired: uid-web",
+    "watch.status: uid-web Pending",
+    "cgroups.podsChanged",
+    "follower.runs: uid-web",
+    "probes.podSynced: uid-web syncing",
+    "watch.seen: uid-web",
+  ]);
+  assert.deepEqual(node.heardBy("follower", "cgroups"), ["cgroups.podsChanged", "follower.runs: uid-web"]);
+  assert.deepEqual(node.heardBy("watch").slice(-2), ["watch.running: uid-web", "watch.status: uid-web Running"]);
+  assert.deepEqual(node.heardBy("cluster"), [
+    "cluster.desired: uid-web",
+    "cluster.status: uid-web Pending",
+    "cluster.status: uid-web Running",
+  ]);
+});
+
+test("a pod that no source wants any more: terminated first, then removed, everywhere in one order", async (t) => {
+  const node = await syncNode(t, { cluster: true });
+  node.change("add", web());
+  await node.until("the pod to run", () => node.phase("uid-web") === "Running");
+  node.heard.length = 0;
+  node.change("remove", web());
+  await node.until("the pod to be removed", () => node.heard.includes("cluster.gone: uid-web"));
+  assert.equal(node.heard[0], "pleg.watch: uid-web 0", "exits that the kubelet causes are not watched for");
+  assert.deepEqual(node.heardBy("probes"), [
+    "probes.podSynced: uid-web terminating",
+    "probes.podSynced: uid-web finished",
+    "probes.podGone: uid-web",
+  ]);
+  const terminated = node.heard.indexOf("cgroups.podsChanged");
+  assert.deepEqual(node.heard.slice(terminated, terminated + 2), ["cgroups.podsChanged", "admission.release: uid-web"]);
+  const removed = node.heard.lastIndexOf("cgroups.podsChanged");
+  assert.ok(removed > terminated);
+  assert.deepEqual(node.heard.slice(removed), [
+    "cgroups.podsChanged",
+    "pleg.unwatch: uid-web",
+    "admission.release: uid-web",
+    "probes.podGone: uid-web",
+    "watch.gone: uid-web",
+    "follower.over: uid-web",
+    "cluster.gone: uid-web",
+  ]);
+  assert.equal(node.sync.records.get("uid-web"), undefined);
+  assert.deepEqual([...node.sync.workers.all()], []);
+  assert.equal(node.world.cgroups.size, 0);
+});
+
+test("a pod that completed: eviction forgets it, the API server keeps it until its source drops it", async (t) => {
+  const node = await syncNode(t, { cluster: true });
+  node.change("add", web("Never"));
+  await node.until("the pod to run", () => node.phase("uid-web") === "Running");
+  const [id = ""] = node.world.fake.state.containers.keys();
+  node.world.fake.exit(id, 0);
+  node.sync.cache.bump("uid-web", [{ kind: "recheck", id: "" }]);
+  await node.until("its clean-up", () => node.heard.includes("follower.over: uid-web"));
+  assert.equal(node.phase("uid-web"), "Succeeded");
+  assert.deepEqual(node.heardBy("follower"), ["follower.runs: uid-web", "follower.over: uid-web"]);
+  assert.ok(!node.heard.includes("cluster.gone: uid-web") && !node.heard.includes("watch.gone: uid-web"));
+  node.change("remove", web("Never"));
+  await node.until("the pod to be removed", () => node.heard.includes("cluster.gone: uid-web"));
+});
+
+test("a pod that admission refuses never runs: no eviction, no probes of a running pod, Failed in the API", async (t) => {
+  const verdict = (): { admit: false; reason: string; message: string } => ({
+    ...{ admit: false, reason: "OutOfcpu", message: "no CPU is left" },
+  });
+  const node = await syncNode(t, { cluster: true, verdict });
+  node.change("add", web());
+  await node.until("the refusal", () => node.phase("uid-web") === "Failed");
+  await node.until("its clean-up", () => node.heard.includes("follower.over: uid-web"));
+  assert.deepEqual(node.heardBy("follower"), ["follower.over: uid-web"]);
+  assert.ok(!node.heard.includes("probes.podSynced: uid-web syncing"));
+  assert.equal(node.heardBy("cluster").at(-1), "cluster.status: uid-web Failed");
+  assert.deepEqual(node.world.calls("RunPodSandbox"), []);
+});
+
+test("a pod that runs and gets another definition is accepted again, and eviction gets the new one", async (t) => {
+  const node = await syncNode(t, { cluster: true });
+  node.change("add", web());
+  await node.until("the pod to run", () => node.phase("uid-web") === "Running");
+  node.heard.length = 0;
+  node.change("update", web("Always", { labels: { changed: "yes" } }));
+  assert.deepEqual(node.heard.slice(0, 3), [
+    "watch.accepted: uid-web known",
+    "cluster.desired: uid-web",
+    "follower.runs: uid-web",
+  ]);
+});
+
+test("a listener that joins late hears of the pods that run already", async (t) => {
+  const node = await syncNode(t);
+  node.change("add", web());
+  await node.until("the pod to run", () => node.phase("uid-web") === "Running");
+  const late: string[] = [];
+  node.sync.follow({ runs: ({ metadata }) => late.push(metadata.uid), over: () => undefined });
+  assert.deepEqual(late, ["uid-web"]);
+  node.sync.join({
+    statusOf: () => undefined,
+    desired: ({ metadata }) => late.push(`desired ${metadata.uid}`),
+    status: ({ metadata }, { phase }) => late.push(`status ${metadata.uid} ${phase}`),
+    gone: () => undefined,
+    staticsKnown: () => undefined,
+  });
+  assert.deepEqual(late, ["uid-web", "desired uid-web", "status uid-web Running"]);
+});
