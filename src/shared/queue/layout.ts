@@ -3,7 +3,7 @@
 // thread's, so that a push does not slow a drain down. Change anything here and LAYOUT_VERSION goes up by one.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
-export const LAYOUT_VERSION = 4;
+export const LAYOUT_VERSION = 5;
 
 export const WORD_BYTES = 4;
 
@@ -23,6 +23,8 @@ export const RingWord = {
   pushed: 17,
   /** Producer: records a QueueWriter gave up on, modulo 2^32. */
   dropped: 18,
+  /** Producer: position that lies at the start of the data area. Changes only while the ring is empty, before `tail` does. */
+  base: 19,
   /** Consumer: position before the first record not yet taken. */
   head: 32,
   /** Consumer sets 1 before it sleeps on `tail`; who rings clears it. */

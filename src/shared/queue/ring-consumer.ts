@@ -111,11 +111,11 @@ export class RingConsumer {
   /** @returns its bytes, from the head on; 0 when nothing waits. */
   private copyBatch(): number {
     if (this.corrupt !== undefined) throw this.corrupt;
-    const { data, mask, capacity } = this.view;
+    const { header, data, mask, capacity } = this.view;
     const bytes = this.measureBatch();
     if (bytes === 0) return 0;
     const batch = new Uint8Array(bytes);
-    const start = this.head & mask;
+    const start = (this.head - Atomics.load(header, RingWord.base)) & mask;
     const first = Math.min(bytes, capacity - start);
     batch.set(data.subarray(start, start + first));
     if (first < bytes) batch.set(data.subarray(0, bytes - first), first);
@@ -141,9 +141,11 @@ export class RingConsumer {
     if (available > capacity || available % WORD_BYTES !== 0) {
       throw this.fail(`${available} bytes waiting in a ring of ${capacity}`);
     }
+    // Read after the tail; it stays until what is waiting was taken.
+    const start = this.head - Atomics.load(header, RingWord.base);
     let bytes = 0;
     while (bytes < available) {
-      const length = lengths[((this.head + bytes) & mask) / WORD_BYTES] ?? -1;
+      const length = lengths[((start + bytes) & mask) / WORD_BYTES] ?? -1;
       const size = length < 0 || length > maxRecordBytes ? Infinity : framedBytes(length);
       if (bytes + size > available) {
         // What came whole before the bad length is still good.

@@ -4,6 +4,12 @@ import { RecordTooLargeError, RingClosedError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
 
+/**
+ * An empty ring that has been filled so far begins again at its start. A ring that is drained often then touches few of its
+ * pages, whatever its capacity: without this, each ring becomes resident in full after enough records.
+ */
+const REWIND_BYTES = 64 * 1024;
+
 /** This part of the ring full is enough to end the consumer's rest. */
 const FILLS = 4;
 
@@ -12,11 +18,15 @@ export class RingProducer {
   private tail: number;
   /** Head as last seen: read again only when the ring looks full, so most pushes don't touch the consumer's line. */
   private seenHead: number;
+  private base: number;
+  private readonly rewindBytes: number;
 
   constructor(readonly buffers: RingBuffers) {
     this.view = viewRing(buffers);
     this.tail = Atomics.load(this.view.header, RingWord.tail);
     this.seenHead = Atomics.load(this.view.header, RingWord.head);
+    this.base = Atomics.load(this.view.header, RingWord.base);
+    this.rewindBytes = Math.min(REWIND_BYTES, this.view.capacity / FILLS);
   }
 
   get maxRecordBytes(): number {
@@ -53,7 +63,8 @@ export class RingProducer {
       this.seenHead = Atomics.load(header, RingWord.head);
       if (capacity - ((this.tail - this.seenHead) >>> 0) < size) return false;
     }
-    const at = this.tail & mask;
+    this.rewind();
+    const at = (this.tail - this.base) & mask;
     lengths[at / WORD_BYTES] = length;
     const start = (at + RECORD_HEADER_BYTES) & mask;
     if (start + length <= capacity) {
@@ -68,6 +79,16 @@ export class RingProducer {
     header[RingWord.pushed] = (header[RingWord.pushed] ?? 0) + 1;
     ringBell(header, RingWord.dataWanted, RingWord.tail, urgent || this.fills());
     return true;
+  }
+
+  /** The consumer reads `base` after `tail`, and nothing of the ring while it is empty. */
+  private rewind(): void {
+    const { header, mask } = this.view;
+    if (((this.tail - this.base) & mask) < this.rewindBytes) return;
+    this.seenHead = Atomics.load(header, RingWord.head);
+    if (this.seenHead !== this.tail) return;
+    this.base = this.tail;
+    Atomics.store(header, RingWord.base, this.base);
   }
 
   private fills(): boolean {

@@ -68,6 +68,39 @@ describe("ring", () => {
     );
   });
 
+  test("a large ring that is drained often uses only its start", () => {
+    const { producer, consumer } = pair(8 * 1024 * 1024);
+    const data = new Uint8Array(producer.buffers.memory, RING_HEADER_BYTES);
+    for (let i = 0; i < 5_000; i++) {
+      const sent = [record(3_000 + (i % 1_000), i + 1), record(i % 50, i)];
+      for (const one of sent) assert.ok(producer.tryPush(one));
+      const got: Uint8Array[] = [];
+      consumer.drain((bytes) => got.push(bytes));
+      assert.deepEqual(got, sent);
+    }
+    const used = data.findLastIndex((byte) => byte !== 0);
+    assert.ok(used < 128 * 1024, `${used} bytes of the ring were written`);
+  });
+
+  test("another producer and another consumer go on where a ring was rewound", () => {
+    const { producer, consumer } = pair(256);
+    const through = (from: RingProducer, to: RingConsumer): void => {
+      for (let i = 0; i < 20; i++) {
+        assert.ok(from.tryPush(record(20, i)));
+        assert.equal(
+          to.drain((bytes) => assert.deepEqual(bytes, record(20, i))),
+          1,
+        );
+      }
+    };
+    through(producer, consumer);
+    assert.ok(producer.tryPush(record(30, 7)));
+    const next = new RingConsumer(producer.buffers);
+    assert.deepEqual(next.peek(), [record(30, 7)]);
+    next.takePeeked();
+    through(new RingProducer(producer.buffers), next);
+  });
+
   test("holds an empty record, one that fills it, and refuses one byte more", () => {
     const { producer, consumer } = pair(64);
     for (const size of [0, 60]) {
