@@ -30,6 +30,19 @@ export interface InspectorOptions {
   outcome: InspectorOutcome;
 }
 
+interface Labelled {
+  labels: Readonly<Record<string, string>>;
+}
+
+/** The runtime answered with the status of another object. */
+export class ForeignStatusError extends Error {
+  override readonly name = "ForeignStatusError";
+  constructor(kind: string, id: string, { id: answered, labels }: Labelled & { id: string }) {
+    const of = `${kind} ${answered.slice(0, 64)} of pod ${(labels[POD_UID_LABEL] ?? "").slice(0, 64)}`;
+    super(`the runtime was asked for ${kind} ${id.slice(0, 64)} and answered with the status of ${of}`);
+  }
+}
+
 interface Entry {
   uid: string;
   generation: number;
@@ -182,15 +195,19 @@ export class PodInspector {
       this.options.cri.listPodSandbox({ filter: { labelSelector } }, deadline),
       this.options.cri.listContainers({ filter: { labelSelector } }, deadline),
     ]);
-    for (const sandbox of sandboxes.items) entry.sandboxIds.add(sandbox.id);
-    for (const container of containers.containers) entry.containerIds.add(container.id);
+    // A runtime may ignore the filter or mix up its answers: only objects with the pod's own UID are the pod's.
+    const isOwn = ({ labels }: Labelled): boolean => labels[POD_UID_LABEL] === entry.uid;
+    for (const { id } of sandboxes.items.filter(isOwn)) entry.sandboxIds.add(id);
+    for (const { id } of containers.containers.filter(isOwn)) entry.containerIds.add(id);
     entry.listed = true;
   }
 
   private async sandbox(entry: Entry, podSandboxId: string): Promise<PodSandboxStatus | undefined> {
     try {
       const reply = await this.options.cri.podSandboxStatus({ podSandboxId }, { deadlineMs: this.options.deadlineMs });
-      return reply.status === undefined ? undefined : stableSandbox(reply.status);
+      if (reply.status === undefined) return undefined;
+      checkAnswer("sandbox", entry.uid, podSandboxId, reply.status);
+      return stableSandbox(reply.status);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       entry.sandboxIds.delete(podSandboxId);
@@ -204,6 +221,7 @@ export class PodInspector {
     try {
       const reply = await this.options.cri.containerStatus({ containerId }, { deadlineMs: this.options.deadlineMs });
       if (reply.status === undefined) return undefined;
+      checkAnswer("container", entry.uid, containerId, reply.status);
       const status = stableContainer(reply.status);
       if (status.state === ContainerState.CONTAINER_EXITED) entry.exited.set(containerId, status);
       return status;
@@ -213,6 +231,16 @@ export class PodInspector {
       return undefined;
     }
   }
+}
+
+/**
+ * Refuses a status that is another object's. It proves neither that the object is there nor that it is gone, so the
+ * inspection fails. Runtimes also resolve the beginning of an id: without this check the kubelet would stop another pod's
+ * container under the UID of a pod that does not exist.
+ * @throws ForeignStatusError
+ */
+function checkAnswer(kind: "sandbox" | "container", uid: string, id: string, status: Labelled & { id: string }): void {
+  if (status.id !== id || status.labels[POD_UID_LABEL] !== uid) throw new ForeignStatusError(kind, id, status);
 }
 
 /** A request may have come while the inspection ran. */
