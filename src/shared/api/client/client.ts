@@ -6,6 +6,7 @@ import { Credentials } from "./credentials/credentials.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { Transport } from "./connection/transport.js";
 import { readList } from "./call/list.js";
+import { OBJECT_LIMIT, type OnOversized } from "./decode/oversized.js";
 import { Turn } from "./decode/turn.js";
 import { readAll, readJson } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
@@ -127,7 +128,9 @@ class HttpApiClient implements ConnectedClient {
     const path = withQuery(collectionPath(kind, namespace), query);
     const packed = this.shared.config.disableCompression === true ? {} : { "accept-encoding": "gzip" };
     const call = this.call("GET", path, undefined, options, packed);
-    return this.caller.run(call, options.signal, (response) => readList<T>(response, new Turn(this.shared.clock)));
+    return this.caller.run(call, options.signal, (response) =>
+      readList<T>(response, new Turn(this.shared.clock), this.warnOversized(kind)),
+    );
   }
 
   create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options: CreateOptions = {}): Promise<T> {
@@ -191,7 +194,7 @@ class HttpApiClient implements ConnectedClient {
         const late = (): Error => this.caller.trouble(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
-      yield* watchEvents<T>(body, new Turn(this.shared.clock), options.isKnown);
+      yield* watchEvents<T>(body, new Turn(this.shared.clock), options.isKnown, this.warnOversized(kind));
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {
@@ -208,6 +211,17 @@ class HttpApiClient implements ConnectedClient {
   }
   close(): void {
     if (this.isOwner) this.shared.transport.close();
+  }
+
+  /** For one answer; warns once, however many objects are too large. */
+  private warnOversized({ resource }: ResourceKind<ApiObject>): OnOversized {
+    let isTold = false;
+    return () => {
+      if (isTold) return;
+      isTold = true;
+      const fields = { resource, limitMiB: OBJECT_LIMIT / 1024 / 1024 };
+      this.shared.log.warn(fields, "The API server sent an object that is too large; the kubelet ignores it");
+    };
   }
 
   private json<R>(

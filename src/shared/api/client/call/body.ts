@@ -1,10 +1,8 @@
 // Answers' bodies: unpacked, with a limit, as text or as the Status that explains a refusal.
 import type { Readable } from "node:stream";
+import { OBJECT_LIMIT } from "../decode/oversized.js";
 import { ApiError } from "../errors.js";
 import type { WireResponse } from "../connection/wire.js";
-
-/** Of one object or Status; etcd holds 1.5 MiB by default. Lists are read otherwise. */
-const BODY_LIMIT = 32 * 1024 * 1024;
 
 /** An answer that can't be what was asked for. */
 export class BodyError extends Error {
@@ -35,7 +33,7 @@ export async function bodyOf({ headers, body }: WireResponse): Promise<Readable>
   return body.pipe(unpacked);
 }
 
-/** All of the body; rejects as Node does, or with BodyError. */
+/** All of the body, one object or Status; rejects as Node does, or with BodyError. */
 export async function readAll(response: WireResponse): Promise<Buffer> {
   const blocks = await blocksOf(await bodyOf(response));
   const all = blocks.length === 1 && blocks[0] !== undefined ? blocks[0] : Buffer.concat(blocks);
@@ -57,7 +55,8 @@ function blocksOf(body: Readable): Promise<Buffer[]> {
     body.on("data", (block: Buffer) => {
       size += block.length;
       blocks.push(block);
-      if (size > BODY_LIMIT) body.destroy(new BodyError(`the answer is longer than ${BODY_LIMIT / 1024 / 1024} MiB`));
+      if (size > OBJECT_LIMIT)
+        body.destroy(new BodyError(`the answer is longer than ${OBJECT_LIMIT / 1024 / 1024} MiB`));
     });
     body.on("end", () => resolve(blocks));
     body.on("error", reject);

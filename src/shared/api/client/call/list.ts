@@ -1,21 +1,27 @@
 // A list's answer, parsed item by item as it comes.
 import { ListCutter } from "../decode/list-cutter.js";
+import type { OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiList } from "../port.js";
 import type { WireResponse } from "../connection/wire.js";
 import { BodyError, bodyOf, jsonOf } from "./body.js";
 
+/** Of one answer; longer lists come in pages. */
+const LIST_LIMIT = 256 * 1024 * 1024;
+
 /** Rejects with BodyError when the body is no list: it may have been cut. */
-export async function readList<T>(response: WireResponse, turn: Turn): Promise<ApiList<T>> {
-  const cutter = new ListCutter();
+export async function readList<T>(response: WireResponse, turn: Turn, onOversized?: OnOversized): Promise<ApiList<T>> {
+  const cutter = new ListCutter(onOversized);
   let items: T[] = [];
   response.received = 0;
   for await (const block of await bodyOf(response)) {
     response.received += (block as Buffer).length;
+    if (response.received > LIST_LIMIT) throw new BodyError(`the list is longer than ${LIST_LIMIT / 1024 / 1024} MiB`);
     for (const item of cutter.push(block as Buffer)) {
       items.push(jsonOf(item, "an item of the list") as T);
       if (turn.isOver) await turn.next();
     }
+    if (turn.isOver) await turn.next();
   }
   const what = `the answer (status ${response.status})`;
   const shell = jsonOf(cutter.rest(), what) as Partial<ApiList<T>> | null;

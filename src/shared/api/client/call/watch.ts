@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../thread/fault-points.js";
 import { LineCutter } from "../decode/lines.js";
+import type { OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
@@ -20,14 +21,16 @@ export async function* watchEvents<T extends ApiObject>(
   body: Readable,
   turn: Turn,
   isKnown?: IsKnown,
+  onOversized?: OnOversized,
 ): AsyncGenerator<WatchEvent<T>> {
-  const lines = new LineCutter();
+  const lines = new LineCutter(onOversized);
   for await (const block of body) {
     for (const line of lines.push(block as Buffer)) {
       faultPoint("api-watch");
       yield (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
       if (turn.isOver) await turn.next();
     }
+    if (turn.isOver) await turn.next();
   }
   // What stands behind the last newline was cut off, and comes again with the next watch.
 }

@@ -1,38 +1,28 @@
 // A stream of bytes cut at its newlines.
 
+import { ObjectBlocks, type OnOversized } from "./oversized.js";
+
 const NEWLINE = 0x0a;
 
-/** Longer than any object that etcd holds: a stream that has no newlines is none of ours. */
+/** A line that is skipped ends before that: a stream without newlines is none of ours. */
 const LINE_LIMIT = 64 * 1024 * 1024;
 
-/** Blocks in, whole lines out, without their newline; a line may have come in many blocks. */
+/** Blocks in, whole lines out, without their newline; a line may have come in many blocks. Lines too long are skipped. */
 export class LineCutter {
-  private parts: Buffer[] = [];
-  private size = 0;
+  private readonly parts = new ObjectBlocks();
+
+  constructor(private readonly onOversized: OnOversized = () => undefined) {}
 
   *push(block: Buffer): Generator<Buffer> {
     let start = 0;
     for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
-      const line = this.take(block.subarray(start, end));
+      const line = this.parts.take(block.subarray(start, end));
       start = end + 1;
-      if (line.length > 0) yield line;
+      if (line === undefined) this.onOversized();
+      else if (line.length > 0) yield line;
     }
     if (start === block.length) return;
     this.parts.push(block.subarray(start));
-    this.size += block.length - start;
-    if (this.size > LINE_LIMIT) throw new RangeError(`a line of more than ${LINE_LIMIT / 1024 / 1024} MiB`);
-  }
-
-  /** What came after the last newline. */
-  rest(): Buffer {
-    return this.take(Buffer.alloc(0));
-  }
-
-  private take(last: Buffer): Buffer {
-    if (this.parts.length === 0) return last;
-    const line = Buffer.concat([...this.parts, last]);
-    this.parts = [];
-    this.size = 0;
-    return line;
+    if (this.parts.length > LINE_LIMIT) throw new RangeError(`a line of more than ${LINE_LIMIT / 1024 / 1024} MiB`);
   }
 }

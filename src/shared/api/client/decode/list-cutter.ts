@@ -2,6 +2,8 @@
 // What must hold: cut anywhere, the items and the rest say what JSON.parse of the whole says, or fail where it fails: the
 // cutter finds boundaries only, and whether what lies between is JSON is JSON.parse's to say.
 
+import { ObjectBlocks, SHELL_LIMIT, type OnOversized } from "./oversized.js";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENS = new Set([0x7b, 0x5b]);
@@ -15,12 +17,13 @@ const KEY = Buffer.from('"items"');
 /** A key as long as that is not ours. */
 const KEY_LIMIT = 16;
 
-/** Takes a list's bytes block by block. */
+/** Takes a list's bytes block by block. Items that are too large are skipped. */
 export class ListCutter {
   /** The bytes outside of the items, as they came. */
   private readonly shell: Buffer[] = [];
+  private shellSize = 0;
   /** Bytes of the item at hand that came in earlier blocks. */
-  private parts: Buffer[] = [];
+  private readonly parts = new ObjectBlocks();
   private depth = 0;
   private inItems = false;
   /** Commas seen in the list of items. */
@@ -32,7 +35,12 @@ export class ListCutter {
   private readsWord = false;
   private afterKey = false;
 
-  /** Items as bytes, each the text of one JSON value. */
+  constructor(private readonly onOversized: OnOversized = () => undefined) {}
+
+  /**
+   * Items as bytes, each the text of one JSON value.
+   * @throws RangeError when the list has more around its items than any list has
+   */
   *push(block: Buffer): Generator<Buffer> {
     let start = 0;
     for (let at = 0; at < block.length; at++) {
@@ -42,25 +50,28 @@ export class ListCutter {
       }
       const byte = block[at] ?? 0;
       if (this.inItems && this.depth === 2 && (byte === COMMA || byte === CLOSE_LIST)) {
-        const item = this.take(block.subarray(start, at));
+        const item = this.parts.take(block.subarray(start, at));
         const isLast = byte === CLOSE_LIST;
-        if (!isLast || this.commas > 0 || !isBlank(item)) yield item;
+        if (item === undefined) this.onOversized();
+        else if (!isLast || this.commas > 0 || !isBlank(item)) yield item;
         start = isLast ? at : at + 1;
         this.commas += 1;
         if (isLast) this.leave();
         continue;
       }
       if (this.passMark(byte)) {
-        this.shell.push(block.subarray(start, at + 1));
+        this.keepShell(block.subarray(start, at + 1));
         start = at + 1;
       }
     }
-    if (start < block.length) (this.inItems ? this.parts : this.shell).push(block.subarray(start));
+    if (start === block.length) return;
+    if (this.inItems) this.parts.push(block.subarray(start));
+    else this.keepShell(block.subarray(start));
   }
 
   /** The list without its items: "items" is empty there. Half an item makes it no JSON. */
   rest(): Buffer {
-    return Buffer.concat([...this.shell, ...this.parts]);
+    return Buffer.concat([...this.shell, this.parts.take(Buffer.alloc(0)) ?? Buffer.from("{")]);
   }
 
   /** @returns true where the items begin */
@@ -100,11 +111,11 @@ export class ListCutter {
     return block.length;
   }
 
-  private take(last: Buffer): Buffer {
-    if (this.parts.length === 0) return last;
-    const item = Buffer.concat([...this.parts, last]);
-    this.parts = [];
-    return item;
+  private keepShell(part: Buffer): void {
+    this.shell.push(part);
+    this.shellSize += part.length;
+    if (this.shellSize > SHELL_LIMIT)
+      throw new RangeError(`more than ${SHELL_LIMIT / 1024 / 1024} MiB around the items`);
   }
 
   private leave(): void {
