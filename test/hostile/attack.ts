@@ -30,6 +30,8 @@ export interface Row {
   probeLateMs: number;
   operatorMs: number;
   mainDelayMs: number;
+  /** Most CPU time of main within a stretch as long as its longest delay: the part of the delay that can be its own. */
+  mainCpuMs: number;
   threadRestarts: number;
   rssBeforeMiB: number;
   rssAfterMiB: number;

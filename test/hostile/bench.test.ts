@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { latenessOf } from "./bystander.js";
+import { busiestMs } from "./main-cpu.js";
 import { tableOf } from "./report.js";
 import type { Row } from "./attack.js";
 
@@ -19,8 +20,23 @@ test("a probe that never came is as late as the window is long", () => {
   assert.equal(latenessOf([], 10, 20), 9);
 });
 
+test("main's own part of a delay is the most CPU time within a stretch of its length", () => {
+  const samples = [0, 0, 10, 1, 20, 9, 30, 19, 40, 19];
+  assert.equal(busiestMs(samples, 20), 18);
+  assert.equal(busiestMs(samples, 1_000), 19);
+  assert.equal(busiestMs([], 20), 0);
+});
+
 const ROW: Row = {
-  ...{ family: "tenant", attack: "files", did: "much", probeLateMs: 1.6, operatorMs: 20, mainDelayMs: 3.2 },
+  ...{
+    family: "tenant",
+    attack: "files",
+    did: "much",
+    probeLateMs: 1.6,
+    operatorMs: 20,
+    mainDelayMs: 3.2,
+    mainCpuMs: 1.2,
+  },
   ...{ threadRestarts: 0, rssBeforeMiB: 100, rssAfterMiB: 101, broken: [], missed: [] },
 };
 
@@ -28,5 +44,5 @@ test("the table has a line for each attack, with its verdict", () => {
   const table = tableOf([ROW, { ...ROW, missed: ["late"] }, { ...ROW, broken: ["gone"], missed: ["late"] }]);
   const verdicts = table.split("\n").map((line) => line.split(" | ").at(-1));
   assert.deepEqual(verdicts.slice(2), ["kept |", "*missed*: late |", "**broken**: gone |"]);
-  assert.match(table, /\| tenant: files \| much \| 2 \| 20 \| 3 \| 0 \| 100 → 101 \| kept \|/);
+  assert.match(table, /\| tenant: files \| much \| 2 \| 20 \| 3 \(1\) \| 0 \| 100 → 101 \| kept \|/);
 });

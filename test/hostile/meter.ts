@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { Attack, Row } from "./attack.js";
 import { uptime, worstLateness } from "./bystander.js";
+import { busiestMs, MainCpu } from "./main-cpu.js";
 import type { Operator, OperatorWindow } from "./operator.js";
 
 /** The promise of SPECIFICATION.md. A machine that is busy with other things misses it; `SLACK` times as much is a failure. */
@@ -20,6 +21,7 @@ export class Meter {
     private readonly of: Measured,
     private readonly before: { window: OperatorWindow; pid: number; rssMiB: number; at: number },
     private readonly window: OperatorWindow,
+    private readonly cpu: MainCpu,
   ) {}
 
   /** Begins when the operator's calls are answered. */
@@ -28,7 +30,7 @@ export class Meter {
     const { pid } = of.node.kubelet;
     if (pid === undefined) throw new Error("the kubelet does not run");
     const before = { window, pid, rssMiB: await residentMiB(pid), at: await uptime() };
-    return new Meter(of, before, of.operator.open());
+    return new Meter(of, before, of.operator.open(), new MainCpu(pid));
   }
 
   get hasDied(): boolean {
@@ -38,19 +40,23 @@ export class Meter {
   async end(attack: Attack, did: string, timeoutMs: number): Promise<Row> {
     const { before, window, of } = this;
     const to = await uptime();
+    const samples = await this.cpu.stop();
     // What the operator sees of pod and threads once the attack is over.
     const after = this.hasDied ? window : await of.operator.round(timeoutMs).catch(() => window);
     of.operator.close(window);
     const late = await worstLateness(of.stamps, before.at, to);
     const threadRestarts = (after.last("threadRestarts") ?? 0) - (before.window.last("threadRestarts") ?? 0);
     const { worst } = window;
+    const mainDelayMs = Math.max(window.mainDelayMs, after.mainDelayMs);
+    const mainCpuMs = Math.min(mainDelayMs, busiestMs(samples, mainDelayMs));
     const row: Row = {
       family: attack.family,
       attack: attack.name,
       did,
       probeLateMs: late.ms,
       operatorMs: worst.ms,
-      mainDelayMs: Math.max(window.mainDelayMs, after.mainDelayMs),
+      mainDelayMs,
+      mainCpuMs,
       threadRestarts,
       rssBeforeMiB: before.rssMiB,
       rssAfterMiB: this.hasDied ? 0 : await residentMiB(before.pid),
@@ -65,7 +71,7 @@ export class Meter {
     const [problem] = window.problems;
     if (problem !== undefined) row.broken.push(`the operator's calls failed (${window.problems.length}): ${problem}`);
     const limits = [
-      ["main's longest delay", row.mainDelayMs, PROMISE.mainDelayMs],
+      [`main's longest delay (own CPU ${Math.round(mainCpuMs)} ms)`, mainDelayMs, PROMISE.mainDelayMs],
       [`the operator's ${worst.kind}`, worst.ms, PROMISE.operatorMs],
       [`the ${late.kind} probe`, late.ms, PROMISE.probeLateMs],
     ] as const;
