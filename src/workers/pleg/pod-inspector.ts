@@ -35,7 +35,7 @@ interface Labelled {
 }
 
 /** The runtime answered with the status of another object. */
-export class ForeignStatusError extends Error {
+class ForeignStatusError extends Error {
   override readonly name = "ForeignStatusError";
   constructor(kind: string, id: string, { id: answered, labels }: Labelled & { id: string }) {
     const of = `${kind} ${answered.slice(0, 64)} of pod ${(labels[POD_UID_LABEL] ?? "").slice(0, 64)}`;

@@ -10,7 +10,7 @@ import {
   PodSandboxStatus,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
-import { PodInspector, type InspectorCri } from "../../../src/workers/pleg/pod-inspector.js";
+import { PodInspector } from "../../../src/workers/pleg/pod-inspector.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const labels = (uid: string): Record<string, string> => ({
@@ -30,7 +30,7 @@ async function inspected(
     const answered = { id, uid: "web", ...statuses[id] };
     return { id: answered.id, labels: labels(answered.uid) };
   };
-  const cri: InspectorCri = {
+  const cri: ConstructorParameters<typeof PodInspector>[0]["cri"] = {
     listPodSandbox: () => Promise.resolve({ items: lists.sandboxes }),
     listContainers: () => Promise.resolve({ containers: lists.containers }),
     podSandboxStatus: ({ podSandboxId }) =>
