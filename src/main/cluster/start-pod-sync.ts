@@ -133,22 +133,24 @@ function clusterPods(
   const statics = new Map<string, Pod>();
   return {
     statusOf: (uid) => view.get(uid)?.status,
-    desired(pod) {
-      parts.onDesired?.(pod);
-      if (!isStaticPod(pod)) return;
-      statics.set(pod.metadata.uid, pod);
-      mirrors.want(pod);
+    subscriber: {
+      accepted({ pod }) {
+        parts.onDesired?.(pod);
+        if (!isStaticPod(pod)) return;
+        statics.set(pod.metadata.uid, pod);
+        mirrors.want(pod);
+      },
+      statusComputed: ({ pod, status }) => statuses.set(pod, status),
+      removed({ uid }) {
+        parts.onGone?.(uid);
+        statuses.gone(uid);
+        const pod = statics.get(uid);
+        if (pod === undefined) return;
+        statics.delete(uid);
+        mirrors.unwant(pod);
+      },
+      staticsKnown: () => mirrors.onStaticsKnown(),
     },
-    status: (pod, status) => statuses.set(pod, status),
-    gone(uid) {
-      parts.onGone?.(uid);
-      statuses.gone(uid);
-      const pod = statics.get(uid);
-      if (pod === undefined) return;
-      statics.delete(uid);
-      mirrors.unwant(pod);
-    },
-    staticsKnown: () => mirrors.onStaticsKnown(),
   };
 }
 

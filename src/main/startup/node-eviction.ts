@@ -1,4 +1,5 @@
 // Joins eviction, and what pods have on disk, to the sync path. Loaded by the eviction thread's first start: no pod waits for it.
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
@@ -68,13 +69,12 @@ export function joinEviction(parts: NodeEvictionParts): NodeEviction {
       runningContainers: (uid) => Promise.resolve(runningContainers(sync, uid)),
     },
   });
-  sync.follow({
-    runs: (pod) => eviction.runs(pod),
-    over: (uid) => {
-      eviction.over(uid);
-      diskUsage.podGone(uid);
-    },
-  });
+  const uses = ({ pod }: { pod: Pod }): void => eviction.runs(pod);
+  const left = ({ uid }: { uid: string }): void => {
+    eviction.over(uid);
+    diskUsage.podGone(uid);
+  };
+  sync.subscribe("eviction", { admitted: uses, updated: uses, resized: uses, cleanedUp: left, removed: left });
   return { eviction, diskUsage, stop: () => diskUsage.stop() };
 }
 

@@ -166,6 +166,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     ...{ cgroups: runtime.cgroups, mounts: bare.mounts, capacity: facts.capacity, events, clock, log },
     pods: () => sync.activePods(),
   });
+  const cgroupsChanged = (): void => care.podsChanged();
   const sync: NodeSync = new NodeSync({
     runtime,
     pleg,
@@ -176,10 +177,17 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
     gates: settings.restartGates,
     ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
     backoff: settings.crashLoopBackOff,
-    podsChanged: () => care.podsChanged(),
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => server.publish(delta),
-    watch: new NodePodWatch(timelines, metrics, clock),
+    subscribers: {
+      cgroups: {
+        admitted: cgroupsChanged,
+        resized: cgroupsChanged,
+        terminated: cgroupsChanged,
+        removed: cgroupsChanged,
+      },
+      timelines: new NodePodWatch(timelines, metrics, clock).subscriber,
+    },
     stamp: () => house.mainSlot.stamp(),
     setOp: (code) => house.mainSlot.setOp(code),
   });

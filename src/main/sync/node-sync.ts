@@ -8,7 +8,6 @@ import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
 import type { ClusterPods } from "./cluster-pods.js";
-import type { PodWatch } from "./pod-watch.js";
 import type { ProbePort } from "../probes/port.js";
 import { Allocations } from "../resources/allocation/allocations.js";
 import { Resizes, type ResizesDeps } from "../resources/allocation/resizes.js";
@@ -25,12 +24,15 @@ import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { BackoffOptions } from "./crash-backoff.js";
 import { earlierEnd } from "./earlier-end.js";
 import { PlanEvents } from "./plan/plan-events.js";
+import { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { PodCache } from "./pod-cache.js";
-import { tellRunning, type PodFollower } from "./pod-follower.js";
+import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "./pod-events.js";
 import { PodRecords } from "./pod-records.js";
 import { isEnding, type PodWorkerEvents, type SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
+import { podsUsingNode } from "./pods-using-node.js";
 import type { RestartGates } from "./plan/restart.js";
+import { statusOfPass } from "./status-of-pass.js";
 import { SyncLoop } from "./sync-loop.js";
 
 /** The pleg thread as main sees it. */
@@ -52,9 +54,8 @@ export interface NodeSyncDeps {
   resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
   backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
-  /** Which pods run, or what they were granted, has changed. */
-  podsChanged?(): void;
-  watch: PodWatch;
+  /** From the start on; others join by `subscribe`. */
+  subscribers: Partial<Record<PodSubscriberName, PodSubscriber>>;
   resize?: Pick<ResizesDeps, "counters" | "rules">;
   /** The loop is alive. */
   stamp(): void;
@@ -62,6 +63,7 @@ export interface NodeSyncDeps {
 }
 
 export class NodeSync {
+  readonly events: PodEventStream;
   readonly cache: PodCache;
   readonly workers: PodWorkers;
   readonly loop: SyncLoop;
@@ -70,18 +72,22 @@ export class NodeSync {
   readonly admission: AdmissionQueue;
   readonly resizes: Resizes;
   private readonly allocations: Allocations;
-  /** Watched cgroup directories per pod: sent again when the pleg thread is restarted. */
-  private readonly watched = new Map<string, string[]>();
+  private readonly cgroupWatches: PodCgroupWatches;
   private readonly planEvents: PlanEvents;
   private readonly orphans: OrphanCgroups;
   private cluster: ClusterPods | undefined;
-  private follower: PodFollower | undefined;
   private staticsKnown = false;
 
   constructor(private readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
+    this.events = new PodEventStream(moduleLogger(log, "pod-events"));
     this.planEvents = new PlanEvents(runtime.events);
     this.admission = new AdmissionQueue(deps.admission);
+    this.cgroupWatches = new PodCgroupWatches({
+      pleg: deps.pleg,
+      cgroups: runtime.cgroups,
+      isTerminating: (uid) => isEnding(this.workers.get(uid)?.state),
+    });
     const { rootDir } = runtime.settings;
     this.allocations = new Allocations(rootDir, clock, moduleLogger(log, "allocations"));
     this.resizes = new Resizes({
@@ -94,16 +100,11 @@ export class NodeSync {
       onAllocated: (pod) => {
         this.workers.get(pod.metadata.uid)?.setPod(pod);
         runtime.volumes.podChanged(pod);
-        deps.podsChanged?.();
-        this.follower?.runs(pod);
+        this.events.emit("resized", { pod });
       },
       onShown: (uid) => this.statuses.refresh(uid),
     });
-    this.records = new PodRecords(
-      join(runtime.settings.rootDir, "nodelet", "pods"),
-      clock,
-      moduleLogger(log, "pod-records"),
-    );
+    this.records = new PodRecords(join(rootDir, "nodelet", "pods"), clock, moduleLogger(log, "pod-records"));
     this.cache = new PodCache(clock, (request) => deps.pleg.inspect(request), {
       onPod: (uid) => this.loop.onPod(uid),
       onRuntime: (state, before) => this.loop.onRuntime(state, before),
@@ -122,10 +123,10 @@ export class NodeSync {
       stopSignals: runtime.settings.containerStopSignals,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
-      onStatus: (pod, status) => this.cluster?.status(pod, status),
+      onStatus: (pod, status) => this.events.emit("statusComputed", { pod, status }),
       publish: (delta) => deps.publish(delta),
-      onChange: (pod, status) => deps.watch.status(pod, status),
-      onRunning: (pod) => deps.watch.running(pod),
+      onChange: (pod, status) => this.events.emit("statusChanged", { pod, status }),
+      onRunning: (pod) => this.events.emit("started", { pod }),
       onFinal: (pod, status) => this.records.ended(pod.metadata.uid, status),
     });
     const events = this.workerEvents();
@@ -138,7 +139,7 @@ export class NodeSync {
         doer: new Doer(
           runtime,
           uid,
-          (pod, watchDirs) => this.onCgroup(pod, watchDirs),
+          (pod, watchDirs) => this.cgroupWatches.set(pod, watchDirs),
           {
             has: (containerId) => this.records.preStopsDone(uid).includes(containerId),
             add: (containerId) => this.records.preStopDone(uid, containerId),
@@ -164,8 +165,8 @@ export class NodeSync {
       onDesired: (pod) => this.onDesired(pod),
       asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
       earlierEnd: (uid) => earlierEnd(this.records.get(uid), this.cluster?.statusOf(uid)?.phase, clock.steady()),
-      onGone: (uid) => this.onGone(uid),
-      onAgain: (pod) => deps.watch.again(pod),
+      onGone: (uid) => this.events.emit("removed", { uid }),
+      onAgain: (pod) => this.events.emit("restarted", { pod }),
     });
     this.orphans = new OrphanCgroups({
       cgroups: runtime.cgroups,
@@ -192,13 +193,14 @@ export class NodeSync {
       },
       onStatics: () => {
         this.staticsKnown = true;
-        this.cluster?.staticsKnown();
+        this.events.emit("staticsKnown", undefined);
       },
       onSwept: () => this.allocations.keepOnly((uid) => this.workers.has(uid) || this.records.get(uid) !== undefined),
-      onOrphan: () => deps.watch.orphan(),
+      onOrphan: () => this.events.emit("orphanFound", undefined),
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp?.(code),
     });
+    this.subscribeAll();
   }
 
   /** Reads what an earlier agent left; must end before anything is routed. */
@@ -208,18 +210,22 @@ export class NodeSync {
     this.resizes.start();
   }
 
-  /** There is a cluster: it hears of all that happened before, which was of static pods only. */
+  /** The API server's side joins; it hears of all that happened before, which was of static pods only. */
   join(cluster: ClusterPods): void {
     this.cluster = cluster;
-    for (const { desired } of this.workers.all()) if (desired !== undefined) cluster.desired(desired);
-    for (const pod of this.statuses.all()) if (pod.status !== undefined) cluster.status(pod, pod.status);
-    if (this.staticsKnown) cluster.staticsKnown();
+    const { accepted, statusComputed, staticsKnown } = cluster.subscriber;
+    for (const { desired: pod } of this.workers.all()) if (pod !== undefined) accepted?.({ pod, known: true });
+    for (const pod of this.statuses.all()) {
+      if (pod.status !== undefined) statusComputed?.({ pod, status: pod.status });
+    }
+    if (this.staticsKnown) staticsKnown?.(undefined);
+    this.events.subscribe("cluster", cluster.subscriber);
   }
 
-  /** From now on; told first of the pods that run already. */
-  follow(follower: PodFollower): void {
-    this.follower = follower;
-    tellRunning(this.workers.all(), follower);
+  /** Joins late: hears first of the pods that use the node already, as of admitted ones. */
+  subscribe(name: PodSubscriberName, subscriber: PodSubscriber): void {
+    for (const pod of podsUsingNode(this.workers.all())) subscriber.admitted?.({ pod });
+    this.events.subscribe(name, subscriber);
   }
 
   /** Somebody else changed the pod's status in the API: a readiness gate, or its verdict. */
@@ -251,9 +257,9 @@ export class NodeSync {
     );
   }
 
-  /** Every watch, for a pleg thread that has just started. */
+  /** Every watch of a pod's cgroup, for a pleg thread that has just started. */
   watches(): WatchedPod[] {
-    return [...this.watched].map(([uid, watchDirs]) => ({ uid, watchDirs }));
+    return this.cgroupWatches.all();
   }
 
   /** Stops without touching the pods. */
@@ -268,67 +274,79 @@ export class NodeSync {
     await this.records.flush();
   }
 
+  /** What the sync path's own parts do on each event. Their order, and that of others, is in pod-events.ts. */
+  private subscribeAll(): void {
+    const { runtime, probes, subscribers } = this.deps;
+    const own: Partial<Record<PodSubscriberName, PodSubscriber>> = {
+      pleg: { removed: ({ uid }) => this.cgroupWatches.removed(uid) },
+      objects: { removed: ({ uid }) => runtime.cluster?.()?.podGone(uid) },
+      cache: { removed: ({ uid }) => this.cache.forget(uid) },
+      records: {
+        admitted: ({ pod }) => this.records.admitted(pod.metadata.uid),
+        removed: ({ uid }) => this.records.forget(uid),
+      },
+      statuses: { removed: ({ uid }) => this.statuses.forget(uid) },
+      "plan-events": { removed: ({ uid }) => this.planEvents.forget(uid) },
+      events: { removed: ({ uid }) => runtime.events.forget?.(uid) },
+      admission: {
+        terminated: ({ uid }) => this.admission.forget(uid),
+        removed: ({ uid }) => this.admission.forget(uid),
+      },
+      resizes: {
+        admitted: ({ pod }) => this.resizes.onAdmitted(pod),
+        terminated: ({ uid }) => this.resizes.onOver(uid),
+        removed: ({ uid }) => this.resizes.onGone(uid),
+      },
+      probes: {
+        // A container is probed when its postStart hook is over.
+        synced: ({ pod, observed, state, inPostStart }) => {
+          if (inPostStart === undefined) probes.podSynced(pod, observed, state);
+        },
+        removed: ({ uid }) => probes.podGone(uid),
+      },
+    };
+    for (const [name, subscriber] of [...Object.entries(own), ...Object.entries(subscribers)]) {
+      this.events.subscribe(name as PodSubscriberName, subscriber);
+    }
+  }
+
   private workerEvents(): PodWorkerEvents {
     return {
       onSynced: (synced) => this.onSynced(synced),
-      onPass: (operation, ms) => this.deps.watch.passed(operation, ms),
+      onPass: (operation, durationMs) => this.events.emit("passEnded", { operation, durationMs }),
       onEnding: async (uid, { cause, failure, deadline }) => {
-        this.onCgroup(uid, []);
+        this.cgroupWatches.set(uid, []);
         if (cause === "failed" && failure !== undefined) await this.records.failing(uid, failure, deadline);
       },
       onTerminating: (uid, deadline, reason) => {
         // From here on every exit is one that we asked for and look at ourselves.
-        this.onCgroup(uid, []);
+        this.cgroupWatches.set(uid, []);
         return this.records.terminating(uid, { deadline, reason });
       },
       onTerminated: (uid) => this.workers.terminated(uid),
-      onFinished: (uid) => this.follower?.over(uid),
+      onFinished: (uid) => this.events.emit("cleanedUp", { uid }),
     };
   }
 
   private async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const verdict = await this.admission.admit(pod, signal);
-    if (verdict.admit) {
-      this.records.admitted(pod.metadata.uid);
-      // Its worker takes it on from here.
-      this.deps.podsChanged?.();
-      this.resizes.onAdmitted(pod);
-      this.follower?.runs(pod);
-    }
+    if (verdict.admit) this.events.emit("admitted", { pod });
     return verdict;
   }
 
-  private onSynced({ pod, observed, plan, failures, state, mayRun, ended, end, inPostStart }: SyncedPod): void {
-    // A container is probed when its postStart hook is over.
-    if (inPostStart === undefined) this.deps.probes.podSynced(pod, observed, state);
-    this.deps.watch.seen(pod, observed);
-    if (ended) {
-      this.deps.podsChanged?.();
-      this.admission.forget(pod.metadata.uid);
-      this.resizes.onOver(pod.metadata.uid);
-    } else if (state === "syncing") this.resizes.onSynced(pod, plan.resizing === true);
+  private onSynced(synced: SyncedPod): void {
+    const { pod, plan, state, ended, end, inPostStart } = synced;
+    const { uid } = pod.metadata;
+    this.events.emit("synced", synced);
+    if (ended) this.events.emit("terminated", { uid });
+    else if (state === "syncing") this.resizes.onSynced(pod, plan.resizing === true);
     const failure = end?.failure;
     if (end?.cause === "rejected" && failure !== undefined && ended) {
       this.statuses.reject(pod, failure);
       return;
     }
-    const waiting = new Map<string, { reason: string; message: string }>(failures);
-    for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
-    const final = plan.finished || state !== "syncing";
-    const { restarting, restartingAll, events = [] } = plan;
-    this.statuses.update({
-      pod,
-      observed,
-      waiting,
-      final,
-      mayRun,
-      ended,
-      ...(failure !== undefined && end?.cause === "failed" && { failure }),
-      ...(inPostStart !== undefined && { inPostStart }),
-      ...(restarting !== undefined && { restarting }),
-      ...(restartingAll !== undefined && { restartingAll }),
-    });
-    if (inPostStart === undefined) this.planEvents.tell(pod, events);
+    this.statuses.update(statusOfPass(synced));
+    if (inPostStart === undefined) this.planEvents.tell(pod, plan.events ?? []);
   }
 
   private onDesired(pod: Pod): void {
@@ -336,11 +354,10 @@ export class NodeSync {
     const before = this.records.get(uid);
     const api = this.cluster?.statusOf(uid);
     this.records.accept(pod, new Date(api?.startTime ?? this.deps.clock.now()));
-    this.deps.watch.accepted(pod, before !== undefined);
-    this.cluster?.desired(pod);
+    this.events.emit("accepted", { pod, known: before !== undefined });
     const allocated = this.resizes.onWish(pod);
     this.admission.updated(allocated);
-    if (this.workers.get(uid)?.state === "syncing") this.follower?.runs(allocated);
+    if (this.workers.get(uid)?.state === "syncing") this.events.emit("updated", { pod: allocated });
     const record = this.records.get(uid);
     if (record !== undefined) {
       const { startTime } = record;
@@ -361,48 +378,14 @@ export class NodeSync {
     const ends = pod.metadata.deletionTimestamp !== undefined;
     if (!ends && sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) {
       const sized = outgrown(allocated, this.allocations.actuated(uid));
-      this.checkCgroup(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
+      this.cgroupWatches.adopt(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
         this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked");
       });
     }
   }
 
-  /** A cgroup that is lost is not made anew beneath a running pod: its worker starts the pod anew. */
-  private async checkCgroup(pod: Pod, sized: Pod | undefined): Promise<void> {
-    const { cgroups } = this.deps.runtime;
-    if (await cgroups.isLost(pod)) return;
-    const { watchDirs } = await cgroups.ensurePod(pod, sized);
-    const { uid } = pod.metadata;
-    // Of a pod whose end began meanwhile nothing is watched.
-    if (!isEnding(this.workers.get(uid)?.state)) this.onCgroup(uid, watchDirs);
-  }
-
   private isInRuntime(uid: string): boolean {
     const { sandboxes, containers } = this.cache.get(uid);
     return sandboxes.length + containers.length > 0;
-  }
-
-  private onCgroup(uid: string, watchDirs: string[]): void {
-    const first = watchDirs.slice(0, 1);
-    this.watched.set(uid, first);
-    this.deps.pleg.watch({ uid, watchDirs: first });
-  }
-
-  private onGone(uid: string): void {
-    this.deps.podsChanged?.();
-    this.watched.delete(uid);
-    this.deps.pleg.unwatch(uid);
-    this.deps.runtime.cluster?.()?.podGone(uid);
-    this.cache.forget(uid);
-    this.records.forget(uid);
-    this.statuses.forget(uid);
-    this.planEvents.forget(uid);
-    this.deps.runtime.events.forget?.(uid);
-    this.admission.forget(uid);
-    this.resizes.onGone(uid);
-    this.deps.probes.podGone(uid);
-    this.deps.watch.gone(uid);
-    this.follower?.over(uid);
-    this.cluster?.gone(uid);
   }
 }

@@ -6,7 +6,7 @@ import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runti
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ContainerKind, PodMetrics, WorkerOperation } from "../../shared/metrics/pods.js";
 import { CONFIG_SEEN } from "../sources/merge.js";
-import type { PodWatch } from "../sync/pod-watch.js";
+import type { PodSubscriber } from "../sync/pod-events.js";
 import type { Timelines } from "./timelines.js";
 
 interface Followed {
@@ -17,7 +17,7 @@ interface Followed {
   looked: boolean;
 }
 
-export class NodePodWatch implements PodWatch {
+export class NodePodWatch {
   private readonly followed = new Map<string, Followed>();
   private networkSeen = false;
 
@@ -26,6 +26,17 @@ export class NodePodWatch implements PodWatch {
     private readonly metrics: PodMetrics,
     private readonly clock: Pick<Clock, "now">,
   ) {}
+
+  readonly subscriber: PodSubscriber = {
+    accepted: ({ pod, known }) => this.accepted(pod, known),
+    synced: ({ pod, observed }) => this.seen(pod, observed),
+    statusChanged: ({ pod, status }) => this.status(pod, status),
+    started: ({ pod }) => this.running(pod),
+    passEnded: ({ operation, durationMs }) => this.passed(operation, durationMs),
+    orphanFound: () => this.orphan(),
+    restarted: ({ pod }) => this.again(pod),
+    removed: ({ uid }) => this.gone(uid),
+  };
 
   accepted(pod: Pod, known: boolean): void {
     const { uid } = pod.metadata;

@@ -1,8 +1,8 @@
-// Whose end a pod comes with when the agent starts; and which pods a follower is told of that comes late.
+// The end that a pod has when the kubelet starts; and which pods use the node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { earlierEnd } from "../../../src/main/sync/earlier-end.js";
-import { tellRunning } from "../../../src/main/sync/pod-follower.js";
+import { podsUsingNode } from "../../../src/main/sync/pods-using-node.js";
 import type { PodWorkerState } from "../../../src/main/sync/pod-worker-port.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { pod } from "../../support/pods.js";
@@ -28,13 +28,12 @@ for (const [what, record, phase, expected] of [
   test(what, () => assert.deepEqual(earlierEnd(record, phase, NOW), expected));
 }
 
-test("a follower that comes late is told of those that use the node", () => {
+test("admitted pods use the node until nothing of them runs", () => {
   const states: PodWorkerState[] = ["admitting", "syncing", "ending", "finished", "terminating", "terminated"];
-  const told: string[] = [];
   const workers = states.map((state) => ({ state, desired: pod({}, state) }));
-  tellRunning([...workers, { state: "terminating", desired: undefined }], {
-    runs: ({ metadata }) => told.push(metadata.name),
-    over: () => assert.fail("nobody is over"),
-  });
-  assert.deepEqual(told, ["syncing", "ending", "terminating"]);
+  const using = podsUsingNode([...workers, { state: "terminating", desired: undefined }]);
+  assert.deepEqual(
+    using.map(({ metadata }) => metadata.name),
+    ["syncing", "ending", "terminating"],
+  );
 });

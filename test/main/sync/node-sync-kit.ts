@@ -5,6 +5,7 @@ import type { Admission, AdmissionVerdict } from "../../../src/main/admission/ve
 import { noProbeResults } from "../../../src/main/status/probe-results.js";
 import type { ClusterPods } from "../../../src/main/sync/cluster-pods.js";
 import { NodeSync } from "../../../src/main/sync/node-sync.js";
+import type { PodSubscriber } from "../../../src/main/sync/pod-events.js";
 import type { PodChange } from "../../../src/main/sync/sync-loop.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -84,24 +85,27 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
       for (const { metadata, status } of set) hear(`server.set: ${metadata.uid} ${status?.phase ?? ""}`);
       for (const uid of removed) hear(`server.removed: ${uid}`);
     },
-    podsChanged: () => hear("cgroups.podsChanged"),
-    watch: {
-      accepted: ({ metadata }, known) => hear(`watch.accepted: ${metadata.uid} ${known ? "known" : "new"}`),
-      seen: ({ metadata }) => hear(`watch.seen: ${metadata.uid}`),
-      status: ({ metadata }, { phase }) => hear(`watch.status: ${metadata.uid} ${phase}`),
-      running: ({ metadata }) => hear(`watch.running: ${metadata.uid}`),
-      passed: () => undefined,
-      orphan: () => hear("watch.orphan"),
-      again: ({ metadata }) => hear(`watch.again: ${metadata.uid}`),
-      gone: (uid) => hear(`watch.gone: ${uid}`),
+    subscribers: {
+      cgroups: Object.fromEntries(
+        (["admitted", "resized", "terminated", "removed"] as const).map((kind) => [
+          kind,
+          () => hear("cgroups.podsChanged"),
+        ]),
+      ),
+      timelines: {
+        accepted: ({ pod, known }) => hear(`watch.accepted: ${pod.metadata.uid} ${known ? "known" : "new"}`),
+        synced: ({ pod }) => hear(`watch.seen: ${pod.metadata.uid}`),
+        statusChanged: ({ pod, status }) => hear(`watch.status: ${pod.metadata.uid} ${status.phase}`),
+        started: ({ pod }) => hear(`watch.running: ${pod.metadata.uid}`),
+        orphanFound: () => hear("watch.orphan"),
+        restarted: ({ pod }) => hear(`watch.again: ${pod.metadata.uid}`),
+        removed: ({ uid }) => hear(`watch.gone: ${uid}`),
+      },
     },
     stamp: () => undefined,
   });
   await sync.load();
-  sync.follow({
-    runs: ({ metadata }) => hear(`follower.runs: ${metadata.uid}`),
-    over: (uid) => hear(`follower.over: ${uid}`),
-  });
+  sync.subscribe("eviction", evictionOf(hear));
   if (options.cluster === true) sync.join(clusterOf(hear));
   inspector.onRelisted();
   sync.loop.onPlegRecord({ kind: "runtime", state: RUNTIME });
@@ -123,9 +127,17 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
 function clusterOf(hear: (line: string) => void): ClusterPods {
   return {
     statusOf: () => undefined,
-    desired: ({ metadata }) => hear(`cluster.desired: ${metadata.uid}`),
-    status: ({ metadata }, { phase }) => hear(`cluster.status: ${metadata.uid} ${phase}`),
-    gone: (uid) => hear(`cluster.gone: ${uid}`),
-    staticsKnown: () => hear("cluster.staticsKnown"),
+    subscriber: {
+      accepted: ({ pod }) => hear(`cluster.desired: ${pod.metadata.uid}`),
+      statusComputed: ({ pod, status }) => hear(`cluster.status: ${pod.metadata.uid} ${status.phase}`),
+      removed: ({ uid }) => hear(`cluster.gone: ${uid}`),
+      staticsKnown: () => hear("cluster.staticsKnown"),
+    },
   };
+}
+
+function evictionOf(hear: (line: string) => void): PodSubscriber {
+  const runs = ({ pod }: { pod: Pod }): void => hear(`follower.runs: ${pod.metadata.uid}`);
+  const over = ({ uid }: { uid: string }): void => hear(`follower.over: ${uid}`);
+  return { admitted: runs, updated: runs, resized: runs, cleanedUp: over, removed: over };
 }

@@ -115,14 +115,21 @@ test("a listener that joins late hears of the pods that run already", async (t) 
   node.change("add", web());
   await node.until("the pod to run", () => node.phase("uid-web") === "Running");
   const late: string[] = [];
-  node.sync.follow({ runs: ({ metadata }) => late.push(metadata.uid), over: () => undefined });
-  assert.deepEqual(late, ["uid-web"]);
   node.sync.join({
     statusOf: () => undefined,
-    desired: ({ metadata }) => late.push(`desired ${metadata.uid}`),
-    status: ({ metadata }, { phase }) => late.push(`status ${metadata.uid} ${phase}`),
-    gone: () => undefined,
-    staticsKnown: () => undefined,
+    subscriber: {
+      accepted: ({ pod: { metadata } }) => late.push(`desired ${metadata.uid}`),
+      statusComputed: ({ pod: { metadata }, status }) => late.push(`status ${metadata.uid} ${status.phase}`),
+    },
   });
-  assert.deepEqual(late, ["uid-web", "desired uid-web", "status uid-web Running"]);
+  assert.deepEqual(late, ["desired uid-web", "status uid-web Running"]);
+});
+
+test("an error of one listener keeps no other from hearing, and the pod starts", async (t) => {
+  const node = await syncNode(t);
+  node.sync.subscribe("cluster", {
+    accepted: () => assert.fail("this listener is broken"),
+  });
+  node.change("add", web());
+  await node.until("the pod to run", () => node.phase("uid-web") === "Running");
 });

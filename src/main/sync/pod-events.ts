@@ -1,0 +1,91 @@
+// What happens to the pods of this node, as one typed stream. To see what else happens when a pod is admitted or removed, search for
+// the event's name: the subscribers are the only listeners.
+// Invariant: subscribers hear each event in the order of SUBSCRIBERS; an error of one is logged and keeps no other from hearing.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { WorkerOperation } from "../../shared/metrics/pods.js";
+import type { SyncedPod } from "./pod-worker-port.js";
+
+export interface PodEvents {
+  /** A source desires the pod, or has changed its definition. `known`: the kubelet had it before, perhaps in an earlier process. */
+  accepted: { pod: Pod; known: boolean };
+  /** The pod was admitted: it uses the node with the resources of `pod`. */
+  admitted: { pod: Pod };
+  /** The definition of a pod that runs has changed; `pod` is as it is allocated. */
+  updated: { pod: Pod };
+  /** A pod that runs was allocated other resources. */
+  resized: { pod: Pod };
+  /** A pass of the pod worker has observed the pod. */
+  synced: SyncedPod;
+  /** A pass of a pod worker ended. */
+  passEnded: { operation: WorkerOperation; durationMs: number };
+  /** A status was computed; it may equal the one before. */
+  statusComputed: { pod: Pod; status: PodStatus };
+  /** The status differs from the one before. */
+  statusChanged: { pod: Pod; status: PodStatus };
+  /** All containers run for the first time in this process. */
+  started: { pod: Pod };
+  /** Nothing of the pod runs or will start again; its volumes and cgroup may still be there. */
+  terminated: { uid: string };
+  /** Volumes and cgroup of a terminated pod are gone, too; its object and logs stay. Also of pods that were never admitted. */
+  cleanedUp: { uid: string };
+  /** A pod came back under its UID while it was terminating; it starts anew. */
+  restarted: { pod: Pod };
+  /** Nothing of the pod is left on the node. */
+  removed: { uid: string };
+  /** The runtime had a pod that no source desires. */
+  orphanFound: undefined;
+  /** Every source of static pods has delivered, and their pods are accepted. */
+  staticsKnown: undefined;
+}
+
+export type PodSubscriber = { readonly [Kind in keyof PodEvents]?: (event: PodEvents[Kind]) => void };
+
+/** Who may subscribe, in the order in which they hear. */
+const SUBSCRIBERS = [
+  "cgroups",
+  "pleg",
+  "objects",
+  "cache",
+  "records",
+  "statuses",
+  "plan-events",
+  "events",
+  "admission",
+  "resizes",
+  "probes",
+  "timelines",
+  "eviction",
+  "cluster",
+] as const;
+export type PodSubscriberName = (typeof SUBSCRIBERS)[number];
+
+export class PodEventStream {
+  private readonly subscribers = new Map<PodSubscriberName, PodSubscriber>();
+
+  constructor(private readonly log: Logger) {}
+
+  /** From now on; late subscribers hear nothing of what was before. @throws Error when the name is taken */
+  subscribe(name: PodSubscriberName, subscriber: PodSubscriber): void {
+    if (this.subscribers.has(name)) throw new Error(`${name} has subscribed to the events of pods already`);
+    this.subscribers.set(name, subscriber);
+  }
+
+  /** Returns when every subscriber has heard; never throws. */
+  emit<Kind extends keyof PodEvents>(kind: Kind, event: PodEvents[Kind]): void {
+    for (const name of SUBSCRIBERS) {
+      const hear = this.subscribers.get(name)?.[kind];
+      if (hear === undefined) continue;
+      try {
+        hear(event);
+      } catch (error) {
+        this.log.error(
+          { err: error, subscriber: name, event: kind },
+          `${name} failed on "${kind}" of a pod: ${messageOf(error)}`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,11 @@
+// Which pods use the node's resources: admitted ones, until nothing of them runs.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodWorkerState } from "./pod-worker-port.js";
+
+/** A pod that terminates uses the node until it has. */
+const USES_NODE: ReadonlySet<PodWorkerState> = new Set(["syncing", "ending", "terminating"]);
+
+/** `desired` is absent for pods that no source desires; they are not listed. */
+export function podsUsingNode(workers: Iterable<{ desired: Pod | undefined; state: PodWorkerState }>): Pod[] {
+  return [...workers].flatMap(({ desired, state }) => (desired !== undefined && USES_NODE.has(state) ? [desired] : []));
+}
