@@ -93,7 +93,7 @@ interface Reading {
 function takeLong(reading: Reading, arg: string): void {
   const { name, text } = split(arg.slice(2));
   if (name === "" || name.startsWith("-")) {
-    problem(reading, `${quoted(arg)} is not a flag; flags look like --name or --name=value`);
+    problem(reading, `${quoted(arg)} is not a flag; write --name or --name=value`);
     return;
   }
   const flag = reading.known.byName.get(name);
@@ -203,13 +203,13 @@ function quoted(text: string): string {
 
 function unknownFlag({ known }: Reading, shown: string, name: string): string {
   const near = known.byName.has(name) ? name : nearestName(name, known.byName.keys());
-  return `unknown flag ${shown}${near === undefined ? "; --help lists the known ones" : `; did you mean ${dashed(near)}?`}`;
+  return `unknown flag ${shown}${near === undefined ? "; see --help for all flags" : `; did you mean ${dashed(near)}?`}`;
 }
 
 function unknownCommand({ argv, known }: Reading, at: number): string {
   const word = argv[at] ?? "";
   const before = /^--([^=]+)$/.exec(argv[at - 1] ?? "")?.[1]?.replaceAll("_", "-") ?? "";
   const meant = known.byName.get(before)?.kind === "bool" && readValue("bool", word) !== undefined;
-  const advice = meant ? `write --${before}=${word}` : "the kubelet takes flags only, see --help";
+  const advice = meant ? `write --${before}=${word}` : "the kubelet accepts only flags; see --help";
   return `unknown command ${quoted(word)}: ${advice}`;
 }

@@ -40,7 +40,9 @@ export function helpText(
 ): string {
   const command = new Command("kubelet")
     .usage("[flags]")
-    .description("The node agent: runs the pods of this node. Without --kubeconfig it runs static pods, stand-alone.")
+    .description(
+      "The kubelet is the node agent that runs on each node. Without --kubeconfig it runs stand-alone, with static pods only.",
+    )
     .helpOption(false)
     .configureHelp({
       helpWidth: columns,

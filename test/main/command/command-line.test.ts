@@ -76,7 +76,7 @@ describe("mistakes", () => {
   const table: [string[], string[]][] = [
     [["--max-pod=5"], ["unknown flag --max-pod; did you mean --max-pods?"]],
     [["--max-pod", "5"], ["unknown flag --max-pod; did you mean --max-pods?"]],
-    [["--zzzzzzzz"], ["unknown flag --zzzzzzzz; --help lists the known ones"]],
+    [["--zzzzzzzz"], ["unknown flag --zzzzzzzz; see --help for all flags"]],
     [["-max-pods=3"], ["unknown flag -max-pods; did you mean --max-pods?"]],
     [["-version"], ["unknown flag -version; did you mean --version?"]],
     [["-help"], ["unknown flag -help; did you mean --help?"]],
@@ -86,12 +86,12 @@ describe("mistakes", () => {
       [`--max-pods=${"9".repeat(200)}`],
       [`--max-pods: "${"9".repeat(100)}…" is not a whole number from -2147483648 to 2147483647`],
     ],
-    [["-x"], ["unknown flag -x; --help lists the known ones"]],
+    [["-x"], ["unknown flag -x; see --help for all flags"]],
     [["-v="], ['-v: "=" is not a whole number from 0 to 2147483647']],
     [["-v"], ["-v needs a value: a whole number from 0 to 2147483647"]],
-    [["---max-pods"], ['"---max-pods" is not a flag; flags look like --name or --name=value']],
-    [["--=5"], ['"--=5" is not a flag; flags look like --name or --name=value']],
-    [["--constructor"], ["unknown flag --constructor; --help lists the known ones"]],
+    [["---max-pods"], ['"---max-pods" is not a flag; write --name or --name=value']],
+    [["--=5"], ['"--=5" is not a flag; write --name or --name=value']],
+    [["--constructor"], ["unknown flag --constructor; see --help for all flags"]],
     [["--max-pods=x"], ['--max-pods: "x" is not a whole number from -2147483648 to 2147483647']],
     [["--max-pods=2147483648"], ['--max-pods: "2147483648" is not a whole number from -2147483648 to 2147483647']],
     [["--max-pods"], ["--max-pods needs a value: a whole number from -2147483648 to 2147483647"]],
@@ -103,10 +103,10 @@ describe("mistakes", () => {
       ["--manifest-url-header: the value is not name:value pairs separated by commas"],
     ],
     [["--max-pods=x", "--max-pods=x"], ['--max-pods: "x" is not a whole number from -2147483648 to 2147483647']],
-    [["run"], ['unknown command "run": the kubelet takes flags only, see --help']],
-    [["--", "run"], ['unknown command "run": the kubelet takes flags only, see --help']],
-    [[""], ['unknown command "": the kubelet takes flags only, see --help']],
-    [["-"], ['unknown command "-": the kubelet takes flags only, see --help']],
+    [["run"], ['unknown command "run": the kubelet accepts only flags; see --help']],
+    [["--", "run"], ['unknown command "run": the kubelet accepts only flags; see --help']],
+    [[""], ['unknown command "": the kubelet accepts only flags; see --help']],
+    [["-"], ['unknown command "-": the kubelet accepts only flags; see --help']],
     [["--fail-swap-on", "false"], ['unknown command "false": write --fail-swap-on=false']],
   ];
   for (const [argv, expected] of table) {
@@ -162,7 +162,7 @@ test("another version is reported only when it is ours with a suffix", () => {
 test("deprecated flags are named once each, with what to do", () => {
   deepEqual(readCommandLine(["--max-pods=1", "--max-pods=2", "--boot-id-file=x", "--config=y"]).deprecations, [
     "--max-pods is deprecated: set maxPods in the file given by --config",
-    "--boot-id-file is deprecated: leave it out: there is no cAdvisor in this agent",
+    "--boot-id-file is deprecated: remove it: this kubelet has no cAdvisor",
   ]);
 });
 

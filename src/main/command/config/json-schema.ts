@@ -38,7 +38,7 @@ export function configSchema(): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "KubeletConfiguration",
-    description: `Configuration of the node agent, ${CONFIG_API_VERSION}: the file of --config and the drop-ins of --config-dir`,
+    description: `Configuration of the kubelet, ${CONFIG_API_VERSION}: the file of --config and the drop-ins of --config-dir`,
     type: "object",
     required: ["apiVersion", "kind"],
     properties: {

@@ -40,7 +40,7 @@ export function readConfig(text: string, file: string, kind: "file" | "drop-in" 
   } catch (error) {
     if (isTooDeepError(error)) return refuse(error.message);
     // The composer's stack ran out on something the depth's measure does not see.
-    if (error instanceof RangeError) return refuse("nested too deep");
+    if (error instanceof RangeError) return refuse("nested too deeply");
     throw error;
   }
 }
@@ -66,11 +66,15 @@ class ConfigReader {
     const root: unknown = doc.contents;
     if (this.problems.length > 0) return { tree: NOTHING, problems: this.problems };
     if (isNothing(root)) {
-      this.problem(0, "", `the file is empty; it must hold apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`);
+      this.problem(
+        0,
+        "",
+        `the file is empty; it must contain apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`,
+      );
       return { tree: NOTHING, problems: this.problems };
     }
     if (second !== undefined && !isNothing(second.contents)) {
-      this.problem(second.range[0], "", "a second document; one file holds one KubeletConfiguration");
+      this.problem(second.range[0], "", "a second document; a file must contain one KubeletConfiguration");
     }
     const origin = this.origin(0);
     const node = this.target(root as Node, "");
@@ -139,7 +143,7 @@ class ConfigReader {
     const secret = isSecret(path) && isScalar(node);
     const bare = isScalar(node) && (typeof node.value === "number" || typeof node.value === "boolean");
     const quotes = bare && shape.kind === "scalar" && shape.type === "string" ? ": put it in quotes" : "";
-    const found = secret ? "a value that is not shown" : foundText(node);
+    const found = secret ? "a value (masked)" : foundText(node);
     this.problem(offset, path, `expected ${acceptedText(shape)}, found ${found}${quotes}`);
     return undefined;
   }
@@ -174,7 +178,7 @@ class ConfigReader {
       const key = pair.key as Node;
       const name = keyText(key);
       if (isMergeKey(key)) merged.push(pair);
-      else if (name === undefined) this.problem(offsetOf(key), path, "a key must be a word");
+      else if (name === undefined) this.problem(offsetOf(key), path, "a key must be a string");
       else if (found.has(name)) this.problem(offsetOf(key), show(name), "given twice");
       else found.set(name, { name, value: pair.value as Node | null, offset: offsetOf(key) });
     }
@@ -201,11 +205,10 @@ class ConfigReader {
   private target(node: Node | null, path: string): Node | null | undefined {
     if (!isAlias(node)) return node;
     this.aliases += 1;
-    if (this.aliases === MAX_ALIASES + 1)
-      this.problem(offsetOf(node), path, `more than ${MAX_ALIASES} uses of aliases`);
+    if (this.aliases === MAX_ALIASES + 1) this.problem(offsetOf(node), path, `more than ${MAX_ALIASES} aliases`);
     if (this.aliases > MAX_ALIASES) return undefined;
     const target = node.resolve(this.yaml.doc);
-    if (target === undefined) this.problem(offsetOf(node), path, `*${node.source} stands for nothing`);
+    if (target === undefined) this.problem(offsetOf(node), path, `*${node.source} refers to no anchor`);
     return target;
   }
 

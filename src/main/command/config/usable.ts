@@ -5,7 +5,7 @@ const NOT_NEGATIVE = ["syncFrequency", "fileCheckFrequency", "httpCheckFrequency
 
 export function* usable(config: ConfigView): Iterable<Violation> {
   for (const path of NOT_NEGATIVE) {
-    if ((config.get(path) ?? 0) < 0) yield { path, message: "a time can't be negative; 0 stands for the default" };
+    if ((config.get(path) ?? 0) < 0) yield { path, message: "a duration cannot be negative; 0 means the default" };
   }
   const url = config.get("staticPodURL") ?? "";
   if (url !== "" && !(/^https?:\/\//.test(url) && URL.canParse(url))) {
@@ -17,5 +17,8 @@ export function* usable(config: ConfigView): Iterable<Violation> {
 export function rootDirProblem(path: string): Violation | undefined {
   const clean = path.startsWith("/") && !/\/\/|\/\.\.?(\/|$)/.test(path) && (path === "/" || !path.endsWith("/"));
   if (clean && /^[\x20-\x7e]+$/.test(path)) return undefined;
-  return { path: "--root-dir", message: `${JSON.stringify(path)} is not an absolute path in plain form, ASCII only` };
+  return {
+    path: "--root-dir",
+    message: `${JSON.stringify(path)} is not an absolute path in normalized form (ASCII only)`,
+  };
 }

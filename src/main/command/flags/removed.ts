@@ -14,27 +14,22 @@ export interface RemovedFlag {
 const gone = (last: number, advice: string): RemovedFlag => ({ last, advice });
 const goneBool = (last: number, advice: string): RemovedFlag => ({ last, advice, bool: true });
 
-const KLOG =
-  "the agent logs to standard error and leaves files and rotation to its supervisor (journald); leave it out";
-const LOG_STDERR = "logs always go to standard error; leave it out";
-const CNI = "pod networks are the container runtime's business: set its CNI directories there";
-const DOCKER =
-  "there is no Docker runtime any more; leave it out and give containerd or CRI-O in --container-runtime-endpoint";
-const SOURCES = "use Pod Security admission in the API server to say who may use the host's namespaces; leave it out";
-const RKT = "the rkt runtime is gone; leave it out and give a CRI runtime in --container-runtime-endpoint";
-const IPTABLES = "kube-proxy keeps these iptables rules itself; leave it out";
-const KUBENET = "kubenet is gone; configure a CNI network plugin in the container runtime";
-const KUBECONFIG = "give the API server's address and credentials in --kubeconfig";
-const NOTHING = "nothing replaces it; leave it out";
+const KLOG = "remove it: the kubelet logs to standard error; its supervisor (journald) handles files and rotation";
+const LOG_STDERR = "remove it: logs always go to standard error";
+const CNI = "set the CNI directories in the container runtime, which sets up pod networks";
+const DOCKER = "the Docker runtime was removed; set --container-runtime-endpoint to containerd or CRI-O";
+const SOURCES = "use Pod Security admission in the API server to restrict host namespaces";
+const RKT = "the rkt runtime was removed; set --container-runtime-endpoint to a CRI runtime";
+const IPTABLES = "remove it: kube-proxy maintains these iptables rules";
+const KUBENET = "kubenet was removed; configure a CNI network plugin in the container runtime";
+const KUBECONFIG = "set the API server's address and credentials in the file of --kubeconfig";
+const NOTHING = "remove it; it has no replacement";
 
 const renamed = (name: string): string => `use --${name}, which takes the same value`;
 
 export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   "add-dir-header": goneBool(25, KLOG),
-  "allow-privileged": goneBool(
-    14,
-    "privileged pods are always allowed; leave it out and use Pod Security admission to refuse them",
-  ),
+  "allow-privileged": goneBool(14, "privileged pods are always allowed; use Pod Security admission to refuse them"),
   alsologtostderr: goneBool(25, LOG_STDERR),
   "api-servers": gone(7, KUBECONFIG),
   "azure-container-registry-config": {
@@ -43,19 +38,19 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
     advice:
       "use a credential provider: --image-credential-provider-config and --image-credential-provider-bin-dir with acr-credential-provider",
   },
-  "bootstrap-checkpoint-path": gone(18, "use static pods (staticPodPath) for what must run without an API server"),
-  "cadvisor-port": gone(11, "container metrics are served on the kubelet's own port, under /metrics/cadvisor"),
-  "chaos-chance": { last: 21, about: true, advice: "it served tests only; leave it out" },
+  "bootstrap-checkpoint-path": gone(18, "use static pods (staticPodPath) for pods that must run without an API server"),
+  "cadvisor-port": gone(11, "use /metrics/cadvisor on the kubelet's port"),
+  "chaos-chance": { last: 21, about: true, advice: "remove it: it was only for tests" },
   "cloud-config": gone(
     33,
-    "cloud providers are no longer built in: give the file to the cloud controller manager and set --cloud-provider=external",
+    "in-tree cloud providers were removed: pass the file to the cloud controller manager and set --cloud-provider=external",
   ),
   "cni-bin-dir": gone(23, `${CNI} (containerd: bin_dirs)`),
   "cni-cache-dir": gone(23, CNI),
   "cni-conf-dir": gone(23, `${CNI} (containerd: conf_dir)`),
   "configure-cbr0": goneBool(4, KUBENET),
-  "container-runtime": gone(26, "CRI is the only kind of runtime; leave it out and set --container-runtime-endpoint"),
-  containerized: goneBool(15, "run the agent as a service of the host, not in a container; leave it out"),
+  "container-runtime": gone(26, "only CRI runtimes are supported; set --container-runtime-endpoint"),
+  containerized: goneBool(15, "run the kubelet as a service of the host, not in a container"),
   docker: gone(23, DOCKER),
   "docker-endpoint": gone(23, DOCKER),
   "docker-env-metadata-whitelist": gone(23, DOCKER),
@@ -67,64 +62,67 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   "docker-tls-cert": gone(23, DOCKER),
   "docker-tls-key": gone(23, DOCKER),
   "enable-cadvisor-json-endpoints": goneBool(20, "use /stats/summary and /metrics/cadvisor on the kubelet's port"),
-  "enable-custom-metrics": goneBool(10, "use the custom metrics API with an adapter; leave it out"),
+  "enable-custom-metrics": goneBool(10, "use the custom metrics API with an adapter"),
   "experimental-allowed-unsafe-sysctls": gone(10, renamed("allowed-unsafe-sysctls")),
   "experimental-bootstrap-kubeconfig": gone(22, renamed("bootstrap-kubeconfig")),
   "experimental-check-node-capabilities-before-mount": goneBool(23, NOTHING),
-  "experimental-cri": goneBool(6, "CRI is the only kind of runtime; leave it out and set --container-runtime-endpoint"),
-  "experimental-dockershim": goneBool(18, "this agent will have it again, but it is not built yet; use a CRI runtime"),
+  "experimental-cri": goneBool(6, "only CRI runtimes are supported; set --container-runtime-endpoint"),
+  "experimental-dockershim": goneBool(
+    18,
+    "dockershim is planned for this kubelet, but not built yet; set --container-runtime-endpoint to a CRI runtime",
+  ),
   "experimental-dockershim-root-directory": gone(23, DOCKER),
   "experimental-fail-swap-on": goneBool(11, renamed("fail-swap-on")),
   "experimental-kernel-memcg-notification": goneBool(23, renamed("kernel-memcg-notification")),
-  "experimental-logging-sanitization": goneBool(23, "keep secrets out of what is logged; leave it out"),
+  "experimental-logging-sanitization": goneBool(23, "remove it; do not log secrets"),
   "experimental-qos-reserved": gone(10, renamed("qos-reserved")),
   "google-json-key": gone(9, "use a credential provider: --image-credential-provider-config"),
   "host-ipc-sources": gone(14, SOURCES),
   "host-network-sources": gone(14, SOURCES),
   "host-pid-sources": gone(14, SOURCES),
   "image-pull-progress-deadline": gone(23, "set it in the container runtime (containerd: image_pull_progress_timeout)"),
-  "init-config-dir": gone(9, "give the file itself in --config"),
+  "init-config-dir": gone(9, "set --config to the configuration file"),
   "iptables-drop-bit": gone(30, IPTABLES),
   "iptables-masquerade-bit": gone(30, IPTABLES),
-  "keep-terminated-pod-volumes": goneBool(30, "volumes of ended pods are always unmounted; leave it out"),
-  "log-backtrace-at": gone(25, "nothing replaces it; use -v for more of the log"),
+  "keep-terminated-pod-volumes": goneBool(30, "remove it: volumes of terminated pods are always unmounted"),
+  "log-backtrace-at": gone(25, "it has no replacement; use -v for more verbose logs"),
   "log-dir": gone(25, KLOG),
   "log-file": gone(25, KLOG),
   "log-file-max-size": gone(25, KLOG),
   logtostderr: goneBool(25, LOG_STDERR),
-  "master-service-namespace": gone(26, "services are read from the pod's own namespace and from default; leave it out"),
-  "network-plugin": gone(23, `${CNI}; leave it out`),
+  "master-service-namespace": gone(26, "remove it: services are read from the pod's namespace and from default"),
+  "network-plugin": gone(23, CNI),
   "network-plugin-dir": gone(7, CNI),
   "network-plugin-mtu": gone(23, "set the MTU in the network plugin's own configuration"),
-  "non-masquerade-cidr": gone(23, "masquerading is the network plugin's business (ip-masq-agent); leave it out"),
+  "non-masquerade-cidr": gone(23, "configure masquerading in the network plugin (ip-masq-agent)"),
   "one-output": goneBool(25, LOG_STDERR),
   "pod-infra-container-image": gone(
     34,
     "set the sandbox image in the container runtime (containerd: sandbox or sandbox_image; CRI-O: pause_image)",
   ),
-  "really-crash-for-testing": goneBool(23, "it served tests only; leave it out"),
+  "really-crash-for-testing": goneBool(23, "remove it: it was only for tests"),
   "redirect-container-streaming": goneBool(
     19,
-    "exec, attach and port-forward always go through the agent; leave it out",
+    "remove it: exec, attach and port-forward always go through the kubelet",
   ),
   "register-schedulable": goneBool(
     33,
-    "to register as unschedulable use --register-with-taints=node.kubernetes.io/unschedulable:NoSchedule",
+    "to register as unschedulable, use --register-with-taints=node.kubernetes.io/unschedulable:NoSchedule",
   ),
-  "require-kubeconfig": goneBool(9, "giving --kubeconfig is enough; leave it out"),
+  "require-kubeconfig": goneBool(9, "remove it: --kubeconfig is sufficient"),
   "rkt-api-endpoint": gone(10, RKT),
   "rkt-path": gone(10, RKT),
   "rkt-stage1-image": gone(9, RKT),
-  "seccomp-profile-root": gone(22, "profiles are read from the folder seccomp of --root-dir; move them there"),
+  "seccomp-profile-root": gone(22, "move the profiles to the directory seccomp below --root-dir"),
   "skip-headers": goneBool(25, KLOG),
   "skip-log-headers": goneBool(25, KLOG),
   stderrthreshold: gone(25, LOG_STDERR),
 };
 
-/** "--docker has been gone since Kubernetes 1.24: …", or undefined for any other name. */
+/** "--docker was removed in Kubernetes 1.24: …", or undefined for any other name. */
 export function removedMessage(name: string): string | undefined {
   const flag = Object.hasOwn(REMOVED_FLAGS, name) ? REMOVED_FLAGS[name] : undefined;
   if (flag === undefined) return undefined;
   const version = `Kubernetes 1.${flag.last + 1}`;
-  return `--${name} has been gone since ${flag.about === true ? "about " : ""}${version}: ${flag.advice}`;
+  return `--${name} was removed ${flag.about === true ? "around" : "in"} ${version}: ${flag.advice}`;
 }

@@ -65,13 +65,14 @@ function refusal(name: string, on: boolean): string | undefined {
   }
   const { locked, default: fixed } = TABLE[name];
   if (!locked || on === fixed) return undefined;
-  return `${on} is not possible: ${name} is locked to ${fixed} in Kubernetes 1.36; remove it or set it to ${fixed}`;
+  return `${on} is not allowed: ${name} is locked to ${fixed} in Kubernetes 1.36; remove it or set it to ${fixed}`;
 }
 
 function ageing(name: GateName): string | undefined {
   const { stage } = TABLE[name];
-  if (stage === "GA") return `feature gate ${name} is generally available and goes away in a later release: remove it`;
-  if (stage === "DEPRECATED") return `feature gate ${name} is deprecated and goes away in a later release: remove it`;
+  if (stage === "GA") return `feature gate ${name} is GA and will be removed in a later release: remove it`;
+  if (stage === "DEPRECATED")
+    return `feature gate ${name} is deprecated and will be removed in a later release: remove it`;
   return undefined;
 }
 
@@ -95,10 +96,10 @@ function* missingDependencies(gates: FeatureGates, asked: ReadonlyMap<GateName, 
     if (!gates.enabled(name)) continue;
     const off = TABLE[name].dependsOn.filter((needed) => isGate(needed) && !gates.enabled(needed));
     if (off.length === 0) continue;
-    const why = asked.has(name) ? "" : " (on without being named)";
+    const why = asked.has(name) ? "" : " (on, but not set explicitly)";
     yield {
       path: gatePath(name),
-      message: `${name}${why} needs ${off.join(" and ")}, which is off; set ${name}=false or turn ${off.join(" and ")} on`,
+      message: `${name}${why} requires ${off.join(" and ")}, which is off; set ${name}=false or turn ${off.join(" and ")} on`,
     };
   }
 }

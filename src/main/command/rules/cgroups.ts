@@ -9,20 +9,21 @@ export function* cgroups(config: ConfigView, host: HostFacts): Iterable<Violatio
   // A root that was only derived does not count: systemCgroups must be relative to a root somebody chose.
   const root = config.isSet("cgroupRoot") ? (config.get("cgroupRoot") ?? "") : "";
   if (systemCgroups !== "" && root === "") {
-    yield { path: "systemCgroups", message: `"${systemCgroups}" needs cgroupRoot; set it, "/" for the whole machine` };
+    yield { path: "systemCgroups", message: `"${systemCgroups}" requires cgroupRoot; set it, for example to "/"` };
   }
   yield* quotaPeriod(config);
   if (host.cgroupVersion !== 1) return;
   if (config.get("failCgroupV1") === true) {
     yield {
       path: "failCgroupV1",
-      message: "is true and this machine runs cgroup v1; boot it with cgroup v2, or set failCgroupV1: false for now",
+      message: "is true and this machine runs cgroup v1; boot with cgroup v2 or set failCgroupV1: false",
     };
   }
   if (config.get("singleProcessOOMKill") === false) {
     yield {
       path: "singleProcessOOMKill",
-      message: "false is not possible on cgroup v1, which can't kill a whole cgroup; remove it, or boot with cgroup v2",
+      message:
+        "false is not supported on cgroup v1, which cannot kill a whole cgroup; remove it or boot with cgroup v2",
     };
   }
 }
@@ -35,7 +36,7 @@ function* quotaPeriod(config: ConfigView): Iterable<Violation> {
     if (period === DEFAULT_PERIOD_MS) return;
     yield {
       path,
-      message: `${formatDuration(period)} is not 100ms; another one needs the feature gate CustomCPUCFSQuotaPeriod, which is off`,
+      message: `${formatDuration(period)} is not 100ms; other values require the feature gate CustomCPUCFSQuotaPeriod, which is off`,
     };
   } else if (period < 1 || period > 1000) {
     yield { path, message: `${formatDuration(period)} is not a duration from 1ms to 1s` };

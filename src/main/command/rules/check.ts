@@ -56,5 +56,5 @@ export function quote(value: string): string {
 
 /** Something given that only has a meaning while a gate is on. */
 export function needsGate(path: string, gate: string): Violation {
-  return { path, message: `needs the feature gate ${gate}, which is off; turn it on or remove this value` };
+  return { path, message: `requires the feature gate ${gate}, which is off; turn it on or remove this value` };
 }

@@ -29,9 +29,9 @@ export function* containerLogs(config: ConfigView): Iterable<Violation> {
 }
 
 function directoryProblem(directory: string): string | undefined {
-  if (directory === "") return "is empty; /var/log/pods is the default";
+  if (directory === "") return "is empty; the default is /var/log/pods";
   if (!directory.startsWith("/")) return `${quote(directory)} is not an absolute path`;
   const clean = posix.normalize(directory).replace(/(.)\/$/, "$1");
-  if (clean !== directory) return `${quote(directory)} is not in its plain form; write ${clean}`;
-  return /^[\x00-\x7f]*$/.test(directory) ? undefined : `${quote(directory)} has a character that is not ASCII`;
+  if (clean !== directory) return `${quote(directory)} is not a normalized path; write ${clean}`;
+  return /^[\x00-\x7f]*$/.test(directory) ? undefined : `${quote(directory)} contains a character that is not ASCII`;
 }

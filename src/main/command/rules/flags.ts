@@ -20,7 +20,7 @@ export function validateFlags(flags: CheckedFlags): Violation[] {
 
 function* lock(flags: CheckedFlags): Iterable<Violation> {
   if (flags.exitOnLockContention && flags.lockFile === "") {
-    yield { path: "--exit-on-lock-contention", message: "needs --lock-file; name the file whose lock is watched" };
+    yield { path: "--exit-on-lock-contention", message: "requires --lock-file; set it to the lock file" };
   }
 }
 
@@ -39,7 +39,7 @@ function* nodeLabels(labels: Readonly<Record<string, string>>): Iterable<Violati
 
 function foreignLabel(key: string): string {
   const domains = SELF_LABEL_DOMAINS.map((domain) => `${domain}/…`).join(", ");
-  return `a node may not give itself the label ${key}; label the Node object instead. It may set ${domains}, ${SELF_LABELS.join(", ")} and labels outside kubernetes.io and k8s.io`;
+  return `a node may not set its own label ${key}; label the Node object instead. It may set ${domains}, ${SELF_LABELS.join(", ")} and labels outside kubernetes.io and k8s.io`;
 }
 
 /** The addresses of --node-ip; empty places, as of an unset variable in a unit file, are left out. */
@@ -58,18 +58,21 @@ function* nodeIPs(text: string, cloudProvider: string): Iterable<Violation> {
     if (isIP(one) === 0) yield { path, message: `${quote(one)} is not an IP address` };
   }
   if (addresses.length > 2) {
-    yield { path, message: `${text} has ${addresses.length} addresses; give one, or an IPv4 and an IPv6 one` };
+    yield {
+      path,
+      message: `${text} has ${addresses.length} addresses; set one address, or an IPv4 and an IPv6 address`,
+    };
   }
   if (addresses.length !== 2) return;
   const [first = "", second = ""] = addresses;
   if (isIPv4(first) === isIPv4(second)) {
-    yield { path, message: `${text} has two addresses of one family; give one, or an IPv4 and an IPv6 one` };
+    yield { path, message: `${text} has two addresses of one family; set one address, or an IPv4 and an IPv6 address` };
   }
   if (addresses.some(isUnspecified)) {
-    yield { path, message: `${text} has two addresses, one of them unspecified; 0.0.0.0 or :: must stand alone` };
+    yield { path, message: `${text} has two addresses, one of them unspecified; set 0.0.0.0 or :: alone` };
   }
   if (cloudProvider !== "" && cloudProvider !== "external") {
-    yield { path, message: `two addresses are not possible with --cloud-provider=${cloudProvider}; give one` };
+    yield { path, message: `two addresses are not supported with --cloud-provider=${cloudProvider}; set one address` };
   }
 }
 

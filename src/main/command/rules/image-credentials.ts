@@ -19,7 +19,7 @@ export function* imageCredentials(config: ConfigView): Iterable<Violation> {
   }
   if (policy !== "" && !POLICIES.includes(policy)) yield { path: POLICY, message: notOneOf(policy, POLICIES) };
   if (allowlist.length > 0 && policy !== WITH_ALLOWLIST) {
-    yield { path: ALLOWLIST, message: `has a meaning only with ${POLICY}: ${WITH_ALLOWLIST}` };
+    yield { path: ALLOWLIST, message: `has an effect only with ${POLICY}: ${WITH_ALLOWLIST}` };
   }
   for (const [index, entry] of allowlist.entries()) {
     const problem = allowlistProblem(entry);
@@ -31,8 +31,8 @@ export function* imageCredentials(config: ConfigView): Iterable<Violation> {
 
 /** What is wrong with an entry: a name without tag or digest, or a prefix that ends in a "/" and a star. */
 function allowlistProblem(entry: string): string | undefined {
-  if (entry === "") return "is empty; name an image, or a prefix such as registry.example/team/*";
-  if (entry.trim() !== entry) return "has spaces around it";
+  if (entry === "") return "is empty; set an image name, or a prefix such as registry.example/team/*";
+  if (entry.trim() !== entry) return "has leading or trailing spaces";
   const isPrefix = entry.endsWith("/*");
   const name = isPrefix ? entry.slice(0, -2) : entry;
   if (name === "") return "would match every image; use NeverVerify for that";
@@ -41,5 +41,5 @@ function allowlistProblem(entry: string): string | undefined {
   const image = parseImageName(name) ?? (isPrefix ? parseImageName(`${name}/x`) : undefined);
   if (image === undefined) return "is not an image name";
   if (isPrefix && parseImageName(`${name}/x`) !== undefined) return undefined;
-  return image.tag === undefined && image.digest === undefined ? undefined : "carries a tag or a digest; leave it out";
+  return image.tag === undefined && image.digest === undefined ? undefined : "has a tag or a digest; remove it";
 }

@@ -17,7 +17,7 @@ function* thresholds(config: ConfigView): Iterable<Violation> {
   if (low === undefined || high === undefined || low < high) return;
   yield {
     path: "imageGCLowThresholdPercent",
-    message: `${low} is not below imageGCHighThresholdPercent, which is ${high}: collection would have nothing to do`,
+    message: `${low} is not below imageGCHighThresholdPercent, which is ${high}: image garbage collection would have no effect`,
   };
 }
 
@@ -41,7 +41,7 @@ function* pulls(config: ConfigView): Iterable<Violation> {
   if (parallel > 1 && config.get("serializeImagePulls") === true) {
     yield {
       path: "maxParallelImagePulls",
-      message: `${parallel} pulls at a time contradict serializeImagePulls: true; set that to false, or this to 1`,
+      message: `${parallel} parallel pulls contradict serializeImagePulls: true; set serializeImagePulls to false or this field to 1`,
     };
   }
 }

@@ -30,11 +30,11 @@ function* vmodule(config: ConfigView): Iterable<Violation> {
   for (const [index, { filePattern, verbosity }] of patterns.entries()) {
     const path = `logging.vmodule[${index}]`;
     if (filePattern === "")
-      yield { path: `${path}.filePattern`, message: "is empty; name a file, * stands for anything" };
+      yield { path: `${path}.filePattern`, message: "is empty; set a module name or a pattern with *" };
     else if (/[=,]/.test(filePattern)) {
       yield {
         path: `${path}.filePattern`,
-        message: `${quote(filePattern)} holds "=" or ",", which a pattern can't have`,
+        message: `${quote(filePattern)} contains "=" or ",", which are not allowed in a pattern`,
       };
     }
     if (!isInt32(verbosity)) yield { path: `${path}.verbosity`, message: `${verbosity} ${VERBOSITY}` };

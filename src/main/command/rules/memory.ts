@@ -6,7 +6,7 @@ export function* memory(config: ConfigView, host: HostFacts): Iterable<Violation
   yield* swap(config, host);
   const factor = config.get("memoryThrottlingFactor");
   if (factor === undefined && config.gate("MemoryQoS")) {
-    yield { path: "memoryThrottlingFactor", message: "is empty while MemoryQoS is on; set it, 0.9 is the default" };
+    yield { path: "memoryThrottlingFactor", message: "is empty while MemoryQoS is on; set it (the default is 0.9)" };
   }
   if (factor !== undefined && !(factor > 0 && factor <= 1)) {
     yield { path: "memoryThrottlingFactor", message: `${factor} is not a number above 0 and up to 1` };
@@ -25,6 +25,6 @@ function* swap(config: ConfigView, host: HostFacts): Iterable<Violation> {
   }
   yield* oneOf(config, path, ["", "NoSwap", "LimitedSwap"]);
   if (behavior === "LimitedSwap" && host.cgroupVersion === 1) {
-    yield { path, message: "LimitedSwap needs cgroup v2 and this machine runs cgroup v1; set NoSwap" };
+    yield { path, message: "LimitedSwap requires cgroup v2 and this machine runs cgroup v1; set NoSwap" };
   }
 }

@@ -22,13 +22,13 @@ export function* nodeAllocatable(config: ConfigView): Iterable<Violation> {
   for (const entry of has) {
     if (!ENTRIES.includes(entry)) yield { path: PATH, message: notOneOf(entry, ENTRIES) };
     else if (entry !== "none" && config.get("cgroupsPerQOS") === false) {
-      yield { path: PATH, message: `${entry} needs cgroupsPerQOS: true; set that, or ${PATH}: [none]` };
+      yield { path: PATH, message: `${entry} requires cgroupsPerQOS: true; set it, or set ${PATH}: [none]` };
     }
     const times = listed.filter((other) => other === entry).length;
-    if (times > 1) yield { path: PATH, message: `lists ${entry} ${times} times; once is enough` };
+    if (times > 1) yield { path: PATH, message: `lists ${entry} ${times} times; list it once` };
   }
   if (has.has("none") && has.size > 1) {
-    yield { path: PATH, message: "none can't stand together with other entries; remove it or them" };
+    yield { path: PATH, message: "none cannot be combined with other entries; remove it or the others" };
   }
   for (const [entry, cgroup] of RESERVED) {
     const compressible = `${entry}-compressible`;
@@ -37,7 +37,7 @@ export function* nodeAllocatable(config: ConfigView): Iterable<Violation> {
     }
     const needing = [entry, compressible].find((name) => has.has(name));
     if (needing !== undefined && (config.get(cgroup) ?? "") === "") {
-      yield { path: PATH, message: `${needing} needs ${cgroup}, which is empty; name the cgroup or remove the entry` };
+      yield { path: PATH, message: `${needing} requires ${cgroup}, which is empty; set it or remove the entry` };
     }
   }
 }

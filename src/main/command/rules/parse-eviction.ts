@@ -85,7 +85,7 @@ function readMap<T>(
 
 function unknownSignal(signal: string): string {
   const meant = nearestName(signal, EVICTION_SIGNALS);
-  const advice = meant === undefined ? `known are ${EVICTION_SIGNALS.join(", ")}` : `did you mean ${meant}?`;
+  const advice = meant === undefined ? `known signals are ${EVICTION_SIGNALS.join(", ")}` : `did you mean ${meant}?`;
   return `${quote(signal)} is not an eviction signal; ${advice}`;
 }
 

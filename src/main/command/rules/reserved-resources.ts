@@ -20,7 +20,7 @@ function* reservedCpus(config: ConfigView, host: HostFacts): Iterable<Violation>
   if (text === "") return;
   for (const cgroup of ["systemReservedCgroup", "kubeReservedCgroup"] as const) {
     if ((config.get(cgroup) ?? "") !== "") {
-      yield { path, message: `can't be set together with ${cgroup}; remove one of them` };
+      yield { path, message: `cannot be combined with ${cgroup}; remove one of them` };
     }
   }
   const cpus = parseCpuList(text);
@@ -40,7 +40,8 @@ function* reservedMemory(config: ConfigView): Iterable<Violation> {
   const seen = new Set<string>();
   for (const [index, { numaNode, limits }] of (config.get("reservedMemory") ?? []).entries()) {
     const path = `reservedMemory[${index}]`;
-    if (numaNode < 0) yield { path: `${path}.numaNode`, message: `${numaNode} is not a NUMA node; they count from 0` };
+    if (numaNode < 0)
+      yield { path: `${path}.numaNode`, message: `${numaNode} is not a NUMA node; NUMA nodes start at 0` };
     for (const [resource, text] of Object.entries(limits)) {
       const at = `${path}.limits[${resource}]`;
       const quantity = readQuantity(text);
@@ -51,7 +52,7 @@ function* reservedMemory(config: ConfigView): Iterable<Violation> {
       else if (quantity.nanos <= 0n) yield { path: at, message: `${quote(text)} is not a quantity above 0` };
       const key = `${numaNode} ${resource}`;
       if (seen.has(key)) {
-        yield { path: at, message: `${resource} of NUMA node ${numaNode} is reserved twice; add them up in one entry` };
+        yield { path: at, message: `${resource} of NUMA node ${numaNode} is reserved twice; merge the entries` };
       }
       seen.add(key);
     }
@@ -68,7 +69,7 @@ function* qosReserved(config: ConfigView): Iterable<Violation> {
     const path = `qosReserved[${resource}]`;
     const percent = parsePercentage(text);
     if (resource !== "memory")
-      yield { path, message: `${quote(resource)} is not memory, the only one that can be reserved` };
+      yield { path, message: `${quote(resource)} is not memory, the only resource that can be reserved` };
     else if (percent === undefined || !Number.isInteger(percent) || percent < 0 || percent > 100) {
       yield { path, message: `${quote(text)} is not a whole percentage from 0% to 100%` };
     }

@@ -10,7 +10,7 @@ export function* runtime(config: ConfigView): Iterable<Violation> {
   const images = config.get("imageServiceEndpoint") ?? "";
   if (images !== "") yield* endpoint("imageServiceEndpoint", images);
   if (config.get("runOnce") === true) {
-    yield { path: "runOnce", message: "true is not possible in a file; start the agent with the flag --runonce" };
+    yield { path: "runOnce", message: "true is not allowed in a file; use the flag --runonce" };
   }
   yield* userNamespaces(config);
 }

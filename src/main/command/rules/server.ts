@@ -9,14 +9,17 @@ export function* server(config: ConfigView): Iterable<Violation> {
   if (config.get("enableSystemLogQuery") === true) {
     if (!config.gate("NodeLogQuery")) yield needsGate("enableSystemLogQuery", "NodeLogQuery");
     if (config.get("enableSystemLogHandler") === false) {
-      yield { path: "enableSystemLogQuery", message: "needs enableSystemLogHandler: true; set that, or this to false" };
+      yield {
+        path: "enableSystemLogQuery",
+        message: "requires enableSystemLogHandler: true; set it, or set this field to false",
+      };
     }
   }
   const shown = config.get("showHiddenMetricsForVersion") ?? "";
   if (shown !== "" && shown !== PREVIOUS_RELEASE) {
     yield {
       path: "showHiddenMetricsForVersion",
-      message: `${quote(shown)} is not ${PREVIOUS_RELEASE}, the only release whose hidden metrics can be shown; or leave it empty`,
+      message: `${quote(shown)} is not ${PREVIOUS_RELEASE}, the only release whose hidden metrics can be shown; leave it empty otherwise`,
     };
   }
 }

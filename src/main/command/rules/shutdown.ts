@@ -22,7 +22,7 @@ export function* shutdown(config: ConfigView): Iterable<Violation> {
   else if (total > 0 || critical > 0) {
     yield {
       path: BY_PRIORITY,
-      message: `can't be set together with ${TOTAL} or ${CRITICAL}; keep the list or the two`,
+      message: `cannot be combined with ${TOTAL} or ${CRITICAL}; keep either the list or the two periods`,
     };
   }
 }
@@ -40,7 +40,7 @@ function* periods(total: number, critical: number): Iterable<Violation> {
   if (critical > total) {
     yield {
       path: CRITICAL,
-      message: `${formatDuration(critical)} is longer than ${TOTAL}, which is ${formatDuration(total)} and contains it`,
+      message: `${formatDuration(critical)} is longer than ${TOTAL}, which is ${formatDuration(total)} and includes it`,
     };
   }
 }

@@ -17,7 +17,7 @@ export function* taints(config: ConfigView): Iterable<Violation> {
       yield { path: `${path}.effect`, message: notOneOf(taint.effect, TAINT_EFFECTS) };
     }
     if (taint.timeAdded !== undefined) {
-      yield { path: `${path}.timeAdded`, message: "is the control plane's to set; remove it" };
+      yield { path: `${path}.timeAdded`, message: "is set by the control plane; remove it" };
     }
   }
 }

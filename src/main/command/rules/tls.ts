@@ -22,10 +22,13 @@ function* ciphers(config: ConfigView): Iterable<Violation> {
   for (const [index, name] of names.entries()) {
     if (TLS_CIPHERS.has(name)) continue;
     const meant = nearestName(name, TLS_CIPHERS.keys()) ?? "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
-    yield { path: `${path}[${index}]`, message: `${quote(name)} is not a cipher suite's name; did you mean ${meant}?` };
+    yield {
+      path: `${path}[${index}]`,
+      message: `${quote(name)} is not the name of a cipher suite; did you mean ${meant}?`,
+    };
   }
   if (names.length > 0 && names.every((name) => TLS_CIPHERS.has(name) && TLS_CIPHERS.get(name) === undefined)) {
-    yield { path, message: "lists only broken ciphers (RC4, 3DES), which this build has not; add one that is safe" };
+    yield { path, message: "lists only insecure ciphers (RC4, 3DES), which are not supported; add a secure one" };
   }
 }
 
@@ -36,12 +39,13 @@ function* curves(config: ConfigView): Iterable<Violation> {
   for (const [index, id] of ids.entries()) {
     const at = `${path}[${index}]`;
     if (id < 1 || id > 65535) yield { path: at, message: `${id} is not a number from 1 to 65535` };
-    else if (!TLS_CURVES.has(id)) yield { path: at, message: `${id} is not a known curve; known are ${knownCurves()}` };
-    if (seen.has(id)) yield { path: at, message: `${id} is listed twice; once is enough` };
+    else if (!TLS_CURVES.has(id))
+      yield { path: at, message: `${id} is not a known curve; known curves are ${knownCurves()}` };
+    if (seen.has(id)) yield { path: at, message: `${id} is listed twice; list it once` };
     seen.add(id);
   }
   if (ids.length > 0 && ids.every((id) => TLS_CURVES.has(id) && TLS_CURVES.get(id)?.openssl === undefined)) {
-    yield { path, message: "lists only curves that this build has not; add 29 (X25519) or 23 (P-256)" };
+    yield { path, message: "lists only unsupported curves; add 29 (X25519) or 23 (P-256)" };
   }
 }
 

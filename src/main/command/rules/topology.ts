@@ -36,7 +36,7 @@ function* cpuOptions(config: ConfigView): Iterable<Violation> {
   const options = config.get(path) ?? {};
   const names = Object.keys(options);
   if (names.length > 0 && config.get("cpuManagerPolicy") === "none") {
-    yield { path, message: "has a meaning only with cpuManagerPolicy: static; set that or remove the options" };
+    yield { path, message: "has an effect only with cpuManagerPolicy: static; set it or remove the options" };
   }
   for (const [name, text] of Object.entries(options)) {
     const at = `${path}[${name}]`;
@@ -46,10 +46,11 @@ function* cpuOptions(config: ConfigView): Iterable<Violation> {
     else if (!BOOL.test(text)) yield { path: at, message: `${quote(text)} is not true or false` };
   }
   for (const [one, other] of EXCLUDE_EACH_OTHER) {
-    if (isOn(options[one]) && isOn(options[other])) yield { path, message: `${one} and ${other} exclude each other` };
+    if (isOn(options[one]) && isOn(options[other]))
+      yield { path, message: `${one} and ${other} are mutually exclusive` };
   }
   if (isOn(options["align-by-socket"]) && config.get("topologyManagerPolicy") === "single-numa-node") {
-    yield { path, message: "align-by-socket and topologyManagerPolicy: single-numa-node exclude each other" };
+    yield { path, message: "align-by-socket and topologyManagerPolicy: single-numa-node are mutually exclusive" };
   }
 }
 
@@ -62,12 +63,12 @@ function* staticPolicies(config: ConfigView): Iterable<Violation> {
     if (!reserved) {
       yield {
         path: "cpuManagerPolicy",
-        message: "static needs CPUs set aside; set reservedSystemCPUs, kubeReserved.cpu or systemReserved.cpu",
+        message: "static requires reserved CPUs; set reservedSystemCPUs, kubeReserved.cpu or systemReserved.cpu",
       };
     }
   }
   if (config.get("memoryManagerPolicy") === "Static" && (config.get("reservedMemory") ?? []).length === 0) {
-    yield { path: "memoryManagerPolicy", message: "Static needs reservedMemory for at least one NUMA node" };
+    yield { path: "memoryManagerPolicy", message: "Static requires reservedMemory for at least one NUMA node" };
   }
 }
 
@@ -92,5 +93,5 @@ function* topologyOptions(config: ConfigView): Iterable<Violation> {
 
 function unknownOption(name: string, known: readonly string[]): string {
   const meant = nearestName(name, known);
-  return `${quote(name)} is not a known option; ${meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`}`;
+  return `${quote(name)} is not a known option; ${meant === undefined ? `known options are ${known.join(", ")}` : `did you mean ${meant}?`}`;
 }

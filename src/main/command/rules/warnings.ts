@@ -24,7 +24,7 @@ function* cgroupPrefix(config: ConfigView): Iterable<string> {
   const own = config.get("kubeletCgroups") ?? "";
   const reserved = config.get("kubeReservedCgroup") ?? "";
   if (own === "" || reserved === "" || isBelow(own, reserved)) return;
-  yield `kubeletCgroups ${quote(own)} is not within kubeReservedCgroup ${quote(reserved)}: what the agent itself uses would not count as reserved; put it beneath`;
+  yield `kubeletCgroups ${quote(own)} is not within kubeReservedCgroup ${quote(reserved)}: the kubelet's own usage would not count as reserved; move it below`;
 }
 
 function isBelow(path: string, parent: string): boolean {
@@ -41,16 +41,16 @@ function* unusableTls(config: ConfigView): Iterable<string> {
   const ciphers = config.get("tlsCipherSuites") ?? [];
   for (const name of ciphers) {
     if (TLS_CIPHERS.has(name) && TLS_CIPHERS.get(name) === undefined) {
-      yield `tlsCipherSuites: ${name} is broken and not in this build; it is left out`;
+      yield `tlsCipherSuites: ${name} is insecure and not supported; it is ignored`;
     }
   }
   if (ciphers.length > 0 && config.get("tlsMinVersion") === "VersionTLS13") {
-    yield "tlsCipherSuites has no effect with tlsMinVersion: VersionTLS13, whose ciphers can't be chosen";
+    yield "tlsCipherSuites has no effect with tlsMinVersion: VersionTLS13: the ciphers of TLS 1.3 cannot be configured";
   }
   for (const id of config.get("tlsCurvePreferences") ?? []) {
     const curve = TLS_CURVES.get(id);
     if (curve !== undefined && curve.openssl === undefined) {
-      yield `tlsCurvePreferences: ${id} (${curve.name}) is not in this build; it is left out`;
+      yield `tlsCurvePreferences: ${id} (${curve.name}) is not supported; it is ignored`;
     }
   }
 }
@@ -60,6 +60,6 @@ function* withoutEffect(config: ConfigView): Iterable<string> {
     yield "qosReserved has no effect while the feature gate QOSReserved is off";
   }
   for (const address of config.get("clusterDNS") ?? []) {
-    if (isIP(address) === 0) yield `clusterDNS: ${quote(address)} is not an IP address; it is left out`;
+    if (isIP(address) === 0) yield `clusterDNS: ${quote(address)} is not an IP address; it is ignored`;
   }
 }

@@ -300,7 +300,7 @@ describe("removed fields say so", () => {
     test(path, async () => {
       const { problems } = await resolveSources({ file: bodyOf(path, { value: "x" }) });
       equal(problems.length, 1);
-      match(problems[0] ?? "", new RegExp(`^${CONFIG_FILE}:3:\\d+: ${path}: .*gone since 1\\.\\d+; `));
+      match(problems[0] ?? "", new RegExp(`^${CONFIG_FILE}:3:\\d+: ${path}: .*removed in Kubernetes 1\\.\\d+; `));
       const heir = /became (\w+)/.exec(cell(row, "note"))?.[1];
       if (heir !== undefined) match(problems[0] ?? "", new RegExp(`use ${heir}$`));
     });

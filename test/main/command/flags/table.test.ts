@@ -107,12 +107,12 @@ describe("removed flags", () => {
     const name = row["flag"] ?? "";
     test(name, () => {
       const last = /\.\.(~?)1\.(\d+)$/.exec(row["versions"] ?? "");
-      const since = `gone since ${last?.[1] === "~" ? "about " : ""}Kubernetes 1.${Number(last?.[2]) + 1}: `;
+      const since = `was removed ${last?.[1] === "~" ? "around" : "in"} Kubernetes 1.${Number(last?.[2]) + 1}: `;
       equal(REMOVED_FLAGS[name]?.bool === true ? "bool" : "value", row["type"] === "bool" ? "bool" : "value");
       const argv = row["type"] === "bool" ? [`--${name}`] : [`--${name}`, "value"];
       const [problem = "", ...more] = readCommandLine(argv).problems;
       deepEqual(more, []);
-      ok(problem.startsWith(`--${name} has been ${since}`), problem);
+      ok(problem.startsWith(`--${name} ${since}`), problem);
       notEqual(problem.split(since)[1]?.length ?? 0, 0);
       const noted = /removed (1\.\d+)/.exec(row["note"] ?? "");
       if (noted !== null) ok(problem.includes(`Kubernetes ${noted[1]}:`), problem);

@@ -70,7 +70,7 @@ for (const row of rows) {
         if (TABLE[needed]?.locked === true) return;
         const { violations } = resolveGates({ [name]: true, [needed]: false });
         const own = violations.find(({ path }) => path === `featureGates[${name}]`);
-        match(own?.message ?? "", new RegExp(`^${name} needs .*${needed}`));
+        match(own?.message ?? "", new RegExp(`^${name} requires .*${needed}`));
       });
     }
   });
@@ -105,7 +105,7 @@ describe("whole stages", () => {
   test("alpha gates that need a beta gate are refused when beta is off", () => {
     const { violations } = resolveGates({ AllAlpha: true, AllBeta: false });
     const refused = violations.find(({ path }) => path === "featureGates[PodLevelResourceManagers]");
-    match(refused?.message ?? "", /\(on without being named\) needs PodLevelResources, which is off/);
+    match(refused?.message ?? "", /\(on, but not set explicitly\) requires PodLevelResources, which is off/);
   });
 });
 

@@ -17,9 +17,9 @@ describe("refused at start", () => {
     [{ configMapAndSecretChangeDetectionStrategy: "watch" }, "configMapAndSecretChangeDetectionStrategy", /Get, Cache/],
     [{ cpuManagerPolicy: "dynamic" }, "cpuManagerPolicy", /is not none or static/],
     [{ memoryManagerPolicy: "static" }, "memoryManagerPolicy", /is not None or Static/],
-    [{ cpuManagerPolicy: "static" }, "cpuManagerPolicy", /static needs CPUs set aside/],
-    [{ cpuManagerPolicy: "static", kubeReserved: { cpu: "0" } }, "cpuManagerPolicy", /static needs CPUs set aside/],
-    [{ memoryManagerPolicy: "Static" }, "memoryManagerPolicy", /needs reservedMemory/],
+    [{ cpuManagerPolicy: "static" }, "cpuManagerPolicy", /static requires reserved CPUs/],
+    [{ cpuManagerPolicy: "static", kubeReserved: { cpu: "0" } }, "cpuManagerPolicy", /static requires reserved CPUs/],
+    [{ memoryManagerPolicy: "Static" }, "memoryManagerPolicy", /requires reservedMemory/],
     [{ cpuManagerPolicyOptions: { "full-pcpus-only": "true" } }, "cpuManagerPolicyOptions", /cpuManagerPolicy: static/],
     [
       { cpuManagerPolicy: "static", reservedSystemCPUs: "0", cpuManagerPolicyOptions: { "full-pcpus-only": "yes" } },
@@ -34,7 +34,7 @@ describe("refused at start", () => {
         gates: { CPUManagerPolicyAlphaOptions: true },
       },
       "cpuManagerPolicyOptions",
-      /exclude each other/,
+      /are mutually exclusive/,
     ],
     [
       {
@@ -45,7 +45,7 @@ describe("refused at start", () => {
         gates: { CPUManagerPolicyAlphaOptions: true },
       },
       "cpuManagerPolicyOptions",
-      /single-numa-node exclude each other/,
+      /single-numa-node are mutually exclusive/,
     ],
     [{ qosReserved: { memory: "1.5%" } }, "qosReserved[memory]", /whole percentage/],
     [{ qosReserved: { cpu: "50%" } }, "qosReserved[cpu]", /"cpu" is not memory/],
@@ -109,11 +109,11 @@ describe("said without refusing", () => {
     [{ iptablesDropBit: 15 }, /^iptablesDropBit has had no effect since/],
     [{ iptablesMasqueradeBit: 14 }, /^iptablesMasqueradeBit has had no effect since/],
     [{ streamingConnectionIdleTimeout: 1 }, /^streamingConnectionIdleTimeout is deprecated/],
-    [{ tlsCipherSuites: ["TLS_AES_128_GCM_SHA256", "TLS_RSA_WITH_RC4_128_SHA"] }, /RC4_128_SHA is broken/],
+    [{ tlsCipherSuites: ["TLS_AES_128_GCM_SHA256", "TLS_RSA_WITH_RC4_128_SHA"] }, /RC4_128_SHA is insecure/],
     [{ tlsCipherSuites: ["TLS_AES_128_GCM_SHA256"], tlsMinVersion: "VersionTLS13" }, /no effect with tlsMinVersion/],
-    [{ tlsCurvePreferences: [4588, 29] }, /4588 \(X25519MLKEM768\) is not in this build/],
+    [{ tlsCurvePreferences: [4588, 29] }, /4588 \(X25519MLKEM768\) is not supported/],
     [{ qosReserved: { memory: "50%" } }, /qosReserved has no effect/],
-    [{ clusterDNS: ["10.0.0.10", "dns"] }, /clusterDNS: "dns" is not an IP address; it is left out/],
+    [{ clusterDNS: ["10.0.0.10", "dns"] }, /clusterDNS: "dns" is not an IP address; it is ignored/],
   ];
   for (const [given, says] of table) {
     test(JSON.stringify(given), () => {

@@ -21,9 +21,9 @@ export const NODE: Claims = {
       [
         { featureGates: { GracefulNodeShutdown: false, WindowsGracefulNodeShutdown: false } },
         "featureGates[GracefulNodeShutdownBasedOnPodPriority]",
-        "(on without being named) needs GracefulNodeShutdown, which is off",
+        "(on, but not set explicitly) requires GracefulNodeShutdown, which is off",
       ],
-      [{ featureGates: { GangScheduling: true } }, "featureGates[GangScheduling]", "needs GenericWorkload"],
+      [{ featureGates: { GangScheduling: true } }, "featureGates[GangScheduling]", "requires GenericWorkload"],
     ],
     good: [
       { featureGates: { GangScheduling: true, GenericWorkload: true } },
@@ -53,7 +53,7 @@ export const NODE: Claims = {
   },
   "healthzPort | not 0 and outside the port range": {
     bad: [
-      [{ healthzPort: -1 }, "healthzPort", "-1 is not a port from 1 to 65535, or 0 for off"],
+      [{ healthzPort: -1 }, "healthzPort", "-1 is not a port from 1 to 65535, or 0 to disable it"],
       [{ healthzPort: 65536 }, "healthzPort", "65536"],
     ],
     good: [{ healthzPort: 0 }, { healthzPort: 1 }, { healthzPort: 65535 }],
@@ -97,7 +97,7 @@ export const NODE: Claims = {
   },
   "readOnlyPort | not 0 and not a port number": {
     bad: [
-      [{ readOnlyPort: -1 }, "readOnlyPort", "or 0 for off"],
+      [{ readOnlyPort: -1 }, "readOnlyPort", "or 0 to disable it"],
       [{ readOnlyPort: 65536 }, "readOnlyPort", "65536"],
     ],
     good: [{ readOnlyPort: 0 }, { readOnlyPort: 65535 }],
@@ -107,7 +107,7 @@ export const NODE: Claims = {
       [
         { serverTLSBootstrap: true, gates: { RotateKubeletServerCertificate: false } },
         "serverTLSBootstrap",
-        "needs the feature gate RotateKubeletServerCertificate",
+        "requires the feature gate RotateKubeletServerCertificate",
       ],
     ],
     good: [{ serverTLSBootstrap: true }, { gates: { RotateKubeletServerCertificate: false } }],
@@ -168,7 +168,7 @@ export const NODE: Claims = {
       [
         { enableSystemLogQuery: true, enableSystemLogHandler: false },
         "enableSystemLogQuery",
-        "needs enableSystemLogHandler: true",
+        "requires enableSystemLogHandler: true",
       ],
     ],
     good: [{ enableSystemLogQuery: true, enableSystemLogHandler: true }, { enableSystemLogHandler: false }],

@@ -72,12 +72,16 @@ export const PODS: Claims = {
   },
   "shutdownGracePeriodByPodPriority, shutdownGracePeriod, shutdownGracePeriodCriticalPods | list non-empty and either period > 0":
     {
-      bad: [[{ ...byPriority, [TOTAL]: 5000 }, BY_PRIORITY, "can't be set together"]],
+      bad: [[{ ...byPriority, [TOTAL]: 5000 }, BY_PRIORITY, "cannot be combined"]],
       good: [byPriority, { [BY_PRIORITY]: [], [TOTAL]: 5000 }],
     },
   "shutdownGracePeriodByPodPriority | non-empty while gate off": {
     bad: [
-      [{ ...byPriority, gates: { GracefulNodeShutdownBasedOnPodPriority: false } }, BY_PRIORITY, "needs the feature"],
+      [
+        { ...byPriority, gates: { GracefulNodeShutdownBasedOnPodPriority: false } },
+        BY_PRIORITY,
+        "requires the feature",
+      ],
     ],
     good: [{ [BY_PRIORITY]: [], gates: { GracefulNodeShutdownBasedOnPodPriority: false } }],
   },
@@ -179,12 +183,12 @@ export const PODS: Claims = {
     bad: ["/var//log", "/var/./log", "/var/../log", "/var/log/", "/var/log/.."].map((podLogsDir) => [
       { podLogsDir },
       "podLogsDir",
-      "is not in its plain form",
+      "is not a normalized path",
     ]),
     good: [{ podLogsDir: "/var/..log" }],
   },
   "podLogsDir | has a non-ASCII character": {
-    bad: [[{ podLogsDir: "/var/lög" }, "podLogsDir", "has a character that is not ASCII"]],
+    bad: [[{ podLogsDir: "/var/lög" }, "podLogsDir", "contains a character that is not ASCII"]],
     good: [{ podLogsDir: "/var/a b" }],
   },
   "containerLogMaxSize | not a quantity, or <= 0": {
@@ -199,7 +203,7 @@ export const PODS: Claims = {
     {
       bad: [
         [hard("1Gi", "memory.availble"), "evictionHard[memory.availble]", "did you mean memory.available?"],
-        [hard("1Gi", "swap"), "evictionHard[swap]", "known are memory.available,"],
+        [hard("1Gi", "swap"), "evictionHard[swap]", "known signals are memory.available,"],
         badHard("much", "neither a quantity"),
         badHard("10 %", "neither a quantity"),
         badHard("-1%", "is not a percentage from 0% to 100%"),
@@ -236,9 +240,9 @@ export const PODS: Claims = {
       [
         { tlsCipherSuites: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"] },
         "tlsCipherSuites[1]",
-        "is not a cipher suite's name",
+        "is not the name of a cipher suite",
       ],
-      [{ tlsCipherSuites: ["TLS_RSA_WITH_RC4_128_SHA"] }, "tlsCipherSuites", "only broken ciphers"],
+      [{ tlsCipherSuites: ["TLS_RSA_WITH_RC4_128_SHA"] }, "tlsCipherSuites", "only insecure ciphers"],
     ],
     good: [
       { tlsCipherSuites: ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_RSA_WITH_RC4_128_SHA"] },
@@ -257,7 +261,7 @@ export const PODS: Claims = {
       [{ tlsCurvePreferences: [29, 65536] }, "tlsCurvePreferences[1]", "65536"],
       [{ tlsCurvePreferences: [29, 29] }, "tlsCurvePreferences[1]", "29 is listed twice"],
       [{ tlsCurvePreferences: [29, 26] }, "tlsCurvePreferences[1]", "26 is not a known curve"],
-      [{ tlsCurvePreferences: [4588] }, "tlsCurvePreferences", "this build has not"],
+      [{ tlsCurvePreferences: [4588] }, "tlsCurvePreferences", "lists only unsupported curves"],
     ],
     good: [{ tlsCurvePreferences: [23, 24, 25, 29] }, { tlsCurvePreferences: [4588, 29] }],
   },
@@ -268,7 +272,7 @@ export const PODS: Claims = {
       "k8s.io/x",
       "a.k8s.io/x",
       "xnode.kubernetes.io/a",
-    ].map((key) => [label(key), "--node-labels", `may not give itself the label ${key}`]),
+    ].map((key) => [label(key), "--node-labels", `may not set its own label ${key}`]),
     good: [
       "kubernetes.io/hostname",
       "topology.kubernetes.io/zone",
@@ -299,7 +303,7 @@ export const PODS: Claims = {
     good: [label("a.b/c_d", "1.2-3")],
   },
   "--exit-on-lock-contention, --lock-file | exit flag true without lock file": {
-    bad: [[{ flags: { exitOnLockContention: true } }, "--exit-on-lock-contention", "needs --lock-file"]],
+    bad: [[{ flags: { exitOnLockContention: true } }, "--exit-on-lock-contention", "requires --lock-file"]],
     good: [{ flags: { exitOnLockContention: true, lockFile: "/run/lock" } }, { flags: { lockFile: "/run/lock" } }],
   },
   "--node-ip | more than two addresses, two of one family, two while cloud provider set to a value other than external, or two including 0.0.0.0 or ::; unparsable ones are skipped with a log line":

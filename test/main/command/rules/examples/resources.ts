@@ -29,8 +29,8 @@ const badAmount = (text: string, says: string): Refused => [{ kubeReserved: { cp
 export const RESOURCES: Claims = {
   "systemCgroups, cgroupRoot | systemCgroups set while cgroupRoot empty": {
     bad: [
-      [{ systemCgroups: "/system" }, "systemCgroups", "needs cgroupRoot"],
-      [{ systemCgroups: "/system", cgroupRoot: "" }, "systemCgroups", "needs cgroupRoot"],
+      [{ systemCgroups: "/system" }, "systemCgroups", "requires cgroupRoot"],
+      [{ systemCgroups: "/system", cgroupRoot: "" }, "systemCgroups", "requires cgroupRoot"],
     ],
     good: [{ systemCgroups: "/system", cgroupRoot: "/" }, { cgroupRoot: "" }],
   },
@@ -80,7 +80,7 @@ export const RESOURCES: Claims = {
       bad: ["system-reserved", "system-reserved-compressible"].map((name) => [
         { ...enforce(name), systemReservedCgroup: "" },
         ENFORCE,
-        `${name} needs systemReservedCgroup`,
+        `${name} requires systemReservedCgroup`,
       ]),
       good: [{ [ENFORCE]: ["system-reserved"], systemReservedCgroup: "/system" }],
     },
@@ -89,12 +89,12 @@ export const RESOURCES: Claims = {
       bad: ["kube-reserved", "kube-reserved-compressible"].map((name) => [
         { ...enforce(name), kubeReservedCgroup: "" },
         ENFORCE,
-        `${name} needs kubeReservedCgroup`,
+        `${name} requires kubeReservedCgroup`,
       ]),
       good: [{ [ENFORCE]: ["kube-reserved"], kubeReservedCgroup: "/kube" }],
     },
   "enforceNodeAllocatable | none listed together with anything else": {
-    bad: [[enforce("none", "pods"), ENFORCE, "none can't stand together"]],
+    bad: [[enforce("none", "pods"), ENFORCE, "none cannot be combined"]],
     good: [enforce("none"), enforce()],
   },
   "enforceNodeAllocatable | unknown entry": {
@@ -103,8 +103,8 @@ export const RESOURCES: Claims = {
   },
   "enforceNodeAllocatable, cgroupsPerQOS | any known entry but none, while cgroupsPerQOS false": {
     bad: [
-      [{ cgroupsPerQOS: false }, ENFORCE, "pods needs cgroupsPerQOS: true"],
-      [{ ...enforce("kube-reserved"), cgroupsPerQOS: false }, ENFORCE, "kube-reserved needs cgroupsPerQOS"],
+      [{ cgroupsPerQOS: false }, ENFORCE, "pods requires cgroupsPerQOS: true"],
+      [{ ...enforce("kube-reserved"), cgroupsPerQOS: false }, ENFORCE, "kube-reserved requires cgroupsPerQOS"],
     ],
     good: [
       { ...enforce("none"), cgroupsPerQOS: false },
@@ -113,8 +113,8 @@ export const RESOURCES: Claims = {
   },
   "reservedSystemCPUs, systemReservedCgroup, kubeReservedCgroup | cpu list set together with either cgroup": {
     bad: [
-      [{ [CPUS]: "0", systemReservedCgroup: "/system" }, CPUS, "together with systemReservedCgroup"],
-      [{ [CPUS]: "0", kubeReservedCgroup: "/kube" }, CPUS, "together with kubeReservedCgroup"],
+      [{ [CPUS]: "0", systemReservedCgroup: "/system" }, CPUS, "combined with systemReservedCgroup"],
+      [{ [CPUS]: "0", kubeReservedCgroup: "/kube" }, CPUS, "combined with kubeReservedCgroup"],
     ],
     good: [{ [CPUS]: "0" }, bothCgroups],
   },
@@ -239,7 +239,7 @@ export const RESOURCES: Claims = {
     ],
   },
   "memorySwap.swapBehavior | LimitedSwap on cgroup v1": {
-    bad: [[{ [SWAP]: "LimitedSwap", failCgroupV1: false, host: V1 }, SWAP, "LimitedSwap needs cgroup v2"]],
+    bad: [[{ [SWAP]: "LimitedSwap", failCgroupV1: false, host: V1 }, SWAP, "LimitedSwap requires cgroup v2"]],
     good: [
       { [SWAP]: "LimitedSwap", host: V2 },
       { [SWAP]: "NoSwap", failCgroupV1: false, host: V1 },
