@@ -103,7 +103,7 @@ export function startPodSync(parts: PodSyncParts): PodSync {
     },
     synced: () => mirrors.onSynced(),
   };
-  const source = new ApiSource(parts.sources.api, view, watcher);
+  const source = new ApiSource(parts.sources.api, view, watcher, moduleLogger(parts.log, "api-source"));
   const reflector = parts.reflect(source);
   sync.join(clusterPods(parts, view, statuses, mirrors));
   parts.recorder.sendTo(sink);

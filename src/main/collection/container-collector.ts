@@ -80,9 +80,9 @@ export class ContainerCollector {
   /** Answers when to come again. */
   private async tidy(): Promise<number> {
     const { log, events } = this.deps;
-    const pods = this.deps.livingPods();
-    if (pods === undefined) return NOT_YET_MS;
     try {
+      const pods = this.deps.livingPods();
+      if (pods === undefined) return NOT_YET_MS;
       await this.collect(pods);
     } catch (error) {
       const message = messageOf(error);

@@ -100,7 +100,12 @@ export class LogRotation {
   }
 
   private tick(): void {
-    this.discover();
+    try {
+      this.discover();
+    } catch (error) {
+      // The logs that are known are kept within their limits all the same.
+      this.deps.log.error({ err: error }, `the running containers' logs could not be listed: ${messageOf(error)}`);
+    }
     const now = this.deps.clock.monotonic();
     for (const entry of this.entries.values()) {
       if (entry.busy || entry.dueAt > now) continue;

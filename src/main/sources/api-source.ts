@@ -1,9 +1,13 @@
 // The pods that the API server has bound to this node, as a source. Each sighting goes to the status side; to the sync path
 // go definitions only, so that the echo of a status that we wrote ourselves changes nothing there.
 // What must hold: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods
-// are not pods to run; a definition that did not change is the same object as before.
+// are not pods to run; a definition that did not change is the same object as before; an error of one pod in a list keeps no
+// other pod of it from the sync path.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";
 import type { ApiPodsSink } from "./start-sources.js";
@@ -35,6 +39,7 @@ export class ApiSource implements PodFeed {
     private readonly sink: ApiPodsSink,
     private readonly view: ApiView,
     private readonly watcher: ApiPodsWatcher,
+    private readonly log: Pick<Logger, "error">,
   ) {}
 
   /** The node is known to the cluster: pods may be admitted. */
@@ -45,11 +50,15 @@ export class ApiSource implements PodFeed {
 
   onReplace(pods: readonly Pod[]): void {
     const listed = new Set(pods.map(({ metadata }) => metadata.uid));
-    for (const uid of this.view.uids()) if (!listed.has(uid)) this.forget(uid);
-    for (const pod of pods) {
+    const failed = (error: unknown, uid: string): void =>
+      this.log.error({ uid, err: error }, `pod ${uid} of the API server could not be handled: ${messageOf(error)}`);
+    const gone = this.view.uids().filter((uid) => !listed.has(uid));
+    forEachIsolated(gone, (uid) => this.forget(uid), failed);
+    const see = (pod: Pod): void => {
       this.view.list(pod);
       this.note(pod);
-    }
+    };
+    forEachIsolated(pods, see, (error, { metadata }) => failed(error, metadata.uid));
     this.listed = true;
     if (this.open) this.deliverAll();
   }

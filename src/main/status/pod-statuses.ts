@@ -6,7 +6,9 @@ import { podDescription } from "../../shared/api/pod.js";
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import type { HostIPsChange } from "../node/host-ips.js";
 import type { PodResources } from "../resources/allocation/pod-resources.js";
 import type { ConditionVerdict } from "./conditions.js";
@@ -200,10 +202,10 @@ export class PodStatuses {
     if (ended) this.deps.onFinal(input.pod, status);
   }
 
-  /** A probe of the pod changed its mind: the same picture, shown anew. */
+  /** A probe of the pod changed its mind: the same picture, shown anew. Never throws. */
   refresh(uid: string): void {
     const input = this.newest.get(uid);
-    if (input !== undefined) this.update(input);
+    if (input !== undefined) this.updateIsolated(input);
   }
 
   /** The node has other addresses than the `before`; `guessed`: nobody should have been told of those. */
@@ -220,14 +222,14 @@ export class PodStatuses {
         }
         entry.status = status;
       }
-      this.update(input);
+      this.updateIsolated(input);
     }
   }
 
   /** Last words of one of the pod's containers were read. */
   onMessageRead(uid: string): void {
     const input = this.held.get(uid);
-    if (input !== undefined) this.update(input);
+    if (input !== undefined) this.updateIsolated(input);
     if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
   }
 
@@ -240,6 +242,16 @@ export class PodStatuses {
   stop(): void {
     this.timer?.cancel();
     this.timer = undefined;
+  }
+
+  /** An update that no pass of the pod waits for: its error concerns no other pod, and the next pass updates again. */
+  private updateIsolated(input: StatusUpdate): void {
+    const failed = (error: unknown): void =>
+      this.deps.log.error(
+        { pod: input.pod.metadata.uid, err: error },
+        `status of ${podDescription(input.pod)} could not be computed: ${messageOf(error)}`,
+      );
+    forEachIsolated([input], (one) => this.update(one), failed);
   }
 
   private drop(uid: string): void {

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
@@ -133,6 +135,7 @@ export class NodeSync {
     const workerLog = moduleLogger(log, "pod-worker");
     this.workers = new PodWorkers({
       clock,
+      log: workerLog,
       workerDeps: (uid) => ({
         cache: this.cache,
         probes: deps.probes.results,
@@ -214,10 +217,14 @@ export class NodeSync {
   join(cluster: ClusterPods): void {
     this.cluster = cluster;
     const { accepted, statusComputed, staticsKnown } = cluster.subscriber;
-    for (const { desired: pod } of this.workers.all()) if (pod !== undefined) accepted?.({ pod, known: true });
-    for (const pod of this.statuses.all()) {
+    const failed = (error: unknown, { metadata: { uid } }: Pod): void =>
+      this.deps.log.error({ uid, err: error }, `the API server's side could not take pod ${uid}: ${messageOf(error)}`);
+    const desired = [...this.workers.all()].flatMap((worker) => worker.desired ?? []);
+    forEachIsolated(desired, (pod) => accepted?.({ pod, known: true }), failed);
+    const tell = (pod: Pod): void => {
       if (pod.status !== undefined) statusComputed?.({ pod, status: pod.status });
-    }
+    };
+    forEachIsolated(this.statuses.all(), tell, failed);
     if (this.staticsKnown) staticsKnown?.(undefined);
     this.events.subscribe("cluster", cluster.subscriber);
   }

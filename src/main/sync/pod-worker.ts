@@ -14,6 +14,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { Timer } from "../../shared/clock/clock.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { operationOf } from "./pass-operation.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
@@ -398,7 +399,14 @@ export class PodWorker {
 
   private onPassFailed(error: unknown): void {
     if (this.stopped || this.passAbort.signal.aborted) return;
-    this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod }, error);
+    try {
+      this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod }, error);
+    } catch (err) {
+      this.deps.log.error(
+        { uid: this.uid, err },
+        `${this.name()}: a failed sync could not be recorded: ${messageOf(err)}`,
+      );
+    }
     this.wakeIn(this.retry.rest);
   }
 

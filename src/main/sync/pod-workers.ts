@@ -1,9 +1,13 @@
 // All pod workers of the node, and which of them may run: one per UID, one at a time per full name.
 // What must hold: two pods of one full name never run together, the second waits for the end of the first; a pod that
-// comes back while it is being terminated starts anew once it is gone.
+// comes back while it is being terminated starts anew once it is gone; an error of one pod does not keep the pods that wait
+// from starting.
 import type { Pod } from "../../shared/api/pod.js";
 import { podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import type { PodFailure } from "../status/compute-pod-status.js";
 import { effectiveGraceSeconds } from "./plan/plan-termination.js";
 import { PodWorker } from "./pod-worker.js";
@@ -11,6 +15,7 @@ import type { PodEnd, PodWorkerDeps, TerminationRequest } from "./pod-worker-por
 
 export interface PodWorkersDeps {
   clock: Clock;
+  log: Pick<Logger, "error">;
   /** Makes the parts of one worker. */
   workerDeps(uid: string): PodWorkerDeps;
   /** A pod was accepted, or its definition changed. */
@@ -146,14 +151,17 @@ export class PodWorkers {
   terminated(uid: string): void {
     this.workers.delete(uid);
     for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
-    this.deps.onGone(uid);
+    const failed = (error: unknown, of: string): void =>
+      this.deps.log.error({ uid: of, err: error }, `pod ${of} could not be handled: ${messageOf(error)}`);
+    forEachIsolated([uid], (gone) => this.deps.onGone(gone), failed);
     if (this.stopped) return;
-    for (const pod of [...this.waiting]) {
-      if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) continue;
+    const start = (pod: Pod): void => {
+      if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) return;
       this.dropWaiting(pod.metadata.uid);
       if (pod.metadata.uid === uid) this.deps.onAgain(pod);
       this.start(pod);
-    }
+    };
+    forEachIsolated([...this.waiting], start, (error, pod) => failed(error, pod.metadata.uid));
   }
 
   /** The runtime is back: whoever failed meanwhile tries again at once. */

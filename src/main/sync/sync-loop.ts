@@ -1,11 +1,13 @@
 // The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods nobody wants.
-// What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke.
+// What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke. An
+// error of one pod reaches no other pod, and what runs of a pod whose change failed is not removed as an orphan.
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { boundedSeconds } from "../../shared/clock/durations.js";
 import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../shared/contracts/thread-ops.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
@@ -53,6 +55,8 @@ export class SyncLoop {
   private readonly held = new Map<string, Pod>();
   /** Pods that the API server is deleting, until it has: they end once. */
   private readonly deleting = new Set<string>();
+  /** Pods that a source wants and that could not be taken on. */
+  private readonly failed = new Set<string>();
   private stopped = false;
 
   constructor(private readonly deps: SyncLoopDeps) {}
@@ -74,7 +78,7 @@ export class SyncLoop {
       const found = await this.deps.leftovers();
       if (this.isStopped()) return;
       for (const uid of new Set([...found, ...records.uids()])) {
-        if (!busy.has(uid) && !workers.has(uid)) this.adopt(uid, 0);
+        if (!busy.has(uid) && this.isOrphan(uid)) this.adoptIsolated(uid, 0);
       }
     } catch (error) {
       log.warn({ err: error }, "what earlier pods left on disk could not be listed");
@@ -85,7 +89,7 @@ export class SyncLoop {
     this.deps.stamp();
     if (this.stopped) return;
     if (!this.started) this.early.push(change);
-    else this.during(MAIN_POD_CHANGE, () => this.apply(change));
+    else this.during(MAIN_POD_CHANGE, () => this.applyIsolated(change));
   }
 
   /** Every configured source has delivered at least once. */
@@ -152,18 +156,27 @@ export class SyncLoop {
   private onCacheComplete(): void {
     this.started = true;
     this.deps.onFirst();
-    for (const change of this.early.splice(0)) this.applyEarly(change);
+    for (const change of this.early.splice(0)) this.applyIsolated(change);
     this.sweepStatics();
     this.sweep();
   }
 
-  /** One pod's trouble is not the others'. */
-  private applyEarly(change: PodChange): void {
+  private applyIsolated(change: PodChange): void {
+    const { kind, pod } = change;
+    const { uid } = pod.metadata;
+    this.failed.delete(uid);
+    const what = `pod ${podFullName(pod)} could not be ${kind === "remove" ? "removed" : "taken on"}`;
+    if (!this.isolated(uid, what, () => this.apply(change)) && kind !== "remove") this.failed.add(uid);
+  }
+
+  /** @returns false if the work failed: the error is logged, and no other pod is affected */
+  private isolated(uid: string, what: string, work: () => void): boolean {
     try {
-      this.apply(change);
+      work();
+      return true;
     } catch (error) {
-      const { uid } = change.pod.metadata;
-      this.deps.log.error({ uid, err: error }, `pod ${podFullName(change.pod)} could not be taken on: it does not run`);
+      this.deps.log.error({ uid, err: error }, `${what}: ${messageOf(error)}`);
+      return false;
     }
   }
 
@@ -218,38 +231,49 @@ export class SyncLoop {
     this.deps.workers.add(pod);
   }
 
+  /** The pod was held back, and may run now. */
+  private release(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const what = `pod ${podFullName(pod)} could not be taken on`;
+    if (!this.isolated(uid, what, () => this.resumeOrAdd(pod))) this.failed.add(uid);
+  }
+
+  private isOrphan(uid: string): boolean {
+    return !this.deps.workers.has(uid) && !this.held.has(uid) && !this.failed.has(uid);
+  }
+
   /** Static pods that nobody wants any more end before the API server is heard: their successors do not wait for it. */
   private sweepStatics(): void {
-    const { cache, workers, records } = this.deps;
+    const { cache, records } = this.deps;
     if (this.stopped || this.swept || !this.staticSourcesSeen || !this.started) return;
     for (const observed of cache.all()) {
       const { uid } = observed;
       const record = records.get(uid);
       if (record === undefined || !isStaticPod(record.pod) || !isInRuntime(observed)) continue;
-      if (!workers.has(uid) && !this.held.has(uid)) this.adopt(uid, 0);
+      if (this.isOrphan(uid)) this.adoptIsolated(uid, 0);
     }
     for (const [uid, pod] of this.held) {
       if (this.mustHold(pod)) continue;
       this.held.delete(uid);
-      this.resumeOrAdd(pod);
+      this.release(pod);
     }
     this.deps.onStatics();
   }
 
   /** Ends what runs or lies about without being wanted. */
   private sweep(): void {
-    const { cache, workers } = this.deps;
+    const { cache } = this.deps;
     if (this.stopped || !this.sourcesSeen || !this.started) return;
     for (const observed of cache.all()) {
       const { uid } = observed;
-      if (!isInRuntime(observed) || workers.has(uid) || this.held.has(uid)) continue;
+      if (!isInRuntime(observed) || !this.isOrphan(uid)) continue;
       const annotations = observed.containers[0]?.annotations ?? {};
       const grace = Number(annotations[GRACE_ANNOTATION] ?? DEFAULT_GRACE_SECONDS);
-      this.adopt(uid, grace, podFullName({ metadata: observed }));
+      this.adoptIsolated(uid, grace, podFullName({ metadata: observed }));
     }
     const first = !this.swept;
     this.swept = true;
-    for (const pod of this.held.values()) this.resumeOrAdd(pod);
+    for (const pod of this.held.values()) this.release(pod);
     this.held.clear();
     if (!first) return;
     this.deps.onSwept();
@@ -259,6 +283,10 @@ export class SyncLoop {
   /** May have come to be while something was awaited. */
   private isStopped(): boolean {
     return this.stopped;
+  }
+
+  private adoptIsolated(uid: string, graceSeconds: number, fullName?: string): void {
+    this.isolated(uid, `orphaned pod ${uid} could not be ended`, () => this.adopt(uid, graceSeconds, fullName));
   }
 
   private adopt(uid: string, graceSeconds: number, fullName?: string): void {

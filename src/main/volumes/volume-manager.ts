@@ -103,6 +103,8 @@ export class PluginVolumeManager implements VolumeManager {
       clock: options.clock,
       intervalMs: options.syncFrequencyMs,
       refresh: (uid, signal) => this.refresh(uid, signal),
+      onError: (uid, error) =>
+        options.log.error({ uid, err: error }, `the volumes of pod ${uid} could not be updated: ${messageOf(error)}`),
     });
     options.metrics.watchTotals((state) => (state === "desired_state_of_world" ? this.desired : this.actual).counts());
   }

@@ -19,6 +19,7 @@ import type {
 import type { Logger } from "../../shared/log/logger.js";
 import type { ProbeMetrics, ScheduleMetrics } from "../../shared/metrics/prober.js";
 import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
+import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { RUNTIME_PATIENCE_MS } from "./exec.js";
 import { ProbeDeadline } from "./probe-deadline.js";
 import { isImpossible, type RunAction } from "./run-action.js";
@@ -80,11 +81,11 @@ export class Prober {
   setPods(pods: readonly ProbedPod[]): void {
     const wanted = new Set(pods.map(({ uid }) => uid));
     for (const uid of [...this.pods.keys()]) if (!wanted.has(uid)) this.forget(uid);
-    for (const pod of pods) this.setPod(pod);
+    this.setEach(pods);
   }
 
   apply({ set, gone }: ProbesDelta): void {
-    for (const pod of set) this.setPod(pod);
+    this.setEach(set);
     for (const uid of gone) {
       this.forget(uid);
       this.deps.probes.forget(uid);
@@ -96,6 +97,15 @@ export class Prober {
     for (const uid of [...this.pods.keys()]) this.forget(uid);
     this.wheel.clear();
     await Promise.all(this.runs);
+  }
+
+  private setEach(pods: readonly ProbedPod[]): void {
+    forEachIsolated(
+      pods,
+      (pod) => this.setPod(pod),
+      (error, { uid }) =>
+        this.deps.log.error({ uid, err: error }, `probes of pod ${uid} do not run: ${messageOf(error)}`),
+    );
   }
 
   private setPod({ probes, ...pod }: ProbedPod): void {

@@ -216,3 +216,21 @@ test("a failure among them is told, once the others have been tried", async () =
   await assert.rejects(collector.removeDead(), /busy/);
   assert.deepEqual(world.removed.sort(), ["over-2", "over-s1", "over-s100"]);
 });
+
+test("a round that fails before it begins is reported, and the next one follows", async () => {
+  const { collector, world, step } = build();
+  let broken = true;
+  Object.defineProperty(world, "pods", {
+    get: () => {
+      if (broken) throw new Error("a defect");
+      return [pod("a", 3)];
+    },
+  });
+  collector.start();
+  await step(1000);
+  assert.equal(world.events.length, 1);
+  broken = false;
+  await step(60_000);
+  assert.ok(world.removed.includes("a-1"));
+  await collector.stop();
+});

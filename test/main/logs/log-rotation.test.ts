@@ -191,3 +191,17 @@ test("a pod that is removed under rotation leaves nothing behind but a look that
   assert.deepEqual(warnings(), []);
   assert.equal(await readFile(join(folder, "0.log")).catch(() => "gone"), "gone");
 });
+
+test("an error while running containers are listed does not end the rotation of the logs that are known", async (t) => {
+  const { folder, until, counted, running } = await kit(t);
+  const rotations = (): number => counted.filter((what) => what === "rotation ok").length;
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("the first rotation", () => rotations() === 1);
+  Object.defineProperty(running, Symbol.iterator, {
+    value: () => {
+      throw new Error("a defect");
+    },
+  });
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("the second rotation", () => rotations() === 2);
+});

@@ -5,6 +5,7 @@ import { ApiSource } from "../../../src/main/sources/api-source.js";
 import { ApiView } from "../../../src/main/status/manager/api-view.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod } from "../../support/pods.js";
+import { keptLog } from "../../support/sources-kit.js";
 
 function build() {
   const told: string[] = [];
@@ -28,6 +29,7 @@ function build() {
       dropped: ({ metadata }) => told.push(`dropped ${metadata.uid}`),
       synced: () => told.push("synced"),
     },
+    keptLog().log,
   );
   const take = (): string[] => told.splice(0);
   return { source, view, take, delivered };
@@ -177,4 +179,16 @@ test("what is known to be gone does not come back by what the watch still tells"
   });
   source.onEvent({ type: "DELETED", object: mirror });
   assert.equal(view.mirror("default/m")?.metadata.uid, "next");
+});
+
+test("an error of one pod in a list keeps no other pod of it from being delivered", (t) => {
+  const { source, view, take } = build();
+  source.start();
+  const list = view.list.bind(view);
+  t.mock.method(view, "list", (object: Pod) => {
+    if (object.metadata.uid === "uid-bad") throw new Error("a defect");
+    list(object);
+  });
+  source.onReplace([object("a"), object("bad"), object("b")]);
+  assert.ok(take().includes("replace uid-a uid-b"));
 });

@@ -438,3 +438,25 @@ test("an end that a restart is on the way to is not told where the API would tak
     assert.ok(statuses.get("u1")?.status?.containerStatuses?.[0]?.state.terminated);
   }
 });
+
+test("an error in one pod's status keeps no other pod's from being shown, and reaches no caller of refresh", () => {
+  let broken = false;
+  const terminations: PodStatusesDeps["terminations"] = {
+    messagesOf: (pod) => {
+      if (broken && pod.metadata.uid === "u1") throw new Error("a defect");
+      return new Map<string, string>();
+    },
+    forget: () => undefined,
+  };
+  const { statuses, update, nodeIPs, kept } = build(terminations);
+  for (const pod of [makePod(), other]) {
+    statuses.accept(pod, START);
+    update(pod);
+  }
+  broken = true;
+  const before = nodeIPs.splice(0, 1, "192.0.2.20");
+  statuses.hostIPsChanged({ before, guessed: false });
+  assert.equal(statuses.get("u2")?.status?.hostIP, "192.0.2.20");
+  statuses.refresh("u1");
+  assert.equal(kept.errors().length, 2);
+});

@@ -318,3 +318,20 @@ test("each step is a line that says pod, container, why, and what becomes of wha
     ],
   );
 });
+
+test("a failed pass that can't be recorded is repeated all the same", async () => {
+  const world = new SyncWorld();
+  const deps = world.workerDeps("uid-web");
+  const pass = (): never => {
+    throw new Error("a defect");
+  };
+  world.runtimeState = noNetwork;
+  const worker = new PodWorker("uid-web", pod(), { ...deps, recorder: { ...deps.recorder, pod: pass } });
+  worker.poke();
+  await settle();
+  assert.match(world.kept.errors().at(-1) ?? "", /could not be recorded: a defect/);
+  world.runtimeState = { ...noNetwork, networkReady: true, message: "" };
+  world.clock.step(1000);
+  await settle();
+  assert.deepEqual(world.begun.at(-1), "uid-web start-container app");
+});

@@ -12,6 +12,7 @@ function build() {
   const gone: string[] = [];
   const workers = new PodWorkers({
     clock: world.clock,
+    log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: (pod) => desired.push(pod),
     earlierEnd: () => undefined,
@@ -329,6 +330,7 @@ test("an end of an earlier life of the agent is resumed: nothing starts", async 
   const { world } = build();
   const workers = new PodWorkers({
     clock: world.clock,
+    log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: () => undefined,
     earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, told: false }),
@@ -339,4 +341,32 @@ test("an end of an earlier life of the agent is resumed: nothing starts", async 
   await settle();
   assert.deepEqual(world.begunOf("uid-1"), ["release"]);
   assert.equal(world.synced.at(-1)?.ended, true);
+});
+
+test("an error of one pod does not keep the pods that wait for its name from starting", async () => {
+  for (const broken of ["the pod that is gone", "a pod that waits"]) {
+    const world = new SyncWorld();
+    const workers: PodWorkers = new PodWorkers({
+      clock: world.clock,
+      log: world.kept.log,
+      workerDeps: (uid) => world.workerDeps(uid),
+      onDesired: ({ metadata }) => {
+        if (metadata.uid === "uid-2" && broken === "a pod that waits") throw new Error("a defect");
+      },
+      earlierEnd: () => undefined,
+      onAgain: () => undefined,
+      onGone: () => {
+        if (broken === "the pod that is gone") throw new Error("a defect");
+      },
+    });
+    world.onTerminated = (uid) => workers.terminated(uid);
+    workers.add(one);
+    if (broken === "a pod that waits") workers.add(two);
+    workers.add(three);
+    await settle();
+    workers.remove("uid-1", "edited");
+    await settle();
+    assert.deepEqual(world.model(three).running(), ["app"], broken);
+    assert.equal(world.kept.errors().length, 1, broken);
+  }
 });

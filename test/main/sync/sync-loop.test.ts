@@ -19,6 +19,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   await records.load();
   const workers: PodWorkers = new PodWorkers({
     clock: world.clock,
+    log: world.kept.log,
     workerDeps: (uid) => {
       const deps = world.workerDeps(uid);
       const onTerminating = (id: string, deadline: number, reason: string): Promise<void> => {
@@ -549,4 +550,47 @@ test("with the API server away a static pod's successor does not wait, and pods 
   assert.equal(workers.get("next")?.state, "syncing");
   assert.equal(workers.has("uid-db"), false);
   assert.deepEqual(world.model(api).running(), ["app"]);
+});
+
+test("a pod that can't be taken on keeps no other pod from starting, and its containers are not removed", async (t) => {
+  const { world, loop, relisted, seen, workers, swept } = await build(t);
+  const names = ["early", "late", "good", "better"];
+  const [early, late, good, better] = names.map((name) => pod({}, name)) as [Pod, Pod, Pod, Pod];
+  const works = workers.add.bind(workers);
+  t.mock.method(workers, "add", (added: Pod) => {
+    if (added === early || added === late) throw new Error("a defect");
+    works(added);
+  });
+  for (const running of [early, late]) runs(world, running);
+  loop.onPodChange(add(early));
+  loop.onPodChange(add(good));
+  relisted("uid-early", "uid-late");
+  for (const uid of ["uid-early", "uid-late"]) seen(uid);
+  loop.onPodChange(add(late));
+  loop.onPodChange(add(better));
+  loop.onSourcesSeen();
+  relisted("uid-early", "uid-late");
+  await settle();
+  assert.deepEqual(swept, [["uid-better", "uid-good"]]);
+  for (const one of [early, late, good, better]) assert.deepEqual(world.model(one).running(), ["app"]);
+  assert.equal(world.kept.errors().length, 2);
+});
+
+test("an orphan that can't be ended keeps no other orphan from ending, and no pod from starting", async (t) => {
+  const { world, loop, relisted, seen, workers, swept } = await build(t);
+  const [bad, orphan, wanted] = ["bad", "orphan", "wanted"].map((name) => pod({}, name)) as [Pod, Pod, Pod];
+  const adopt = workers.adoptOrphan.bind(workers);
+  t.mock.method(workers, "adoptOrphan", (...args: Parameters<PodWorkers["adoptOrphan"]>) => {
+    if (args[0] === "uid-bad") throw new Error("a defect");
+    adopt(...args);
+  });
+  for (const running of [bad, orphan]) runs(world, running);
+  relisted("uid-bad", "uid-orphan");
+  for (const uid of ["uid-bad", "uid-orphan"]) seen(uid);
+  loop.onPodChange(add(wanted));
+  loop.onSourcesSeen();
+  await settle();
+  assert.equal(swept.length, 1);
+  assert.deepEqual(world.model(orphan).running(), []);
+  assert.deepEqual(world.model(wanted).running(), ["app"]);
 });

@@ -12,6 +12,7 @@ function world(random = 1) {
     intervalMs: 60_000,
     random: () => random,
     refresh: (uid, signal) => new Promise((resolve) => runs.push({ uid, at: clock.now(), signal, end: resolve })),
+    onError: (uid) => assert.fail(`the refresh of ${uid} rejected`),
   });
   const end = async (ok = true): Promise<void> => {
     runs.at(-1)?.end(ok);
@@ -97,4 +98,28 @@ test("forgetting ends the look under way, and waits for it; so does stopping", a
   await stop;
   refresher.watch("c");
   assert.equal(clock.pending, 0);
+});
+
+test("a refresh that rejects is repeated as a failed one, and keeps no other pod from being refreshed", async () => {
+  const clock = new SteppedClock();
+  const [begun, errors]: [string[], string[]] = [[], []];
+  const refresher = new Refresher({
+    clock,
+    intervalMs: 60_000,
+    random: () => 1,
+    refresh: (uid) => {
+      begun.push(`${uid}@${clock.now()}`);
+      return uid === "bad" ? Promise.reject(new Error("a defect")) : Promise.resolve(true);
+    },
+    onError: (uid, error) => errors.push(`${uid}: ${String(error)}`),
+  });
+  for (const uid of ["bad", "good"]) refresher.watch(uid);
+  clock.step(60_000);
+  await new Promise(setImmediate);
+  clock.step(0);
+  await new Promise(setImmediate);
+  clock.step(2000);
+  assert.deepEqual(begun, ["bad@60000", "good@60000", "bad@62000"]);
+  assert.deepEqual(errors, ["bad: Error: a defect"]);
+  await refresher.stop();
 });

@@ -420,3 +420,22 @@ describe("pods whose probes sleep", () => {
     assert.equal(world.clock.pending, 0);
   });
 });
+
+test("an error in one pod's probes keeps no other pod's probes from running", async () => {
+  const world = new World();
+  const spec = world.spec();
+  const broken = { ...world.pod(spec), uid: "u0" };
+  Object.defineProperty(broken, "probes", {
+    get: () => {
+      throw new Error("a defect");
+    },
+  });
+  world.prober.setPods([broken, world.pod(spec)]);
+  await world.pass(1000);
+  assert.ok(world.times().length > 0);
+  world.prober.apply({ set: [broken, { ...world.pod(world.spec({ containerId: "c2" })), uid: "u2" }], gone: [] });
+  await world.pass(1000);
+  assert.ok(world.times("c2/readiness").length > 0);
+  assert.equal(world.kept.errors().length, 2);
+  await world.prober.stop();
+});

@@ -6,7 +6,9 @@
 // - A pod object is deleted only when its deletion was asked for, its final phase is there, and nothing of it is left here.
 // - While the server does not answer it is asked by one call at a time, with a back-off.
 import { setMaxListeners } from "node:events";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorText } from "../../../shared/log/error-text.js";
+import { forEachIsolated } from "../../../shared/turns/for-each-isolated.js";
 import { isApiError, isConflict, isNotFound, isRetriable } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -326,16 +328,26 @@ export class StatusManager {
   }
 
   private reconcile(): void {
-    for (const uid of this.suspects) {
-      // Who has its turn now is looked at again.
-      if (this.busy.has(uid) || this.queue.has(uid)) continue;
-      this.suspects.delete(uid);
-      const entry = this.entries.get(uid);
-      const target = entry === undefined ? undefined : this.target(entry);
-      if (entry === undefined || target === undefined) continue;
-      const ours = shownStatus(entry.status, target.status, !entry.isStatic);
-      if (statusPatch(target.status ?? {}, ours, entry.last) !== undefined) this.enqueue(uid);
-    }
+    forEachIsolated(
+      this.suspects,
+      (uid) => this.reconcileOne(uid),
+      (error, uid) =>
+        this.deps.log.error(
+          { pod: uid, err: error },
+          `status of pod ${uid} could not be compared: ${messageOf(error)}`,
+        ),
+    );
+  }
+
+  private reconcileOne(uid: string): void {
+    // Who has its turn now is looked at again.
+    if (this.busy.has(uid) || this.queue.has(uid)) return;
+    this.suspects.delete(uid);
+    const entry = this.entries.get(uid);
+    const target = entry === undefined ? undefined : this.target(entry);
+    if (entry === undefined || target === undefined) return;
+    const ours = shownStatus(entry.status, target.status, !entry.isStatic);
+    if (statusPatch(target.status ?? {}, ours, entry.last) !== undefined) this.enqueue(uid);
   }
 
   /** The object that the pod's status is written to. */

@@ -7,8 +7,10 @@ export interface RefresherDeps {
   clock: Clock;
   /** syncFrequency. */
   intervalMs: number;
-  /** Resolves to whether all went well; never rejects. */
+  /** Resolves to whether all went well. */
   refresh(uid: string, signal: AbortSignal): Promise<boolean>;
+  /** A refresh rejected; it is repeated as one that failed, and other pods' refreshes follow. */
+  onError(uid: string, error: unknown): void;
   /** 0 to 1. */
   random?: () => number;
 }
@@ -86,7 +88,11 @@ export class Refresher {
     }
     entry.due = undefined;
     const abort = new AbortController();
-    const done = this.deps.refresh(uid, abort.signal).then((ok) => {
+    const refreshed = this.deps.refresh(uid, abort.signal).catch((error: unknown) => {
+      this.deps.onError(uid, error);
+      return false;
+    });
+    const done = refreshed.then((ok) => {
       entry.failures = ok ? 0 : entry.failures + 1;
       // What has come meanwhile is due already.
       entry.due ??= this.next(entry.failures);

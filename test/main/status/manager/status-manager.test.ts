@@ -479,3 +479,22 @@ test("the verdict of a pod that nobody deletes, and a lost readiness, go at once
   await turn();
   assert.deepEqual(phases(api.patches), ["same", "Succeeded"]);
 });
+
+test("an error in the comparison of one pod's status keeps no other pod's from being written again", async (context) => {
+  const { api, view, manager, pass } = build(context);
+  const pods = [apiPod("bad"), apiPod("good")];
+  for (const one of pods) {
+    api.put(bare(one));
+    manager.set(one, status("Running"));
+  }
+  await pass(200);
+  for (const one of pods) api.put({ ...bare(one), status: { phase: "Pending" } });
+  const get = view.get.bind(view);
+  context.mock.method(view, "get", (uid: string) => {
+    if (uid === "uid-bad") throw new Error("a defect");
+    return get(uid);
+  });
+  await pass(10_000);
+  await pass(200);
+  assert.equal(api.pod("good")?.status?.phase, "Running");
+});
