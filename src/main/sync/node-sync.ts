@@ -231,7 +231,12 @@ export class NodeSync {
 
   /** Joins late: hears first of the pods that use the node already, as of admitted ones. */
   subscribe(name: PodSubscriberName, subscriber: PodSubscriber): void {
-    for (const pod of podsUsingNode(this.workers.all())) subscriber.admitted?.({ pod });
+    forEachIsolated(
+      podsUsingNode(this.workers.all()),
+      (pod) => subscriber.admitted?.({ pod }),
+      (error, { metadata: { uid } }) =>
+        this.deps.log.error({ uid, err: error }, `${name} could not take pod ${uid}: ${messageOf(error)}`),
+    );
     this.events.subscribe(name, subscriber);
   }
 
