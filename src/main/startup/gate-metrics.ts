@@ -7,7 +7,10 @@ export function watchGates(registry: ThreadRegistry, gate: (name: GateName) => b
   registry.onSnapshot(() => {
     if (told) return;
     told = true;
-    const enabled = registry.gauge("kubernetes_feature_enabled", "1: the feature gate is on", ["name", "stage"]);
+    const enabled = registry.gauge("kubernetes_feature_enabled", "Whether the feature gate is enabled; 1 if enabled", [
+      "name",
+      "stage",
+    ]);
     for (const [name, { stage }] of Object.entries(GATES) as [GateName, Gate][]) {
       // Upstream has no word for the last stage.
       enabled.set({ name, stage: stage === "GA" ? "" : stage }, Number(gate(name)));

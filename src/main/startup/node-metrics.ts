@@ -15,7 +15,10 @@ const STATE_LABELS = {
 
 export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: NodeSync): void {
   let stale = 0;
-  const staleRecords = registry.counter("nodelet_stale_pleg_records_total", "Pod records dropped as outdated");
+  const staleRecords = registry.counter(
+    "nodelet_stale_pleg_records_total",
+    "Number of observed pod states dropped because they were outdated",
+  );
   registry.onSnapshot(() => {
     const states = { created: 0, running: 0, exited: 0, unknown: 0 };
     let pods = 0;

@@ -6,16 +6,16 @@ import type { RuntimeMetrics } from "../runtime/node-runtime.js";
 export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): RuntimeMetrics {
   const fallbacks = registry.counter(
     "kubelet_lifecycle_handler_http_fallbacks_total",
-    "HTTPS lifecycle requests that were answered without TLS and succeeded without",
+    "The number of times that lifecycle handlers successfully fell back to HTTP from HTTPS",
   );
   const cutShort = registry.counter(
     "kubelet_sleep_action_terminated_early_total",
-    "Sleeps of lifecycle hooks that ended before their time",
+    "The number of times that lifecycle sleep handlers got terminated before they finished",
   );
   const imageVolumes = {
-    requested: registry.counter("kubelet_image_volume_requested_total", "Mounts of image volumes asked for"),
-    mounted: registry.counter("kubelet_image_volume_mounted_succeed_total", "Mounts of image volumes made"),
-    failed: registry.counter("kubelet_image_volume_mounted_errors_total", "Mounts of image volumes that failed"),
+    requested: registry.counter("kubelet_image_volume_requested_total", "Number of requested image volumes"),
+    mounted: registry.counter("kubelet_image_volume_mounted_succeed_total", "Number of successful image volume mounts"),
+    failed: registry.counter("kubelet_image_volume_mounted_errors_total", "Number of failed image volume mounts"),
   };
   return {
     imageVolumes: (what, count) => imageVolumes[what].inc(count),
@@ -38,8 +38,10 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
 /** The next kubelet asks the runtime for its cgroup driver and takes no other answer. */
 export function recordLosingSupport(registry: ThreadRegistry): void {
   registry
-    .gauge("kubelet_cri_losing_support", "1: kubelets of the version and later do not run with this runtime", [
-      "version",
-    ])
+    .gauge(
+      "kubelet_cri_losing_support",
+      "Whether this runtime will lose support with the kubelet version of the label; 1 if so",
+      ["version"],
+    )
     .set({ version: "1.37.0" }, 1);
 }

@@ -11,10 +11,16 @@ export interface AdmissionMetrics {
 const NATIVE = new Set(["OutOfcpu", "OutOfmemory", "OutOfephemeral-storage", "OutOfpods"]);
 
 export function admissionMetrics(registry: ThreadRegistry): AdmissionMetrics {
-  const rejections = registry.counter("kubelet_admission_rejections_total", "Pods refused at admission", ["reason"]);
-  const preemptions = registry.counter("kubelet_preemptions", "Pods preempted for critical ones", [
-    "preemption_signal",
-  ]);
+  const rejections = registry.counter(
+    "kubelet_admission_rejections_total",
+    "Cumulative number of pod admission rejections by the kubelet, by reason",
+    ["reason"],
+  );
+  const preemptions = registry.counter(
+    "kubelet_preemptions",
+    "Cumulative number of pod preemptions by preemption resource",
+    ["preemption_signal"],
+  );
   return {
     rejected(reason) {
       const extended = reason.startsWith("OutOf") && !NATIVE.has(reason);

@@ -17,11 +17,11 @@ export interface CertificateMetrics {
 export function certificateMetrics(registry: ThreadRegistry, clock: Clock): CertificateMetrics {
   const failed = registry.counter(
     "kubelet_certificate_manager_client_expiration_renew_errors",
-    "Times that the client certificate could not be renewed",
+    "Counter of certificate renewal errors",
   );
   const age = registry.histogram(
     "kubelet_certificate_manager_server_rotation_seconds",
-    "How long serving certificates lived before they were replaced, in seconds",
+    "Histogram of the number of seconds that a serving certificate was in use before it was rotated",
     [],
     AGE_BUCKETS,
   );
@@ -30,7 +30,7 @@ export function certificateMetrics(registry: ThreadRegistry, clock: Clock): Cert
   const watch = (what: "client" | "server") => (notAfter: () => number | undefined) => {
     const gauge = registry.gauge(
       `kubelet_certificate_manager_${what}_ttl_seconds`,
-      `Seconds until the ${what === "client" ? "client" : "serving"} certificate expires; +Inf while there is none`,
+      `Shortest TTL (time to live) in seconds of the kubelet's ${what === "client" ? "client" : "serving"} certificate; +Inf without a certificate`,
     );
     registry.onSnapshot(() => gauge.set(left(notAfter())));
   };

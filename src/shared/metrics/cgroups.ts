@@ -7,7 +7,7 @@ export type CgroupOperation = "create" | "update" | "destroy";
 export function cgroupMetrics(registry: ThreadRegistry): (operation: CgroupOperation, durationMs: number) => void {
   const duration = registry.histogram(
     "kubelet_cgroup_manager_duration_seconds",
-    "How long the agent's own operations on cgroups took, in seconds",
+    "Duration in seconds for cgroup manager operations, by method",
     ["operation_type"],
   );
   return (operation, ms) => duration.observe({ operation_type: operation }, ms / 1000);

@@ -13,15 +13,17 @@ export function containerLogMetrics(registry: ThreadRegistry): ContainerLogMetri
   return {
     usedBytes: registry.gauge(
       "kubelet_container_log_filesystem_used_bytes",
-      "Bytes that the log files of a running container take up, as last seen by log rotation",
+      "Bytes used by the container's logs on the filesystem, as of the last check by log rotation",
       ["uid", "namespace", "pod", "container"],
     ),
-    rotations: registry.counter("nodelet_log_rotations_total", "Rotations of container logs by result: ok, failed", [
-      "result",
-    ]),
+    rotations: registry.counter(
+      "nodelet_log_rotations_total",
+      "Number of rotations of container logs, by result: ok, failed",
+      ["result"],
+    ),
     compressions: registry.counter(
       "nodelet_log_compressions_total",
-      "Compressions of rotated logs by outcome: compressed, gone, failed",
+      "Number of compressions of rotated logs, by result: compressed, gone, failed",
       ["outcome"],
     ),
   };

@@ -16,32 +16,32 @@ export interface CpuManagerMetrics {
 export function cpuManagerMetrics(registry: ThreadRegistry): CpuManagerMetrics {
   const requests = registry.counter(
     "kubelet_cpu_manager_pinning_requests_total",
-    "Containers that asked for CPUs of their own",
+    "The number of cpu core allocations which required pinning",
   );
   const errors = registry.counter(
     "kubelet_cpu_manager_pinning_errors_total",
-    "Containers that asked for CPUs of their own and could not have them",
+    "The number of cpu core allocations which required pinning and failed",
   );
   const exclusiveCount = registry.gauge(
     "kubelet_cpu_manager_exclusive_cpu_allocation_count",
-    "CPUs that are one container's alone",
+    "The total number of CPUs exclusively allocated to containers running on this node",
   );
   const pool = registry.gauge(
     "kubelet_cpu_manager_shared_pool_size_millicores",
-    "Size of the shared pool without the reserved CPUs, in thousandths of a CPU",
+    "The size of the shared CPU pool for non-guaranteed QoS pods, in millicores, without the reserved CPUs",
   );
-  const perNode = registry.gauge("kubelet_cpu_manager_allocation_per_numa", "CPUs handed out, by NUMA node", [
+  const perNode = registry.gauge("kubelet_cpu_manager_allocation_per_numa", "Number of CPUs allocated per NUMA node", [
     "numa_node",
   ]);
   const labels = ["scope", "boundary"] as const;
   const aligned = registry.counter(
     "kubelet_container_aligned_compute_resources_count",
-    "Containers that got resources aligned to a boundary of the machine",
+    "Cumulative number of aligned compute resources allocated to containers, by alignment type",
     labels,
   );
   const misaligned = registry.counter(
     "kubelet_container_aligned_compute_resources_failure_count",
-    "Containers that could not get resources aligned to a boundary of the machine",
+    "Cumulative number of failures to allocate aligned compute resources to containers, by alignment type",
     labels,
   );
   const physical = { scope: "container", boundary: "physical_cpu" };

@@ -11,15 +11,19 @@ export function credentialProviderMetrics(registry: ThreadRegistry): CredentialP
   const plugin = ["plugin_name"] as const;
   const info = registry.gauge(
     "kubelet_credential_provider_config_info",
-    "The credential provider configuration in force, by its hash",
+    "Hash of the credential provider configuration in use; always 1",
     ["hash"],
   );
   const duration = registry.histogram(
     "kubelet_credential_provider_plugin_duration",
-    "Duration of plugin runs in seconds",
+    "Duration of execution in seconds for the credential provider plugin",
     plugin,
   );
-  const errors = registry.counter("kubelet_credential_provider_plugin_errors_total", "Plugin runs that failed", plugin);
+  const errors = registry.counter(
+    "kubelet_credential_provider_plugin_errors_total",
+    "Number of errors from credential provider plugins",
+    plugin,
+  );
   return {
     configured: (hash) => info.set({ hash }, 1),
     ran: (name, durationMs) => duration.observe({ plugin_name: name }, durationMs / 1000),

@@ -13,7 +13,7 @@ export const noCsiMetrics: CsiMetrics = { call: () => undefined };
 export function csiMetrics(registry: ThreadRegistry): CsiMetrics {
   const seconds = registry.histogram(
     "csi_operations_seconds",
-    "Duration of calls to Container Storage Interface drivers",
+    "Container Storage Interface operation duration in seconds, by gRPC status code",
     ["driver_name", "method_name", "grpc_status_code", "migrated"],
     BUCKETS,
   );

@@ -7,9 +7,11 @@ export interface EventSinkMetrics {
 }
 
 export function eventSinkMetrics(registry: ThreadRegistry): EventSinkMetrics {
-  const sent = registry.counter("nodelet_events_sent_total", "Events that the API server has taken");
-  const dropped = registry.counter("nodelet_events_dropped_total", "Events that the API server never got, by why", [
-    "why",
-  ]);
+  const sent = registry.counter("nodelet_events_sent_total", "Number of events accepted by the API server");
+  const dropped = registry.counter(
+    "nodelet_events_dropped_total",
+    "Number of events that were not sent to the API server, by reason",
+    ["why"],
+  );
   return { sent: () => sent.inc(), dropped: (why) => dropped.inc({ why }) };
 }

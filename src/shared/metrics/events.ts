@@ -8,10 +8,15 @@ export interface EventMetrics {
 }
 
 export function eventMetrics(registry: ThreadRegistry): EventMetrics {
-  const recorded = registry.counter("nodelet_events_recorded_total", "Events recorded, repeated ones included", [
-    "type",
-  ]);
-  const suppressed = registry.counter("nodelet_events_suppressed_total", "Events left out by the spam filter");
+  const recorded = registry.counter(
+    "nodelet_events_recorded_total",
+    "Number of recorded events, including repeated ones",
+    ["type"],
+  );
+  const suppressed = registry.counter(
+    "nodelet_events_suppressed_total",
+    "Number of events suppressed by the spam filter",
+  );
   return {
     recorded: (type) => recorded.inc({ type }),
     suppressed: () => suppressed.inc(),

@@ -12,13 +12,20 @@ export interface EvictionMetrics {
 
 export function evictionMetrics(registry: ThreadRegistry): EvictionMetrics {
   const label = ["eviction_signal"] as const;
-  const evictions = registry.counter("kubelet_evictions", "Pods evicted, by signal", label);
-  const age = registry.histogram(
-    "kubelet_eviction_stats_age_seconds",
-    "Age of the figures by which a pod was evicted, in seconds",
+  const evictions = registry.counter(
+    "kubelet_evictions",
+    "Cumulative number of pod evictions by eviction signal",
     label,
   );
-  const outdated = registry.counter("nodelet_eviction_orders_outdated_total", "Orders to evict that came too late");
+  const age = registry.histogram(
+    "kubelet_eviction_stats_age_seconds",
+    "Time in seconds between the collection of stats and the eviction of a pod based on them, by eviction signal",
+    label,
+  );
+  const outdated = registry.counter(
+    "nodelet_eviction_orders_outdated_total",
+    "Number of eviction orders dropped because the pod had changed",
+  );
   return {
     evicted(signal, sampleAgeMs) {
       evictions.inc({ eviction_signal: signal });

@@ -12,12 +12,24 @@ export interface ImageGcMetrics {
 }
 
 export function imageGcMetrics(registry: ThreadRegistry): ImageGcMetrics {
-  const removed = registry.counter("kubelet_image_garbage_collected_total", "Images removed, by reason", ["reason"]);
-  const freed = registry.counter("nodelet_image_gc_freed_bytes_total", "Size of the images removed, by reason", [
-    "reason",
-  ]);
-  const refused = registry.counter("nodelet_image_gc_refused_total", "Removals of images that main did not grant");
-  const links = registry.counter("nodelet_log_links_removed_total", "Links to container logs that led nowhere");
+  const removed = registry.counter(
+    "kubelet_image_garbage_collected_total",
+    "Total number of images garbage collected by the kubelet, by reason (age or space)",
+    ["reason"],
+  );
+  const freed = registry.counter(
+    "nodelet_image_gc_freed_bytes_total",
+    "Total size of garbage collected images in bytes, by reason",
+    ["reason"],
+  );
+  const refused = registry.counter(
+    "nodelet_image_gc_refused_total",
+    "Number of image removals that were refused because the image was in use",
+  );
+  const links = registry.counter(
+    "nodelet_log_links_removed_total",
+    "Number of removed links to container logs without a target",
+  );
   for (const reason of ["space", "age"] as const) removed.inc({ reason }, 0);
   return {
     removed(reason, bytes) {

@@ -36,12 +36,12 @@ export function imageSizeLabel(bytes: bigint): string {
 export function imageMetrics(registry: ThreadRegistry): ImageMetrics {
   const requests = registry.counter(
     "kubelet_image_manager_ensure_image_requests_total",
-    "Images asked for by containers and volumes",
+    "Number of images ensured by the kubelet, by pull policy and presence",
     ["pull_policy", "present_locally", "pull_required"],
   );
   const duration = registry.histogram(
     "kubelet_image_pull_duration_seconds",
-    "Duration of successful pulls in seconds, by size",
+    "Duration in seconds to pull an image, by image size",
     ["image_size_in_bytes"],
     PULL_BUCKETS,
   );

@@ -9,7 +9,7 @@ const RESOLUTION_MS = 50;
 export function watchLoopDelay(registry: ThreadRegistry): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
-  const gauge = registry.gauge("nodelet_loop_delay_seconds", "Event-loop delay since the last scrape", [
+  const gauge = registry.gauge("nodelet_loop_delay_seconds", "Event loop delay since the last scrape in seconds", [
     "thread",
     "quantile",
   ]);

@@ -11,11 +11,11 @@ export interface MemoryManagerMetrics {
 export function memoryManagerMetrics(registry: ThreadRegistry): MemoryManagerMetrics {
   const requests = registry.counter(
     "kubelet_memory_manager_pinning_requests_total",
-    "Containers for which memory was to be set aside",
+    "Number of containers that requested memory from the memory manager",
   );
   const errors = registry.counter(
     "kubelet_memory_manager_pinning_errors_total",
-    "Containers for which no memory could be set aside",
+    "Number of containers for which the memory manager could not allocate memory",
   );
   return { requested: () => requests.inc(), failed: () => errors.inc() };
 }

@@ -27,14 +27,18 @@ export interface NodeStatusMetrics extends LeaseMetrics, StatusMetrics {
 }
 
 export function nodeStatusMetrics(registry: ThreadRegistry): NodeStatusMetrics {
-  const leases = registry.counter("nodelet_node_lease_renewals_total", "Tries to renew the node's lease, by outcome", [
-    "result",
-  ]);
+  const leases = registry.counter(
+    "nodelet_node_lease_renewals_total",
+    "Number of attempts to renew the node lease, by result",
+    ["result"],
+  );
   const withheld = registry.counter(
     "nodelet_node_lease_withheld_total",
-    "Turns at which the node's lease was left to run out, because a part of the agent was stuck",
+    "Number of lease renewals that were skipped because a thread of the kubelet was stuck",
   );
-  const reports = registry.counter("nodelet_node_status_reports_total", "Node statuses sent, by outcome", ["result"]);
+  const reports = registry.counter("nodelet_node_status_reports_total", "Number of node status updates, by result", [
+    "result",
+  ]);
   for (const result of ["success", "error"] as const) {
     leases.inc({ result }, 0);
     reports.inc({ result }, 0);
@@ -47,21 +51,26 @@ export function nodeStatusMetrics(registry: ThreadRegistry): NodeStatusMetrics {
       const phase = (name: string, help: string, from: number, to: number): void =>
         registry.gauge(`kubelet_node_startup_${name}duration_seconds`, help).set((to - from) / 1000);
       const { machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt, readyAt } = times;
-      phase("", "From the machine's start to the node's being ready", machineStartedAt, readyAt);
-      phase("pre_kubelet_", "From the machine's start to the agent's", machineStartedAt, agentStartedAt);
+      phase("", "Duration in seconds from the start of the machine until the node is ready", machineStartedAt, readyAt);
+      phase(
+        "pre_kubelet_",
+        "Duration in seconds from the start of the machine to the start of the kubelet",
+        machineStartedAt,
+        agentStartedAt,
+      );
       phase(
         "pre_registration_",
-        "From the agent's start to its first try to register",
+        "Duration in seconds from the start of the kubelet to its first attempt to register the node",
         agentStartedAt,
         firstRegistrationAt,
       );
       phase(
         "registration_",
-        "From the first try to register to the Node's being made",
+        "Duration in seconds from the first registration attempt to the created Node",
         firstRegistrationAt,
         registeredAt,
       );
-      phase("post_registration_", "From the Node's being made to its being ready", registeredAt, readyAt);
+      phase("post_registration_", "Duration in seconds from the created Node to the ready Node", registeredAt, readyAt);
     },
   };
 }

@@ -12,7 +12,7 @@ export interface BuildInfo {
 export function recordBuild(registry: ThreadRegistry, build: BuildInfo): void {
   const [, major = "", minor = ""] = /^v(\d+)\.(\d+)/.exec(build.gitVersion) ?? [];
   registry
-    .gauge("kubernetes_build_info", "Always 1; the labels describe the build", [
+    .gauge("kubernetes_build_info", "A metric with a constant '1' value labeled by version and build information", [
       "major",
       "minor",
       "git_version",
@@ -41,10 +41,10 @@ export function recordBuild(registry: ThreadRegistry, build: BuildInfo): void {
 
 export function recordNode(registry: ThreadRegistry, node: { nodeName: string; cgroupVersion?: 1 | 2 }): void {
   registry
-    .gauge("kubelet_node_name", "Always 1; the label is the node's name", ["node"])
+    .gauge("kubelet_node_name", "The node's name; the value is always 1", ["node"])
     .set({ node: node.nodeName }, 1);
   if (node.cgroupVersion === undefined) return;
-  registry.gauge("kubelet_cgroup_version", "Cgroup version of the host, 1 or 2").set(node.cgroupVersion);
+  registry.gauge("kubelet_cgroup_version", "Cgroup version on the host, 1 or 2").set(node.cgroupVersion);
 }
 
 /** Go's name of the platform we run on. */

@@ -11,11 +11,23 @@ export interface PlegMetrics {
 }
 
 export function plegMetrics(registry: ThreadRegistry): PlegMetrics {
-  const lastSeen = registry.gauge("kubelet_pleg_last_seen_seconds", "Unix time at which the PLEG was last active");
-  const discard = registry.counter("kubelet_pleg_discard_events", "Lifecycle events the PLEG could not hand over");
-  const relist = registry.histogram("kubelet_pleg_relist_duration_seconds", "Duration of a relist in seconds");
-  const interval = registry.histogram("kubelet_pleg_relist_interval_seconds", "Time between relists in seconds");
-  const inspect = registry.histogram("kubelet_pleg_pod_relist_duration_seconds", "Duration of one pod's inspection");
+  const lastSeen = registry.gauge(
+    "kubelet_pleg_last_seen_seconds",
+    "Timestamp in seconds when the PLEG was last seen active",
+  );
+  const discard = registry.counter("kubelet_pleg_discard_events", "The number of discarded events in the PLEG");
+  const relist = registry.histogram(
+    "kubelet_pleg_relist_duration_seconds",
+    "Duration in seconds for relisting pods in the PLEG",
+  );
+  const interval = registry.histogram(
+    "kubelet_pleg_relist_interval_seconds",
+    "Interval in seconds between relisting in the PLEG",
+  );
+  const inspect = registry.histogram(
+    "kubelet_pleg_pod_relist_duration_seconds",
+    "Duration in seconds for relisting a single pod in the PLEG",
+  );
   return {
     relisted({ atMs, durationMs, intervalMs }) {
       lastSeen.set(Math.floor(atMs / 1000));

@@ -10,7 +10,7 @@ export function watchPodCertificates(
 ): void {
   const states = registry.gauge(
     "kubelet_podcertificate_states",
-    "Number of podCertificate sources of projected volumes, by signer and state",
+    "Number of podCertificate sources of projected volumes, by signer name and state",
     ["signer_name", "state"],
   );
   registry.onSnapshot(() => {

@@ -10,11 +10,14 @@ export interface PodStatusMetrics {
 export function podStatusMetrics(registry: ThreadRegistry): PodStatusMetrics {
   const duration = registry.histogram(
     "kubelet_pod_status_sync_duration_seconds",
-    "From a change of a pod's status to its being known to the API server, in seconds",
+    "Duration in seconds to sync a pod status update to the API server, from detection to success",
     [],
     [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60],
   );
-  const mirrors = registry.gauge("kubelet_mirror_pods", "Mirror pods that the API server has of this node");
+  const mirrors = registry.gauge(
+    "kubelet_mirror_pods",
+    "The number of mirror pods of this node that exist in the API server",
+  );
   return {
     synced: (seconds) => duration.observe(seconds),
     mirrorPods: (count) => mirrors.set(count),

@@ -47,87 +47,108 @@ export interface PodMetrics {
 export function podMetrics(registry: ThreadRegistry): PodMetrics {
   const handler = ["runtime_handler"] as const;
   return {
-    runningPods: registry.gauge("kubelet_running_pods", "Pods that have a running sandbox"),
-    runningContainers: registry.gauge("kubelet_running_containers", "Containers by state", ["container_state"]),
-    desiredPods: registry.gauge("kubelet_desired_pods", "Pods the sources want on this node", ["static"]),
-    activePods: registry.gauge("kubelet_active_pods", "Pods with a worker that is not yet terminated", ["static"]),
-    restartedPods: registry.counter("kubelet_restarted_pods_total", "Pods deleted and made again, same UID", [
+    runningPods: registry.gauge("kubelet_running_pods", "Number of pods that have a running pod sandbox"),
+    runningContainers: registry.gauge("kubelet_running_containers", "Number of containers by container state", [
+      "container_state",
+    ]),
+    desiredPods: registry.gauge("kubelet_desired_pods", "Number of pods that the kubelet is instructed to run", [
       "static",
     ]),
-    startedPods: registry.counter("kubelet_started_pods_total", "Pod sandboxes asked for"),
+    activePods: registry.gauge(
+      "kubelet_active_pods",
+      "Number of pods that the kubelet considers active and that count against resources in admission",
+      ["static"],
+    ),
+    restartedPods: registry.counter(
+      "kubelet_restarted_pods_total",
+      "Number of pods that were restarted because they were deleted and recreated with the same UID",
+      ["static"],
+    ),
+    startedPods: registry.counter("kubelet_started_pods_total", "Cumulative number of pods started"),
     startedUserNamespacedPods: registry.counter(
       "kubelet_started_user_namespaced_pods_total",
-      "Pod sandboxes with user ids of their own asked for",
+      "Cumulative number of pods with user namespaces started",
     ),
     startedUserNamespacedPodsErrors: registry.counter(
       "kubelet_started_user_namespaced_pods_errors_total",
-      "Pod sandboxes with user ids of their own that failed to start",
+      "Cumulative number of errors when starting pods with user namespaces",
     ),
-    startedPodsErrors: registry.counter("kubelet_started_pods_errors_total", "Pod sandboxes that failed to start"),
-    startedContainers: registry.counter("kubelet_started_containers_total", "Containers asked for", ["container_type"]),
+    startedPodsErrors: registry.counter(
+      "kubelet_started_pods_errors_total",
+      "Cumulative number of errors when starting pods",
+    ),
+    startedContainers: registry.counter("kubelet_started_containers_total", "Cumulative number of containers started", [
+      "container_type",
+    ]),
     startedContainersErrors: registry.counter(
       "kubelet_started_containers_errors_total",
-      "Containers that failed to start",
+      "Cumulative number of errors when starting containers",
       ["container_type", "code"],
     ),
     podStartDuration: registry.histogram(
       "kubelet_pod_start_duration_seconds",
-      "From the pod first seen to the pod running, in seconds",
+      "Duration in seconds from the kubelet seeing a pod for the first time to the pod starting to run",
       [],
       POD_START_BUCKETS,
     ),
     podStartTotalDuration: registry.histogram(
       "kubelet_pod_start_total_duration_seconds",
-      "From the pod first seen to all its containers running, in seconds",
+      "Duration in seconds to start a pod since creation, including time to pull images and run init containers",
       [],
       POD_START_BUCKETS,
     ),
     podStartSliDuration: registry.histogram(
       "kubelet_pod_start_sli_duration_seconds",
-      "From the pod first seen to all its containers running, without image pulls and init containers, in seconds",
+      "Duration in seconds to start a pod, excluding time to pull images and run init containers, until all its containers are reported as started",
       [],
       POD_START_BUCKETS,
     ),
     firstNetworkPodStartSli: registry.gauge(
       "kubelet_first_network_pod_start_sli_duration_seconds",
-      "Pod start SLI of the first pod with a network of its own, in seconds",
+      "Duration in seconds to start the first pod with network, excluding time to pull images and run init containers",
     ),
-    terminatedContainers: registry.counter("kubelet_terminated_containers_total", "Containers that ended", [
-      "container_type",
-      "exit_code",
-      "reason",
-    ]),
+    terminatedContainers: registry.counter(
+      "kubelet_terminated_containers_total",
+      "Cumulative number of containers that terminated",
+      ["container_type", "exit_code", "reason"],
+    ),
     managedEphemeralContainers: registry.gauge(
       "kubelet_managed_ephemeral_containers",
-      "Ephemeral containers in the pods of this node",
+      "Current number of ephemeral containers in pods managed by this kubelet",
     ),
-    workingPods: registry.gauge("kubelet_working_pods", "Pods by what their worker does, and who wants them", [
-      "lifecycle",
-      "config",
-      "static",
-    ]),
-    podWorkerDuration: registry.histogram("kubelet_pod_worker_duration_seconds", "Duration of one sync of one pod", [
-      "operation_type",
-    ]),
+    workingPods: registry.gauge(
+      "kubelet_working_pods",
+      "Number of pods that the kubelet is running, by lifecycle phase, configuration and static pod",
+      ["lifecycle", "config", "static"],
+    ),
+    podWorkerDuration: registry.histogram(
+      "kubelet_pod_worker_duration_seconds",
+      "Duration in seconds to sync a single pod, by operation type: create, update or sync",
+      ["operation_type"],
+    ),
     podWorkerStartDuration: registry.histogram(
       "kubelet_pod_worker_start_duration_seconds",
-      "From the pod first seen to its worker starting, in seconds",
+      "Duration in seconds from the kubelet seeing a pod to starting a worker",
     ),
     containersPerPod: registry.histogram(
       "kubelet_containers_per_pod_count",
-      "Containers in each pod",
+      "The number of containers per pod",
       [],
       [1, 2, 4, 8, 16],
     ),
     runPodSandboxDuration: registry.histogram(
       "kubelet_run_podsandbox_duration_seconds",
-      "Duration of RunPodSandbox in seconds",
+      "Duration in seconds of the run_podsandbox operations, by RuntimeClass handler",
       handler,
     ),
-    runPodSandboxErrors: registry.counter("kubelet_run_podsandbox_errors_total", "RunPodSandbox failures", handler),
+    runPodSandboxErrors: registry.counter(
+      "kubelet_run_podsandbox_errors_total",
+      "Cumulative number of run_podsandbox operation errors, by RuntimeClass handler",
+      handler,
+    ),
     orphanedRuntimePods: registry.counter(
       "kubelet_orphaned_runtime_pods_total",
-      "Pods found in the runtime that no source knows",
+      "Cumulative number of pods that were running in the runtime without a pod source",
     ),
   };
 }

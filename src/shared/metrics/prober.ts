@@ -32,8 +32,16 @@ export interface ProbeMetrics {
 export function probeMetrics(registry: ThreadRegistry): ProbeMetrics {
   const totalLabels = ["probe_type", "result", "container", "pod", "namespace", "pod_uid"] as const;
   const durationLabels = ["probe_type", "container", "pod", "namespace"] as const;
-  const total = registry.counter("prober_probe_total", "Runs of probes by container and result", totalLabels);
-  const duration = registry.histogram("prober_probe_duration_seconds", "Duration of a run in seconds", durationLabels);
+  const total = registry.counter(
+    "prober_probe_total",
+    "Cumulative number of liveness, readiness or startup probes for a container, by result",
+    totalLabels,
+  );
+  const duration = registry.histogram(
+    "prober_probe_duration_seconds",
+    "Duration in seconds for a probe response",
+    durationLabels,
+  );
   /** Subjects with series, by pod UID, under "container/kind". */
   const seen = new Map<string, Map<string, ProbeSubject>>();
   const labelsOf = (subject: ProbeSubject) => ({
@@ -76,13 +84,18 @@ const LATE_MS = 50;
 export function scheduleMetrics(registry: ThreadRegistry): ScheduleMetrics {
   const lateness = registry.histogram(
     "nodelet_probe_lateness_seconds",
-    "How long after its due time a probe began",
+    "Delay in seconds between the due time and the start of a probe",
     [],
     [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
   );
-  const late = registry.counter("nodelet_probe_late_total", `Probes that began more than ${LATE_MS} ms late`);
-  const skipped = registry.counter("nodelet_probe_skipped_total", "Probes that were due and not made", ["reason"]);
-  const scheduled = registry.gauge("nodelet_probes_scheduled", "Probes that are run periodically now");
+  const late = registry.counter(
+    "nodelet_probe_late_total",
+    `Number of probes that started more than ${LATE_MS} ms late`,
+  );
+  const skipped = registry.counter("nodelet_probe_skipped_total", "Number of due probes that were skipped, by reason", [
+    "reason",
+  ]);
+  const scheduled = registry.gauge("nodelet_probes_scheduled", "Number of scheduled probes");
   return {
     began(lateMs) {
       lateness.observe(lateMs / 1000);

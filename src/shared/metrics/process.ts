@@ -8,22 +8,22 @@ const TICKS_PER_SECOND = 100;
 
 /** Declares process_*; `proc` is the /proc folder to read (a test gives its own). */
 export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
-  const cpu = registry.counter("process_cpu_seconds_total", "User and system CPU time of the process in seconds");
+  const cpu = registry.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds");
   const virtual = registry.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes");
-  const fds = registry.gauge("process_open_fds", "Open file descriptors");
-  const maxFds = registry.gauge("process_max_fds", "Limit of open file descriptors");
+  const fds = registry.gauge("process_open_fds", "Number of open file descriptors");
+  const maxFds = registry.gauge("process_max_fds", "Maximum number of open file descriptors");
   const resident = registry.gauge("process_resident_memory_bytes", "Resident memory size in bytes");
   const maxVirtual = registry.gauge(
     "process_virtual_memory_max_bytes",
-    "Limit of the virtual memory size in bytes; 2^64 when there is none",
+    "Maximum amount of virtual memory available in bytes; 2^64 without a limit",
   );
   const received = registry.counter(
     "process_network_receive_bytes_total",
-    "Bytes that came in over the network of the process's namespace",
+    "Number of bytes received by the process's network namespace",
   );
   const sent = registry.counter(
     "process_network_transmit_bytes_total",
-    "Bytes that went out over the network of the process's namespace",
+    "Number of bytes sent by the process's network namespace",
   );
   processStartTime(registry, proc);
   let network = { received: 0, sent: 0 };
@@ -64,7 +64,10 @@ export function networkBytes(text: string): { received: number; sent: number } {
 
 /** Declares process_start_time_seconds, which every metrics page shows. */
 export function processStartTime(registry: ThreadRegistry, proc = "/proc"): void {
-  const started = registry.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch");
+  const started = registry.gauge(
+    "process_start_time_seconds",
+    "Start time of the process since the Unix epoch in seconds",
+  );
   registry.onSnapshot(async () => started.set(await processStartedAt(proc)));
 }
 

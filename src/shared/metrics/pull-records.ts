@@ -22,11 +22,11 @@ export function pullRecordMetrics(registry: ThreadRegistry): PullRecordMetrics {
   const gauge = (name: string, help: string) => registry.gauge(`kubelet_imagemanager_${name}`, help);
   const checks = registry.counter(
     "kubelet_imagemanager_image_mustpull_checks_total",
-    "Images that were there, by whether the pod had to prove that it may use them",
+    "Number of requests for images that were present, by result of the credential verification",
     ["result"],
   );
-  const intentsOnDisk = gauge("ondisk_pullintents", "Pulls on record as under way");
-  const recordsOnDisk = gauge("ondisk_pulledrecords", "Images on record as pulled");
+  const intentsOnDisk = gauge("ondisk_pullintents", "Number of image pull intents on disk");
+  const recordsOnDisk = gauge("ondisk_pulledrecords", "Number of image pulled records on disk");
   const intentsShare = gauge("inmemory_pullintents_usage_percent", "Pulls under way, of what memory may hold");
   const recordsShare = gauge("inmemory_pulledrecords_usage_percent", "Records in memory, of what memory may hold");
   return {

@@ -18,22 +18,26 @@ export interface ResizeMetrics {
 export function resizeMetrics(registry: ThreadRegistry): ResizeMetrics {
   const requested = registry.counter(
     "kubelet_container_requested_resizes_total",
-    "Changes of CPU and memory asked for, of containers",
+    "Number of requested resizes, counted at the container level, by resource, requirement and operation",
     ["resource", "requirement", "operation"],
   );
-  const infeasible = registry.counter("kubelet_pod_infeasible_resizes_total", "Resizes that can never be done here", [
-    "reason_detail",
-  ]);
+  const infeasible = registry.counter(
+    "kubelet_pod_infeasible_resizes_total",
+    "Number of infeasible pod resizes, by reason",
+    ["reason_detail"],
+  );
   const accepted = registry.counter(
     "kubelet_pod_deferred_accepted_resizes_total",
-    "Resizes that were granted after they had waited for room, by what made them be tried again",
+    "Cumulative number of resizes that were deferred and then accepted, by retry trigger",
     ["retry_trigger"],
   );
-  const pending = registry.gauge("kubelet_pod_pending_resizes", "Pods whose resize is not granted", ["reason"]);
-  const inProgress = registry.gauge("kubelet_pod_in_progress_resizes", "Pods whose resize is granted but not done");
+  const pending = registry.gauge("kubelet_pod_pending_resizes", "Number of pods with a pending resize, by reason", [
+    "reason",
+  ]);
+  const inProgress = registry.gauge("kubelet_pod_in_progress_resizes", "Number of pods with a resize in progress");
   const duration = registry.histogram(
     "kubelet_pod_resize_duration_milliseconds",
-    "From a resize granted to its end, in milliseconds",
+    "Duration in milliseconds to actuate pod resizes",
     ["success"],
     DURATION_BUCKETS,
   );

@@ -28,36 +28,48 @@ export interface RestClientMetrics {
 export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "now">): RestClientMetrics {
   const name = "rest_client";
   const labels = ["verb", "host"] as const;
-  const requests = registry.counter(`${name}_requests_total`, "HTTP requests to the API server", [
-    "code",
-    "method",
-    "host",
-  ]);
-  const retries = registry.counter(`${name}_request_retries_total`, "Requests made again, by the outcome before", [
-    "code",
-    ...labels,
-  ]);
+  const requests = registry.counter(
+    `${name}_requests_total`,
+    "Number of HTTP requests, by status code, method and host",
+    ["code", "method", "host"],
+  );
+  const retries = registry.counter(
+    `${name}_request_retries_total`,
+    "Number of request retries, by status code, verb and host",
+    ["code", ...labels],
+  );
   const duration = registry.histogram(
     `${name}_request_duration_seconds`,
-    "Time from a call to its answer",
+    "Request latency in seconds, by verb and host",
     labels,
     SECONDS,
   );
   const limiter = registry.histogram(
     `${name}_rate_limiter_duration_seconds`,
-    "Time that calls waited for their turn",
+    "Client side rate limiter latency in seconds, by verb and host",
     labels,
     SECONDS,
   );
-  const sentBytes = registry.histogram(`${name}_request_size_bytes`, "Bodies sent", labels, BYTES);
-  const receivedBytes = registry.histogram(`${name}_response_size_bytes`, "Bodies received, unpacked", labels, BYTES);
-  const plugins = registry.counter(`${name}_exec_plugin_call_total`, "Runs of credential plugins", [
-    "code",
-    "call_status",
-  ]);
+  const sentBytes = registry.histogram(
+    `${name}_request_size_bytes`,
+    "Request size in bytes, by verb and host",
+    labels,
+    BYTES,
+  );
+  const receivedBytes = registry.histogram(
+    `${name}_response_size_bytes`,
+    "Response size in bytes, by verb and host",
+    labels,
+    BYTES,
+  );
+  const plugins = registry.counter(
+    `${name}_exec_plugin_call_total`,
+    "Number of calls to exec credential plugins, by exit code and call status",
+    ["code", "call_status"],
+  );
   const ttl = registry.gauge(
     `${name}_exec_plugin_ttl_seconds`,
-    "Seconds until the credential plugin's credentials end; +Inf while there are none that do",
+    "Shortest TTL in seconds of the credentials from exec credential plugins; +Inf without an expiry",
   );
   let endsAt = Infinity;
   registry.onSnapshot(() => ttl.set((endsAt - clock.now()) / 1000));

@@ -14,11 +14,19 @@ export interface RuntimeOperationsMetrics {
 
 export function runtimeOperationsMetrics(registry: ThreadRegistry): RuntimeOperationsMetrics {
   const labels = ["operation_type"] as const;
-  const total = registry.counter("kubelet_runtime_operations_total", "CRI calls made, by operation", labels);
-  const errors = registry.counter("kubelet_runtime_operations_errors_total", "CRI calls that failed", labels);
+  const total = registry.counter(
+    "kubelet_runtime_operations_total",
+    "Cumulative number of runtime operations by operation type",
+    labels,
+  );
+  const errors = registry.counter(
+    "kubelet_runtime_operations_errors_total",
+    "Cumulative number of runtime operation errors by operation type",
+    labels,
+  );
   const duration = registry.histogram(
     "kubelet_runtime_operations_duration_seconds",
-    "Duration of CRI calls in seconds",
+    "Duration in seconds of runtime operations, by operation type",
     labels,
     exponentialBuckets(0.005, 2.5, 14),
   );

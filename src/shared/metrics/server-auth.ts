@@ -21,20 +21,26 @@ const EXPIRATION_BUCKETS = [
 
 export function serverAuthMetrics(registry: ThreadRegistry, clock: Pick<Clock, "monotonic">): ServerAuthMetrics {
   const cache = "authentication_token_cache";
-  const requests = registry.counter(`${cache}_request_total`, "Tokens shown", ["status"]);
+  const requests = registry.counter(`${cache}_request_total`, "Number of token authentications, by cache status", [
+    "status",
+  ]);
   const requestSeconds = registry.histogram(
     `${cache}_request_duration_seconds`,
-    "Time to tell whose a token is",
+    "Latency in seconds of TokenReviews and cache lookups for a token, by status",
     ["status"],
     DEFAULT_BUCKETS,
   );
-  const fetches = registry.counter(`${cache}_fetch_total`, "Tokens the API server was asked about", ["status"]);
-  const active = registry.gauge(`${cache}_active_fetch_count`, "Tokens the API server is asked about now", ["status"]);
+  const fetches = registry.counter(
+    `${cache}_fetch_total`,
+    "Number of TokenReviews for tokens that were not cached, by status",
+    ["status"],
+  );
+  const active = registry.gauge(`${cache}_active_fetch_count`, "Number of TokenReviews in progress", ["status"]);
   const authn = delegated(registry, clock, "authn", "token");
   const authz = delegated(registry, clock, "authz", "access");
   const expiration = registry.histogram(
     "apiserver_client_certificate_expiration_seconds",
-    "Time left of client certificates that were shown",
+    "Distribution of the remaining lifetime of the certificates used to authenticate a request",
     [],
     EXPIRATION_BUCKETS,
   );
@@ -68,7 +74,7 @@ function delegated(
   review: string,
 ): () => Done {
   const name = `apiserver_delegated_${what}_request`;
-  const total = registry.counter(`${name}_total`, `Reviews of ${review} asked for`, ["code"]);
+  const total = registry.counter(`${name}_total`, `Number of ${review} reviews, by status code`, ["code"]);
   const seconds = registry.histogram(
     `${name}_duration_seconds`,
     `Time to a review of ${review}`,

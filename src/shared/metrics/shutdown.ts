@@ -9,11 +9,11 @@ export interface ShutdownMetrics {
 export function shutdownMetrics(registry: ThreadRegistry): ShutdownMetrics {
   const start = registry.gauge(
     "kubelet_graceful_shutdown_start_time_seconds",
-    "Unix time at which the last graceful shutdown of the node began",
+    "Last graceful shutdown start time in Unix seconds",
   );
   const end = registry.gauge(
     "kubelet_graceful_shutdown_end_time_seconds",
-    "Unix time at which the last graceful shutdown of the node ended",
+    "Last graceful shutdown end time in Unix seconds",
   );
   return {
     times(startMs = 0, endMs = 0) {

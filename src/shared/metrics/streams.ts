@@ -8,7 +8,7 @@ export interface StreamMetrics {
 export function streamMetrics(registry: ThreadRegistry): StreamMetrics {
   const requests = registry.counter(
     "kubelet_websocket_streaming_requests_total",
-    "Streams over WebSocket that are translated on this node",
+    "Number of websocket streaming requests by subresource, terminated at the kubelet",
     ["subresource"],
   );
   return { websocket: (subresource) => requests.inc({ subresource }) };

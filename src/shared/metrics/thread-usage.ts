@@ -14,10 +14,12 @@ export function watchThreadUsage(registry: ThreadRegistry): void {
   const { thread } = registry;
   // Async file calls run on other threads, for which thread-self is another.
   const task = isMainThread ? `self/task/${process.pid}` : readlinkSync("/proc/thread-self");
-  const cpu = registry.counter("nodelet_thread_cpu_seconds_total", "Processor time of a thread", ["thread"]);
-  const heap = registry.gauge("nodelet_thread_heap_bytes", "Memory of a thread's V8 heap, native parts included", [
-    "thread",
-  ]);
+  const cpu = registry.counter("nodelet_thread_cpu_seconds_total", "CPU time of a thread in seconds", ["thread"]);
+  const heap = registry.gauge(
+    "nodelet_thread_heap_bytes",
+    "Memory of a thread's V8 heap in bytes, including native memory",
+    ["thread"],
+  );
   let seen = 0;
   registry.onSnapshot(async () => {
     const seconds = cpuSeconds(await readFile(`/proc/${task}/stat`, "utf8"));

@@ -15,10 +15,18 @@ export interface QueueTotals {
 /** Publishes a queue's totals at each snapshot. Exactly one end of a queue calls this, or its figures double. */
 export function watchQueue(registry: ThreadRegistry, queue: string, read: () => QueueTotals): void {
   const labels = ["queue"] as const;
-  const pushed = registry.counter("nodelet_queue_pushed_total", "Records pushed into a queue", labels);
-  const coalesced = registry.counter("nodelet_queue_coalesced_total", "Records merged into a waiting one", labels);
-  const dropped = registry.counter("nodelet_queue_dropped_total", "Records a full queue could not take", labels);
-  const depth = registry.gauge("nodelet_queue_depth", "Records waiting in a queue", labels);
+  const pushed = registry.counter("nodelet_queue_pushed_total", "Number of records pushed into a queue", labels);
+  const coalesced = registry.counter(
+    "nodelet_queue_coalesced_total",
+    "Number of records merged into a pending record of the same key",
+    labels,
+  );
+  const dropped = registry.counter(
+    "nodelet_queue_dropped_total",
+    "Number of records dropped because the queue was full",
+    labels,
+  );
+  const depth = registry.gauge("nodelet_queue_depth", "Number of records pending in a queue", labels);
   let seen: QueueTotals = { pushed: 0, coalesced: 0, dropped: 0, depth: 0 };
   registry.onSnapshot(() => {
     const totals = read();
@@ -33,7 +41,7 @@ export function watchQueue(registry: ThreadRegistry, queue: string, read: () => 
 /** Publishes how many log lines each thread lost to a full ring; `read` gives totals by thread. */
 function watchDroppedLines(registry: ThreadRegistry, read: () => ReadonlyMap<string, number>): void {
   const name = "nodelet_log_lines_dropped_total";
-  const dropped = registry.counter(name, "Log lines dropped because they could not be written in time", ["thread"]);
+  const dropped = registry.counter(name, "Number of log lines dropped because the output was blocked", ["thread"]);
   const seen = new Map<string, number>();
   registry.onSnapshot(() => {
     for (const [thread, total] of read()) {
@@ -59,18 +67,24 @@ export interface ThreadMetrics {
 export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
   return {
     watchDroppedLines: (read) => watchDroppedLines(registry, read),
-    restarts: registry.counter("nodelet_thread_restarts_total", "Restarts of a worker thread", ["thread", "reason"]),
+    restarts: registry.counter("nodelet_thread_restarts_total", "Number of restarts of a worker thread, by reason", [
+      "thread",
+      "reason",
+    ]),
     loopDelay: registry.histogram(
       "nodelet_thread_loop_delay_seconds",
-      "Event-loop delay of a thread",
+      "Event loop delay of a thread in seconds",
       ["thread"],
       [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
     ),
     uncaught: registry.counter(
       "nodelet_uncaught_errors_total",
-      "Errors that no caller caught and that a thread outlived",
+      "Number of uncaught errors after which a thread continued",
       ["thread", "origin"],
     ),
-    stale: registry.counter("nodelet_stale_messages_total", "Messages dropped as outdated", ["thread", "kind"]),
+    stale: registry.counter("nodelet_stale_messages_total", "Number of messages dropped because they were outdated", [
+      "thread",
+      "kind",
+    ]),
   };
 }

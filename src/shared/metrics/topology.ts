@@ -17,26 +17,26 @@ export interface TopologyMetrics {
 export function topologyMetrics(registry: ThreadRegistry): TopologyMetrics {
   const requests = registry.counter(
     "kubelet_topology_manager_admission_requests_total",
-    "Pods the managers were asked for",
+    "The number of admission requests where resources have to be aligned",
   );
   const errors = registry.counter(
     "kubelet_topology_manager_admission_errors_total",
-    "Pods that could not have their resources in one place",
+    "The number of admission request failures where resources could not be aligned",
   );
   const duration = registry.histogram(
     "kubelet_topology_manager_admission_duration_ms",
-    "How long the managers took to serve or refuse a pod, in milliseconds",
+    "Duration in milliseconds to serve a pod admission request",
     [],
     DURATION_BUCKETS,
   );
   const aligned = registry.counter(
     "kubelet_container_aligned_compute_resources_count",
-    "Containers whose resources lie within one boundary, by what it is",
+    "Cumulative number of aligned compute resources allocated to containers, by scope and boundary",
     ["scope", "boundary"],
   );
   const failures = registry.counter(
     "kubelet_container_aligned_compute_resources_failure_count",
-    "Containers refused because their resources would not have been within one boundary",
+    "Cumulative number of failures to allocate aligned compute resources to containers, by scope and boundary",
     ["scope", "boundary"],
   );
   return {

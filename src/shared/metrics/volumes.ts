@@ -43,22 +43,29 @@ export const noVolumeMetrics: VolumeMetrics = {
 export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
   const durations = registry.histogram(
     "storage_operation_duration_seconds",
-    "Duration of volume operations",
+    "Storage operation duration in seconds",
     ["volume_plugin", "operation_name", "status", "migrated"],
     OPERATION_BUCKETS,
   );
   const overall = registry.histogram(
     "volume_operation_total_seconds",
-    "Duration of volume operations from end to end",
+    "Storage operation end to end duration in seconds",
     ["plugin_name", "operation_name"],
     OPERATION_BUCKETS,
   );
-  const totals = registry.gauge("volume_manager_total_volumes", "Volumes that are wanted and that are set up", [
-    "plugin_name",
-    "state",
-  ]);
-  const found = registry.counter("reconstruct_volume_operations_total", "Volumes of an earlier agent looked at");
-  const notFound = registry.counter("reconstruct_volume_operations_errors_total", "Of these, those not readable");
+  const totals = registry.gauge(
+    "volume_manager_total_volumes",
+    "Number of volumes in the volume manager, by plugin and state (desired or actual state of world)",
+    ["plugin_name", "state"],
+  );
+  const found = registry.counter(
+    "reconstruct_volume_operations_total",
+    "The number of volumes that the kubelet attempted to reconstruct from the operating system at start-up",
+  );
+  const notFound = registry.counter(
+    "reconstruct_volume_operations_errors_total",
+    "The number of volumes that failed reconstruction from the operating system at start-up",
+  );
   return {
     operation({ plugin, migrated = false }, operation_name, durationMs, ok) {
       const labels = { volume_plugin: plugin, operation_name, migrated: String(migrated) };

@@ -20,9 +20,17 @@ export interface HttpMetrics {
 
 export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: "readonly" | "readwrite"): HttpMetrics {
   const names = ["method", "path", "server_type", "long_running"] as const;
-  const total = registry.counter("kubelet_http_requests_total", "HTTP requests answered", names);
-  const inflight = registry.gauge("kubelet_http_inflight_requests", "HTTP requests being answered", names);
-  const duration = registry.histogram("kubelet_http_requests_duration_seconds", "Time to answer a request", names);
+  const total = registry.counter(
+    "kubelet_http_requests_total",
+    "Number of HTTP requests received since the server started",
+    names,
+  );
+  const inflight = registry.gauge("kubelet_http_inflight_requests", "Number of in-flight HTTP requests", names);
+  const duration = registry.histogram(
+    "kubelet_http_requests_duration_seconds",
+    "Duration in seconds to serve HTTP requests",
+    names,
+  );
   return {
     begin(method, path) {
       const label = pathLabel(path);

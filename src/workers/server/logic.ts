@@ -78,7 +78,11 @@ export class ServerLogic implements ServerControl {
       clock,
       log,
     });
-    const provider = this.registry.gauge("kubelet_metrics_provider", "Where figures of pods come from", ["provider"]);
+    const provider = this.registry.gauge(
+      "kubelet_metrics_provider",
+      "Provider of pod and container stats; the value is always 1",
+      ["provider"],
+    );
     provider.set({ provider: init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor" }, 1);
     this.node = {
       pods: this.pods,

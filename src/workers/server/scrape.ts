@@ -24,7 +24,7 @@ export class Scrape {
   ) {
     this.late = counts.counter(
       "nodelet_scrapes_late_total",
-      "Scrapes answered with the other threads' last known figures, because main did not answer in time",
+      "Number of scrapes with the previous values of other threads, because the main thread did not respond in time",
     );
   }
 

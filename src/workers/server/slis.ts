@@ -40,10 +40,10 @@ export class HealthSlis {
 
   private count(name: string, healthy: boolean): void {
     this.registry
-      .gauge("kubernetes_healthcheck", "The last result of a health check: 1 is healthy", ["name", "type"])
+      .gauge("kubernetes_healthcheck", "Result of a single health check; 1 if healthy", ["name", "type"])
       .set({ name, type: TYPE }, healthy ? 1 : 0);
     this.registry
-      .counter("kubernetes_healthchecks_total", "Results of health checks", ["name", "type", "status"])
+      .counter("kubernetes_healthchecks_total", "Number of health check results, by status", ["name", "type", "status"])
       .inc({ name, type: TYPE, status: healthy ? "success" : "error" });
   }
 }
