@@ -1,11 +1,11 @@
 # make            compile, fetching npm packages first where they are missing
 # make install    into $(DESTDIR)$(PREFIX); MODE=standalone (default), kubeadm or plain; FORCE=1 replaces a foreign kubelet
-# make uninstall  removes what was installed; PURGE=1 also the configuration and the agent's state
+# make uninstall  removes what was installed; PURGE=1 also the configuration and the kubelet's state
 DESTDIR ?=
 PREFIX ?= /usr
 MODE ?=
 NODE ?= node
-# Node on the machine that will run the agent; by default the one that installs.
+# Node executable on the machine that will run the kubelet; default: the one that runs make.
 TARGET_NODE ?=
 INSTALLER = dist/packaging/install/main.js
 

@@ -121,7 +121,7 @@ async function build() {
   const now = new Set(state.files);
   if (before.files.some((file) => !now.has(file))) rmSync(join(root, "dist"), { recursive: true, force: true });
   await step("building", process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
-  await step("joining the agent into few files", process.execPath, [join("packaging", "bundle.mjs")]);
+  await step("bundling the kubelet", process.execPath, [join("packaging", "bundle.mjs")]);
   writeFileSync(stamp, JSON.stringify(state));
 }
 

@@ -40,7 +40,7 @@ async function purge(layout: Layout, live: boolean): Promise<void> {
     if (mounts.length > 0) {
       const example = mounts[0] ?? "";
       throw new SetupProblem(
-        `state in ${STATE_ROOT} is kept, pods still use it (${mounts.length} mounts, ${example} among them): end them, then repeat`,
+        `state in ${STATE_ROOT} is kept, because pods still use it (${mounts.length} mounts, for example ${example}): stop these pods and repeat`,
       );
     }
     await removePodCgroups();

@@ -23,14 +23,14 @@ export const HELP = `npm start -- [options]
 Runs the kubelet stand-alone with example pods, and removes everything again on Ctrl-C.
 
   --until-ready                      stop as soon as the sample pod runs; status 0, or 1 with the reason
-  --state-dir <folder>               where everything is kept while it runs (default /var/lib/nodelet-standalone)
+  --state-dir <folder>               directory of all state (default /var/lib/nodelet-standalone)
   --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
   --read-only-port <port>            /pods and /metrics (default 10255)
   --healthz-port <port>              /healthz (default 10248)
   --port <port>                      logs, exec, /configz over HTTPS, for every user of this machine (default: off)
-  --timeout <seconds>                how long the sample pod may take (default 60)
+  --timeout <seconds>                maximum time for the sample pod to start (default 60)
 
-NODELET_NO_APT=1 in the environment: never install Debian packages, list the missing ones instead.
+NODELET_NO_APT=1 in the environment: do not install Debian packages, list the missing ones instead.
 `;
 
 /** Throws SetupProblem for an unknown option or a bad value. */

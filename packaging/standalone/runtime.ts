@@ -72,7 +72,7 @@ async function examine(cri: CriConnection, endpoint: string): Promise<{ runtimeN
     );
     if (items.length > 0) {
       throw new SetupProblem(
-        `the runtime at ${endpoint} has ${items.length} pod sandboxes of another agent, which a second kubelet would remove`,
+        `the runtime at ${endpoint} has ${items.length} pod sandboxes of another kubelet, which this kubelet would remove`,
       );
     }
     return await call<{ runtimeName: string; runtimeVersion: string }>((done) =>
