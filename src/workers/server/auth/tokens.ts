@@ -13,6 +13,7 @@ import type { User } from "./user.js";
 
 export const REFUSAL_TTL_MS = 10_000;
 const LIMIT = 4096;
+const UNKNOWN = "the API server does not know it";
 
 export type TokenVerdict = { kind: "user"; user: User } | { kind: "refused"; why: string };
 
@@ -75,14 +76,41 @@ export class Tokens {
       done(error);
       throw error;
     }
-    const user = status?.user;
-    if (status?.authenticated !== true || user?.username === undefined || user.username === "") {
-      return { kind: "refused", why: `bearer token: ${status?.error || "the API server does not know it"}` };
-    }
-    const { username: name, uid, groups = [], extra } = user;
-    return {
-      kind: "user",
-      user: { name, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) },
-    };
+    const user = status?.authenticated === true ? reviewedUser(status.user) : undefined;
+    if (user !== undefined) return { kind: "user", user };
+    const why = typeof status?.error === "string" && status.error !== "" ? status.error : UNKNOWN;
+    return { kind: "refused", why: `bearer token: ${why}` };
   }
+}
+
+/** A user of any other shape than upstream's types is none: what is decoded in part must not grant anything. */
+function reviewedUser(user: unknown): User | undefined {
+  if (!isRecord(user)) return undefined;
+  const { username: name, uid, groups, extra } = user;
+  if (typeof name !== "string" || name === "") return undefined;
+  if (!isAbsent(uid) && typeof uid !== "string") return undefined;
+  if (!isAbsent(groups) && !isTexts(groups)) return undefined;
+  if (
+    !isAbsent(extra) &&
+    !(isRecord(extra) && Object.values(extra).every((texts) => isAbsent(texts) || isTexts(texts)))
+  ) {
+    return undefined;
+  }
+  return {
+    ...{ name, groups: groups ?? [] },
+    ...(isAbsent(uid) ? {} : { uid }),
+    ...(isAbsent(extra) ? {} : { extra: extra as Record<string, string[]> }),
+  };
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
 }

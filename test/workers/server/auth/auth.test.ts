@@ -206,6 +206,19 @@ describe("tokens", () => {
   test("a user without a name is none", async () => {
     equal((await open(() => ({ authenticated: true, user: { username: "" } })).tokens.verify("t")).kind, "refused");
   });
+  for (const [what, answer] of Object.entries({
+    "an authenticated that is a text": { authenticated: "true", user: alice.user },
+    "a list of user names": { authenticated: true, user: { username: ["system:admin"] } },
+    "a text of groups": { authenticated: true, user: { username: "a", groups: "system:masters" } },
+    "groups that are no texts": { authenticated: true, user: { username: "a", groups: [{}] } },
+    "a number for the UID": { authenticated: true, user: { username: "a", uid: 7 } },
+    "extra values that are no lists": { authenticated: true, user: { username: "a", extra: { a: "b" } } },
+    "a list for the user": { authenticated: true, user: [] },
+  })) {
+    test(`${what} grants nothing`, async () => {
+      equal((await open(() => answer).tokens.verify("t")).kind, "refused");
+    });
+  }
   test("no answer is not kept", async () => {
     let answer: object | Error = new Error("away");
     const { tokens, registry } = open(() => answer);
