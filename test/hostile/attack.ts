@@ -16,7 +16,7 @@ export interface Attack {
   start(bench: HostileBench): Promise<RunningAttack>;
 }
 
-interface RunningAttack {
+export interface RunningAttack {
   /** Ends it, removes what it made, and says in a few words what it did. Throws when it did nothing: then it proves nothing. */
   stop(): Promise<string>;
 }

@@ -12,7 +12,7 @@ import type { StrangerData, StrangerReport } from "./stranger.js";
 /** Not the operator's address: a stranger is a pod or another machine. */
 const ADDRESS = "127.0.0.2";
 const { port, method, connections, requests } = workerData as StrangerData;
-const report: StrangerReport = { made: 0, answers: 0, closed: 0 };
+const report: StrangerReport = { made: 0, answers: 0, closed: 0, granted: 0 };
 const open = new Set<Socket | ClientHttp2Session>();
 let isOver = false;
 
@@ -63,7 +63,11 @@ async function crowd(make: (index: number) => Promise<void>, total = requests): 
 const HEAD = "Host: x\r\n";
 const UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n";
 
-const counting = (socket: Socket | undefined): Socket | undefined => socket?.on("data", () => report.answers++);
+const counting = (socket: Socket | undefined): Socket | undefined =>
+  socket?.on("data", (data: Buffer) => {
+    report.answers++;
+    if (data.includes("HTTP/1.1 200")) report.granted++;
+  });
 
 const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
   "pipelined-upgrade": () =>

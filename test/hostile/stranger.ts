@@ -27,6 +27,8 @@ export interface StrangerReport {
   /** Pieces of answers that came. */
   answers: number;
   closed: number;
+  /** Pieces of answers that grant something. */
+  granted: number;
 }
 
 export function strangerAttack(
@@ -46,6 +48,7 @@ export function strangerAttack(
           const [report] = (await said) as [StrangerReport];
           await worker.terminate();
           if (report.made === 0) throw new Error("no connection was made");
+          if (report.granted > 0) throw new Error(`${report.granted} requests without credentials were granted`);
           return `${report.made} connections, ${report.answers} answers, ${report.closed} closed by the kubelet`;
         },
       });

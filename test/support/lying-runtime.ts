@@ -1,5 +1,6 @@
 // A proxy between the agent and a real runtime, which lies where a test says so: it changes answers, adds to them, holds them
 // back. What must hold: without a lie every call, answer and error passes unchanged.
+import { once } from "node:events";
 import {
   Client,
   credentials,
@@ -13,6 +14,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { sleep } from "../../packaging/standalone/wait.js";
 import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { CriMethod } from "../../src/shared/cri/verbs.js";
 
@@ -27,10 +29,20 @@ type Lie = (answer: unknown, request: unknown) => unknown;
 const ANY_SIZE = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 const same = (bytes: Buffer): Buffer => bytes;
 
+/** Made for each message of a stream that never ends. */
+type Flood = (index: number) => unknown;
+
+/** Of one such stream. */
+const MOST_MESSAGES = 200_000;
+const MESSAGES_PER_TURN = 50;
+
 export class LyingRuntime {
   /** Answers that were a lie. */
   told = 0;
   private readonly lies = new Map<string, Lie>();
+  private readonly floods = new Map<string, Flood>();
+  /** Ends the streams that are under way. */
+  private readonly ends = new Set<() => void>();
 
   private constructor(
     private readonly server: Server,
@@ -56,9 +68,16 @@ export class LyingRuntime {
     this.lies.set(method, lie as Lie);
   }
 
+  /** From now on streams of this verb get these messages without end, as fast as they are read, until lies are cleared. */
+  flood<M extends CriMethod>(method: M, make: (index: number) => ResponseOf<M>): void {
+    this.floods.set(method, make);
+  }
+
   /** The truth again. */
   clear(): void {
     this.lies.clear();
+    this.floods.clear();
+    for (const end of this.ends) end();
   }
 
   stop(): void {
@@ -71,7 +90,11 @@ export class LyingRuntime {
       Object.entries(service).map(([method, { path, responseStream, ...codec }]) => [
         method,
         responseStream
-          ? (call: ServerWritableStream<Buffer, Buffer>) => this.stream(path, call)
+          ? (call: ServerWritableStream<Buffer, Buffer>) => {
+              const flood = this.floods.get(method);
+              if (flood === undefined) this.stream(path, call);
+              else void this.pour(flood, codec, call);
+            }
           : (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>) =>
               this.unary(method, path, codec, call, reply),
       ]),
@@ -105,6 +128,22 @@ export class LyingRuntime {
       },
     );
     call.on("cancelled", () => asked.cancel());
+  }
+
+  private async pour(make: Flood, codec: Codec, call: ServerWritableStream<Buffer, Buffer>): Promise<void> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    this.ends.add(end);
+    call.on("cancelled", end);
+    for (let index = 0; index < MOST_MESSAGES && !over.signal.aborted; index++) {
+      this.told++;
+      const isRead = call.write(codec.responseSerialize(make(index)));
+      if (!isRead)
+        await Promise.race([once(call, "drain", { signal: over.signal }).catch(() => undefined), sleep(1_000)]);
+      else if (index % MESSAGES_PER_TURN === 0) await sleep(1);
+    }
+    this.ends.delete(end);
+    call.emit("error", { code: status.UNIMPLEMENTED, details: "the stream is over" });
   }
 
   private stream(path: string, call: ServerWritableStream<Buffer, Buffer>): void {

@@ -1,12 +1,14 @@
 // An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections. What must
 // hold: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { sleep } from "../../../packaging/standalone/wait.js";
 import type { WriteAnswer } from "../../fake-api/faults.js";
 import type { ApiObject, CallMatch } from "../../fake-api/fake-api.js";
 import { waitFor } from "../../harness/node.js";
 import { AGENT } from "../../support/faulty-cluster.js";
-import { size, type Attack } from "../attack.js";
+import { strangerAttack } from "../stranger.js";
+import { size, type Attack, type RunningAttack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { BYSTANDER } from "../bystander.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
@@ -20,7 +22,7 @@ const MOST_BYTES = 256 * MIB;
 /** One evil pod runs meanwhile; `lie` sets faults at the fixture. */
 function lying(
   name: string,
-  lie: (bench: HostileBench, told: () => void) => void | Promise<void>,
+  lie: (bench: HostileBench, told: () => void) => Promise<RunningAttack> | undefined,
   short?: true,
 ): Attack {
   const attack = tenantAttack({
@@ -39,17 +41,18 @@ function lying(
     async start(bench) {
       const running = await attack.start(bench);
       let told = 0;
-      await lie(bench, () => told++);
+      const stranger = await lie(bench, () => told++);
       bench.fixture.faults.cutWatchesNow("drop");
       return {
         async stop() {
+          const did = await stranger?.stop();
           bench.fixture.faults.clear();
           bench.fixture.dropConnections();
           // The administrator's connection broke, too.
           await waitFor(() => bench.api.find("pods", "default", BYSTANDER), { what: "the API server to answer again" });
           await running.stop();
           if (told === 0) throw new Error("no lie was told");
-          return `${told} answers`;
+          return did === undefined ? `${told} answers` : `${told} answers; ${did}`;
         },
       };
     },
@@ -171,4 +174,44 @@ const garbage = lying("cut and senseless JSON", (bench, told) => {
   });
 });
 
-export const API_SERVER: readonly Attack[] = [wrongVersions, hugeObjects, everyRefusal, endlessAnswers, garbage];
+const tokenReviews = lying("TokenReviews that hang, are huge or grant nothing in a clear way", (bench, told) => {
+  const evil = { username: "system:admin", groups: ["system:masters"] };
+  const statuses: unknown[] = [
+    undefined,
+    null,
+    { authenticated: "true", user: evil },
+    { authenticated: 1, user: evil },
+    { authenticated: true },
+    { authenticated: true, user: { username: "" } },
+    { authenticated: true, user: { username: ["system:admin"], groups: "system:masters" } },
+    { authenticated: false, user: evil, error: "no" },
+    [],
+  ];
+  let index = 0;
+  bench.fixture.faults.answer({ ...AGENT, resource: "tokenreviews" }, async (response, _call, gone) => {
+    told();
+    const turn = index++;
+    if (turn % 4 === 3) {
+      if (!gone.aborted) await once(gone, "abort");
+      return;
+    }
+    open(response);
+    if (turn % 4 === 2) {
+      await endless(response, Buffer.alloc(MIB / 4, " "), gone);
+      return;
+    }
+    const review = { kind: "TokenReview", apiVersion: "authentication.k8s.io/v1", metadata: {}, spec: {} };
+    response.end(JSON.stringify({ ...review, status: statuses[turn % statuses.length] }));
+  });
+  const how = { method: "random-tokens", connections: 20, requests: size(200, 2_000) } as const;
+  return strangerAttack({ name: "tokens", seconds: SECONDS }, how).start(bench);
+});
+
+export const API_SERVER: readonly Attack[] = [
+  wrongVersions,
+  hugeObjects,
+  everyRefusal,
+  endlessAnswers,
+  garbage,
+  tokenReviews,
+];

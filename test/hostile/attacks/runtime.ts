@@ -1,8 +1,16 @@
 // A runtime that lies about what is not the normal pod's: about the pods of the attack, pods that no API server knows, images
 // and disks. About the normal pod it tells the truth, or a restart of it would be right.
-import { ContainerState, type Container } from "../../../src/shared/cri/gen/runtime.v1.js";
+import {
+  ContainerEventResponse,
+  ContainerEventType,
+  ContainerState,
+  type Container,
+} from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { LyingRuntime } from "../../support/lying-runtime.js";
 import { waitFor } from "../../harness/node.js";
+import type { HostileBench } from "../bench.js";
+import { EndlessStreams } from "../endless-streams.js";
+import { ExecVisitors } from "../exec-visitors.js";
 import { size, type Attack } from "../attack.js";
 import { each, hostile, REST, tenantAttack, tenantPod, type TenantAttack } from "./tenant-kit.js";
 
@@ -13,10 +21,20 @@ const LOWEST = -(2n ** 63n);
 const MIB = 1024 * 1024;
 const ASKED_MS = 60_000;
 const UNKNOWN_STATE = JSON.parse("99") as ContainerState;
+const EVENT_TYPES = [
+  ContainerEventType.CONTAINER_CREATED_EVENT,
+  ContainerEventType.CONTAINER_STARTED_EVENT,
+  ContainerEventType.CONTAINER_STOPPED_EVENT,
+  ContainerEventType.CONTAINER_DELETED_EVENT,
+] as const;
 const HANGS = (): Promise<never> => new Promise(() => undefined);
 
+/** Ends what a lie needs besides the proxy. */
+type EndOfLie = () => Promise<void>;
+type TellLie = (proxy: LyingRuntime, bench: HostileBench) => Promise<EndOfLie> | undefined;
+
 /** Pods of a tenant run meanwhile, so that the lies are about something. */
-function lying(runtime: () => LyingRuntime, name: string, lie: (proxy: LyingRuntime) => void, short?: true): Attack {
+function lying(runtime: () => LyingRuntime, name: string, lie: TellLie, short?: true): Attack {
   const often = { exec: { command: ["true"] }, periodSeconds: 1 };
   const pods: TenantAttack["pods"] = (bench) =>
     each(size(2, 5), (pod) => tenantPod(bench, pod, [hostile("app", REST, { readinessProbe: often })]));
@@ -28,7 +46,7 @@ function lying(runtime: () => LyingRuntime, name: string, lie: (proxy: LyingRunt
     async start(bench) {
       const proxy = runtime();
       const before = proxy.told;
-      lie(proxy);
+      const end = await lie(proxy, bench);
       const running = await attack.start(bench);
       return {
         async stop() {
@@ -38,6 +56,7 @@ function lying(runtime: () => LyingRuntime, name: string, lie: (proxy: LyingRunt
             await waitFor(() => told() > 0, { what: "a call to lie to", timeoutMs: ASKED_MS });
           } finally {
             proxy.clear();
+            await end?.();
             await running.stop();
           }
           return `${told()} lies`;
@@ -70,8 +89,7 @@ function inventions(like: readonly Container[], count: number): Container[] {
 }
 
 export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
-  const attack = (name: string, lie: (proxy: LyingRuntime) => void, short?: true): Attack =>
-    lying(runtime, name, lie, short);
+  const attack = (name: string, lie: TellLie, short?: true): Attack => lying(runtime, name, lie, short);
   return [
     attack("lists of 20,000 containers that never were", (proxy) => {
       const count = size(5_000, 20_000);
@@ -131,6 +149,29 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
           cpu: { timestamp: FUTURE, usageCoreNanoSeconds: far, usageNanoCores: far },
         })),
       }));
+    }),
+    attack("event streams of megabytes without end", (proxy) => {
+      const annotations = { text: "x".repeat(size(MIB / 4, MIB)) };
+      proxy.flood("getContainerEvents", (index) => {
+        const uid = `ghost-${index % 1_000}`;
+        const labels = { "io.kubernetes.pod.uid": uid, "io.kubernetes.pod.name": uid };
+        return ContainerEventResponse.fromPartial({
+          containerId: index.toString(16).padStart(64, "0"),
+          containerEventType: EVENT_TYPES[index % EVENT_TYPES.length]!,
+          createdAt: index % 2 === 0 ? FUTURE : LOWEST,
+          podSandboxStatus: { id: uid, labels, ...(index % 10 === 0 ? { annotations } : {}) },
+        });
+      });
+    }),
+    attack("exec streams that never answer or never end", async (proxy, bench) => {
+      const streams = await EndlessStreams.start();
+      proxy.lie("exec", (answer, { cmd }) => (cmd[0] === "endless" ? { url: streams.url } : answer));
+      const visitors = new ExecVisitors(bench, size(3, 12));
+      return async () => {
+        await visitors.stop();
+        await streams.stop();
+        if (streams.connections === 0) throw new Error("no exec reached the endless streams");
+      };
     }),
     attack("calls that never answer", (proxy) => {
       for (const verb of [

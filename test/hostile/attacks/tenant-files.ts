@@ -1,6 +1,9 @@
 // A tenant's files: what a container plants where the kubelet reads, measures or mounts.
+import { join } from "node:path";
+import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import type { Fields } from "../../fake-api/fake-api.js";
-import { size } from "../attack.js";
+import { size, type Attack } from "../attack.js";
+import type { HostileBench } from "../bench.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 
 const VOLUME = { volumes: [{ name: "v", emptyDir: {} }] };
@@ -66,10 +69,31 @@ const crowded = tenantAttack({
   effect: { runs: size(2, 4) },
 });
 
+/** Their mounts are killed for good only at the end: until then every call on them hangs. */
+function hungVolumes(): Attack {
+  const mounts = new HungMounts();
+  const count = size(6, 20);
+  const pathOf = ({ dir }: HostileBench, index: number): string => join(dir, "hung", String(index));
+  return tenantAttack({
+    ...{ name: "volumes whose server never answers", seconds: size(10, 30) },
+    async prepare(bench) {
+      for (let index = 0; index < count; index++) await mounts.hang(pathOf(bench, index));
+    },
+    pods: (bench) =>
+      each(count, (pod, index) => {
+        const volumes = [{ name: "v", hostPath: { path: pathOf(bench, index), type: "Directory" } }];
+        return tenantPod(bench, pod, [hostile("app", REST, AT_V)], { volumes });
+      }),
+    effect: { containers: count, what: "containers that wait for a mount", holds: ({ state }) => "waiting" in state },
+    beforeEnd: () => mounts.releaseAll(),
+  });
+}
+
 export const TENANT_FILES = [
   plantedMessages("FIFOs as termination messages", "mkfifo /v/log", true),
   plantedMessages("device nodes as termination messages", "mknod /v/log c 1 5"),
   plantedMessages("terminals as termination messages", "mknod /v/log c 5 0"),
   linkStorm,
   crowded,
+  ...(canHang ? [hungVolumes()] : []),
 ];
