@@ -1,7 +1,7 @@
 // Where a pod's volumes live below the root directory; the layout is upstream's, so node tools find what they expect.
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { safePodUid } from "../../shared/api/pod-uid.js";
+import { isSafePodUid, safePodUid } from "../../shared/api/pod-uid.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Mode of the directories above a volume. */
@@ -9,6 +9,11 @@ export const POD_DIRECTORY_MODE = 0o750;
 
 export function podsDirectory(rootDir: string): string {
   return `${rootDir}/pods`;
+}
+
+/** UIDs of the pods that have a directory. Other entries, such as lost+found of a file system of its own, are no pods. */
+export async function podUidsIn(rootDir: string): Promise<string[]> {
+  return (await namesIn(podsDirectory(rootDir))).filter(isSafePodUid);
 }
 
 /** @throws UnsafePodUidError */

@@ -34,7 +34,7 @@ export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promi
     );
   }
   const found: SetUpVolume[] = [];
-  for (const uid of await paths.namesIn(pods)) {
+  for (const uid of await paths.podUidsIn(rootDir)) {
     try {
       found.push(...(await reconcilePod(rootDir, uid, prefix, mounted, log)));
     } catch (error) {

@@ -180,7 +180,7 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   listPods(): Promise<string[]> {
-    return paths.namesIn(paths.podsDirectory(this.options.rootDir));
+    return paths.podUidsIn(this.options.rootDir);
   }
 
   /** False for a pod without volumes whose content changes. */

@@ -1,6 +1,6 @@
 // Where CSI volumes live below the root directory. The layout is upstream's: drivers and node tools know it.
 import { createHash } from "node:crypto";
-import { podDirectory, podsDirectory, volumeDirectory } from "../paths.js";
+import { podDirectory, volumeDirectory } from "../paths.js";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
 const ON_DISK = "kubernetes.io~csi";
@@ -78,5 +78,3 @@ export function blockPodPaths(rootDir: string, spec: string, uid: string) {
     podLink: `${podMap}/${spec}`,
   };
 }
-
-export { podsDirectory };

@@ -1,7 +1,7 @@
 // Which pods of this node use which CSI volume, and which are staged: a volume is unstaged after its last user.
 // What must hold: read from disk once, before anything is unstaged; from then on kept here.
 import { readlink } from "node:fs/promises";
-import { namesIn } from "../paths.js";
+import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";
 import * as paths from "./paths.js";
 import { readVolData } from "./vol-data.js";
@@ -29,7 +29,7 @@ export class DeviceUsers {
 
   /** What an earlier agent left. @throws what reading directories throws */
   async load(rootDir: string): Promise<void> {
-    for (const uid of await namesIn(paths.podsDirectory(rootDir))) await this.loadPod(rootDir, uid);
+    for (const uid of await podUidsIn(rootDir)) await this.loadPod(rootDir, uid);
     await this.loadStaged(rootDir);
   }
 

@@ -95,7 +95,7 @@ export class LocalVolumes {
     const { fsGroup } = pod.spec.securityContext ?? {};
     const name = pv.metadata.name ?? "";
     if (fsGroup === undefined || fsGroup === group) return;
-    for (const uid of await paths.namesIn(paths.podsDirectory(this.rootDir))) {
+    for (const uid of await paths.podUidsIn(this.rootDir)) {
       if (uid === pod.metadata.uid) continue;
       // By its name in the directory above: what is mounted there may not answer.
       const directory = `${paths.volumesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(LOCAL_PLUGIN)}`;
