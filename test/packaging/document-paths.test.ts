@@ -21,8 +21,10 @@ const DOCUMENTS = [
 const DECISIONS = below("docs/adr", ".md").map((path) => path.slice(0, "docs/adr/0000".length));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-/** A path from the root of the repository, or the start of several ("…/plan*"); the end of a sentence is no part of it. */
-const FROM_ROOT = /(?<![\w./-])(?:src|test|bench|docs|packaging)\/[\w./-]*[\w/*{]/g;
+/** A path from the root of the repository, or several: "…/plan*", "…/{plan,restart}.test.ts". */
+const FROM_ROOT = /(?<![\w./-])(?:src|test|bench|docs|packaging)\/(?:[\w./*-]|\{[\w,./-]+\})*/g;
+/** The name of a test file, with or without its folder. */
+const TEST_NAME = /(?<![\w-])[\w-]+\.test\.ts\b/g;
 /** The last folders and the name of a source file, as comments have it. */
 const PARTIAL = /(?<![\w./@-])[a-z][\w-]*\/[\w./-]+\.(?:ts|md)\b/g;
 
@@ -55,9 +57,18 @@ function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
+/** The paths that a text names, braces expanded, without the full stop of a sentence. */
+const pathsIn = (text: string): string[] =>
+  [...text.matchAll(FROM_ROOT)].flatMap(([path]) => expand(path.replace(/\.$/, "")));
+
+function expand(path: string): string[] {
+  const [braces, names = ""] = /\{([^{}]+)\}/.exec(path) ?? [];
+  return braces === undefined ? [path] : names.split(",").flatMap((name) => expand(path.replace(braces, name)));
+}
+
 function exists(path: string): boolean {
   if (MADE_BY_RUNS.some((made) => path.startsWith(made))) return true;
-  const start = path.replace(/[*{]$/, "");
+  const [start = ""] = path.split("*", 1);
   if (start !== path) return [...SOURCES, ...DOCUMENTS].some((known) => known.startsWith(start));
   return DECISIONS.includes(path) || existsSync(join(ROOT, path));
 }
@@ -69,11 +80,23 @@ function commentsOf(source: string): string {
     .join("\n");
 }
 
-test("every path that a document names exists", () => {
-  const dead = DOCUMENTS.flatMap((document) =>
-    [...read(document).matchAll(FROM_ROOT)].filter(([path]) => !exists(path)).map(([path]) => `${document}: ${path}`),
-  );
+test("every path and every test file that a document names exists", () => {
+  const tests = new Set(SOURCES.map((path) => basename(path)));
+  const dead = DOCUMENTS.flatMap((document) => {
+    const text = read(document);
+    const paths = pathsIn(text).filter((path) => !exists(path));
+    const names = [...text.matchAll(TEST_NAME)].map(([name]) => name).filter((name) => !tests.has(name));
+    return [...paths, ...names].map((name) => `${document}: ${name}`);
+  });
   assert.deepEqual(dead, []);
+});
+
+test("braces name several paths, and a full stop ends a path", () => {
+  assert.deepEqual(pathsIn("See test/main/{a,b/c}.test.ts and src/main/sync/plan*."), [
+    "test/main/a.test.ts",
+    "test/main/b/c.test.ts",
+    "src/main/sync/plan*",
+  ]);
 });
 
 test("every link in a document leads to a file and, with an anchor, to a heading of it", () => {
