@@ -36,7 +36,7 @@ function addSamples(samples: Map<string, MetricSample>, family: MetricFamily): v
 }
 
 function conflictFamily(value: number): MetricFamily {
-  const help = "Families left out of this exposition because two threads declare them with different types";
+  const help = "Number of metric families omitted because two threads declare them with different types";
   return { name: "nodelet_metrics_conflicts", help, type: "gauge", samples: [{ value, labels: {} }] };
 }
 

@@ -27,8 +27,14 @@ export function pullRecordMetrics(registry: ThreadRegistry): PullRecordMetrics {
   );
   const intentsOnDisk = gauge("ondisk_pullintents", "Number of image pull intents on disk");
   const recordsOnDisk = gauge("ondisk_pulledrecords", "Number of image pulled records on disk");
-  const intentsShare = gauge("inmemory_pullintents_usage_percent", "Pulls under way, of what memory may hold");
-  const recordsShare = gauge("inmemory_pulledrecords_usage_percent", "Records in memory, of what memory may hold");
+  const intentsShare = gauge(
+    "inmemory_pullintents_usage_percent",
+    "Usage in percent of the cache for image pull intents",
+  );
+  const recordsShare = gauge(
+    "inmemory_pulledrecords_usage_percent",
+    "Usage in percent of the cache for image pulled records",
+  );
   return {
     checked: (result) => checks.inc({ result }),
     watch: (counts) =>

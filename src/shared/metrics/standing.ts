@@ -5,13 +5,16 @@ import type { ThreadRegistry } from "./thread-registry.js";
 const COUNTERS: Readonly<Record<string, string>> = {
   kubelet_cpu_manager_pinning_requests_total: "The number of cpu core allocations which required pinning",
   kubelet_cpu_manager_pinning_errors_total: "The number of cpu core allocations which required pinning and failed",
-  kubelet_memory_manager_pinning_requests_total: "Containers that asked for memory of certain NUMA nodes",
-  kubelet_memory_manager_pinning_errors_total: "Containers that asked for memory of certain NUMA nodes in vain",
-  kubelet_pod_watch_events_dropped_total: "Events of pods that were not told to a watcher: none ever is left out",
-  force_cleaned_failed_volume_operations_total: "Volumes cleaned by force after a start: none ever is",
-  force_cleaned_failed_volume_operation_errors_total: "Volumes that could not be cleaned by force",
-  hidden_metrics_total: "Metrics that are hidden: none is",
-  disabled_metrics_total: "Metrics that are turned off: none is",
+  kubelet_memory_manager_pinning_requests_total: "Number of containers that requested memory from the memory manager",
+  kubelet_memory_manager_pinning_errors_total:
+    "Number of containers for which the memory manager could not allocate memory",
+  kubelet_pod_watch_events_dropped_total: "Cumulative number of pod watch events dropped; this kubelet drops none",
+  force_cleaned_failed_volume_operations_total:
+    "The number of volumes that failed force cleanup after their reconstruction failed; this kubelet does no force cleanup",
+  force_cleaned_failed_volume_operation_errors_total:
+    "The number of errors in the force cleanup of volumes; this kubelet does no force cleanup",
+  hidden_metrics_total: "The count of hidden metrics; this kubelet hides none",
+  disabled_metrics_total: "The count of disabled metrics; this kubelet disables none",
 };
 
 const GAUGES: Readonly<Record<string, string>> = {
@@ -21,8 +24,10 @@ const GAUGES: Readonly<Record<string, string>> = {
     "The size of the shared CPU pool for non-guaranteed QoS pods, in millicores, without the reserved CPUs",
   kubelet_graceful_shutdown_start_time_seconds: "Last graceful shutdown start time in Unix seconds",
   kubelet_graceful_shutdown_end_time_seconds: "Last graceful shutdown end time in Unix seconds",
-  kubelet_orphan_pod_cleaned_volumes: "Orphaned pods whose volumes a sweep cleaned: there are no sweeps",
-  kubelet_orphan_pod_cleaned_volumes_errors: "Orphaned pods whose volumes a sweep could not clean",
+  kubelet_orphan_pod_cleaned_volumes:
+    "The number of orphaned pods whose volumes were cleaned in the last sweep; this kubelet has no such sweeps",
+  kubelet_orphan_pod_cleaned_volumes_errors:
+    "The number of orphaned pods whose volumes failed to be cleaned in the last sweep; this kubelet has no such sweeps",
 };
 
 /** For one thread's registry. */

@@ -85,7 +85,7 @@ const broken: [what: string, from: string | RegExp, to: string, problem: RegExp]
   ["a negative duration", "Duration: 0s", "Duration: -1s", /^c.yaml:14:25: .*"-1s" is not a duration of 0 or more/],
   ["a pattern without host", "[registry.example]", '["/team"]', /matchImages\[0\]: "\/team" is no pattern of images/],
   ["an unknown protocol", "io/v1alpha1", "io/v9", /providers\[1\]\.apiVersion: .* is not one of/],
-  ["args that are no list", "[get, credentials]", "get", /providers\[0\]\.args: must be a list of texts/],
+  ["args that are no list", "[get, credentials]", "get", /providers\[0\]\.args: must be a list of strings/],
   ["an env value that is no text", "value: test", "value: 1", /env\[0\]\.value: must be a text/],
   ["no YAML", "providers:", "providers: [", /^c.yaml:\d+:\d+: /],
 ];

@@ -86,7 +86,7 @@ const broken: [what: string, from: string | RegExp, to: string, problem: RegExp]
     "keys that are no list",
     "[example.com/tenant]",
     "example.com/tenant",
-    /requiredServiceAccountAnnotationKeys: must be a list of texts/,
+    /requiredServiceAccountAnnotationKeys: must be a list of strings/,
   ],
   ["an unknown field", "cacheType:", "cacheTyp:", /cacheTyp: unknown field; did you mean cacheType\?/],
   ["no map", /tokenAttributes:[^]*/, "tokenAttributes: [1]\n", /tokenAttributes: must be a map of fields/],

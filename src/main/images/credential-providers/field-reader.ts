@@ -38,7 +38,7 @@ export class FieldReader {
   texts(members: Members, path: Path, name: string): string[] {
     const value = members[name] ?? [];
     if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-    this.problem([...path, name], "must be a list of texts");
+    this.problem([...path, name], "must be a list of strings");
     return [];
   }
 

@@ -38,7 +38,7 @@ export class Fields {
   texts(name: string): string[] {
     const value = this.members[name] ?? [];
     if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
-      throw this.wrong(name, "must be a list of texts");
+      throw this.wrong(name, "must be a list of strings");
     }
     return value;
   }
