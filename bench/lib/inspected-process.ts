@@ -1,5 +1,5 @@
 // What each thread of a running Node process keeps: V8's inspector is opened in it by SIGUSR1, every thread collects its
-// garbage and says what is left. What must hold: the process is left as it was but for the inspector's own thread and port.
+// garbage and says what is left. Invariant: the process is left as it was but for the inspector's own thread and port.
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";

@@ -1,5 +1,5 @@
 // Faults on purpose: calls that fail, wait, hang or lose their answer; watches that are cut. Each is set with a match
-// and taken back with the function it returns. What must hold: without faults set, none happens.
+// and taken back with the function it returns. Invariant: without faults set, none happens.
 import { randomFrom } from "../support/seeded-random.js";
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../src/shared/clock/clock.js";

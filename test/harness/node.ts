@@ -1,5 +1,5 @@
 // Why this file exists: integration and fault tests use a whole node: the real agent as a process on real containerd.
-// What must hold: each node has folders and ports of its own; stop() removes pods, sandboxes, mounts and files even
+// Invariant: each node has folders and ports of its own; stop() removes pods, sandboxes, mounts and files even
 // when the agent no longer answers. Nodes on the shared runtime must not overlap in time: an agent removes pods it
 // does not know.
 

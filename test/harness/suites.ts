@@ -1,4 +1,4 @@
-// Which test files there are and how they run. What must hold: only files that exist as sources run (compiled code
+// Which test files there are and how they run. Invariant: only files that exist as sources run (compiled code
 // of deleted tests never does); a file without a test, and a suite that ran none of its files' tests, are failures.
 
 import { existsSync, globSync } from "./glob.js";

@@ -1,4 +1,4 @@
-// What an attack of the bench is: it starts, goes on for some seconds, and stops by itself. What must hold: an attack reaches
+// What an attack of the bench is: it starts, goes on for some seconds, and stops by itself. Invariant: an attack reaches
 // nothing but loopback and the tests' own namespace, every loop of it is bounded, and it tells what it really did.
 import type { HostileBench } from "./bench.js";
 

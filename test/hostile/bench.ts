@@ -1,5 +1,5 @@
 // The node that is attacked: the whole agent on a containerd of its own, joined to the fixture's API server, with the
-// authenticated port open; beside the attacks run a normal pod and a normal operator. What must hold: each attack begins on
+// authenticated port open; beside the attacks run a normal pod and a normal operator. Invariant: each attack begins on
 // a node that is well; one that an attack broke is thrown away.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

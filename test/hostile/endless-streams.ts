@@ -1,4 +1,4 @@
-// A streaming server as a lying runtime names it for an exec: it does not answer, or answers without end. What must hold:
+// A streaming server as a lying runtime names it for an exec: it does not answer, or answers without end. Invariant:
 // each connection gets a bounded number of bytes, and all of them end with the server.
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-// A stranger at the authenticated port, without credentials, on a thread of its own. What must hold: it holds a bounded number
+// A stranger at the authenticated port, without credentials, on a thread of its own. Invariant: it holds a bounded number
 // of connections, asks a bounded number of times, and lets all of them go when it is told to stop.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

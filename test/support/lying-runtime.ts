@@ -1,5 +1,5 @@
 // A proxy between the agent and a real runtime, which lies where a test says so: it changes answers, adds to them, holds them
-// back. What must hold: without a lie every call, answer and error passes unchanged.
+// back. Invariant: without a lie every call, answer and error passes unchanged.
 import { once } from "node:events";
 import {
   Client,

@@ -1,5 +1,5 @@
 // The test's side of guest/agent.sh: commands over a virtio port that QEMU shows as a socket.
-// What must hold: every command has an answer or an error; when the line is cut, all that wait are told.
+// Invariant: every command has an answer or an error; when the line is cut, all that wait are told.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -1,5 +1,5 @@
 // Makes the test machine's disk once and finds it in the cache afterwards.
-// What must hold: a folder of the cache is named by its recipe and renamed into place whole; nothing is mounted on this
+// Invariant: a folder of the cache is named by its recipe and renamed into place whole; nothing is mounted on this
 // machine (debootstrap runs in a mount namespace of its own, the file system is made from a folder).
 
 import { access, chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";

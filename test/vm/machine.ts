@@ -1,5 +1,5 @@
 // A running test machine: QEMU without acceleration, its disk an overlay that is thrown away, commands through
-// guest/agent.sh. What must hold: QEMU ends with the test, however that ends, and is ended by its own pid.
+// guest/agent.sh. Invariant: QEMU ends with the test, however that ends, and is ended by its own pid.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";

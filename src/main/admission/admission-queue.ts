@@ -1,4 +1,4 @@
-// Asks admission for one pod after the other, in the order in which they came. INVARIANTS: what an earlier life of the
+// Asks admission for one pod after the other, in the order in which they came. Invariant: what an earlier life of the
 // agent had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
 // is given up while it waits is not asked for.
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";

@@ -1,5 +1,5 @@
 // Admission of the running node: asks the handlers, makes room for critical pods, and keeps account of who was let in.
-// What must hold: the account changes only here, so that two pods can't be promised the same room.
+// Invariant: the account changes only here, so that two pods can't be promised the same room.
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -1,5 +1,5 @@
 // Which pods must go so that a critical one fits. Pure. Best-effort pods go before burstable ones, those before
-// guaranteed ones; within a class the pod that comes nearest to what is still missing. What must hold: no pod is chosen
+// guaranteed ones; within a class the pod that comes nearest to what is still missing. Invariant: no pod is chosen
 // that the others chosen make unnecessary, and never a pod that matters as much as the new one.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";

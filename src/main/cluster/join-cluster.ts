@@ -1,6 +1,6 @@
 // Joins the node to its cluster: credentials first, then the Node object and its heartbeat, what pods refer to, the pods
 // themselves. Loaded only with a kubeconfig, and waited for by nobody who runs static pods.
-// What must hold: what was started is stopped in reverse; a stop is answered at any moment, bootstrap included.
+// Invariant: what was started is stopped in reverse; a stop is answered at any moment, bootstrap included.
 import type { Node } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";

@@ -1,6 +1,6 @@
 // Rounds of tidying on main: ended containers and old sandboxes beyond the limits, and what pods nobody knows have left on
 // disk. Main decides from the pod cache, so that nothing is listed for it.
-// What must hold: nothing goes before every source has spoken and the runtime has been seen; few removals at once, since
+// Invariant: nothing goes before every source has spoken and the runtime has been seen; few removals at once, since
 // nobody waits for them; each removal is followed by a look at its pod.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";

@@ -1,6 +1,6 @@
 // Which ended containers and old sandboxes of pods that live on here are too many. Pure. What is left of pods that nobody
 // wants goes with their termination.
-// What must hold: only what has exited is chosen, and never the newest container of a name: it is the record of the last
+// Invariant: only what has exited is chosen, and never the newest container of a name: it is the record of the last
 // run, and without it the container would be started once more.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

@@ -1,6 +1,6 @@
 // Who uses images: every container the runtime has, and every pod that is to run here, by the names in its definition and
 // by what those turned out to be.
-// What must hold: once an image was made ready for a container, it counts as used for as long as its pod is wanted: a
+// Invariant: once an image was made ready for a container, it counts as used for as long as its pod is wanted: a
 // name may be given to another image meanwhile.
 import { keysOfImage, keysOfReference, type NamedImage } from "../../shared/api/image-keys.js";
 import type { Pod } from "../../shared/api/pod.js";

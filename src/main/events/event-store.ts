@@ -1,5 +1,5 @@
 // The newest events of the node, in memory: for the pod timelines, and for whoever asks an agent without an API server.
-// Always true: never more than `limit` events; an event told again takes its earlier place's name and moves to the end.
+// Invariant: never more than `limit` events; an event told again takes its earlier place's name and moves to the end.
 import type { Event } from "../../shared/api/event.js";
 
 export class EventStore {

@@ -1,5 +1,5 @@
 // Main's side of eviction: the pods that the thread is told of, its records carried out, and what it asks for (docs/adr/0030).
-// What must hold: the thread hears of every pod's end, also of those it did not order, for it waits for one; what it says of the
+// Invariant: the thread hears of every pod's end, also of those it did not order, for it waits for one; what it says of the
 // node's pressures stands until it says something else.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { EvictionPod, EvictionRecord, EvictionUpcalls } from "../../shared/contracts/eviction.js";

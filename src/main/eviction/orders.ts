@@ -1,5 +1,5 @@
 // Orders of the eviction thread carried out: the pod fails with the reason Evicted and never runs again.
-// What must hold: an order counts for the pod it was judged by only, by UID and generation; a critical pod is spared whatever was
+// Invariant: an order counts for the pod it was judged by only, by UID and generation; a critical pod is spared whatever was
 // ordered; an order for a pod that is being evicted may only shorten its end.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "../../shared/contracts/eviction.js";

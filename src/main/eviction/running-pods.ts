@@ -1,4 +1,4 @@
-// The pods that the eviction thread is told of: admitted, and not over. What must hold: each other definition of a pod has another
+// The pods that the eviction thread is told of: admitted, and not over. Invariant: each other definition of a pod has another
 // generation, and one that is the same in all that eviction looks at has not, so that no order is lost for a label.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";

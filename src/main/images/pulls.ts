@@ -1,5 +1,5 @@
 // The pulls of the node: turns, rate, credentials one after the other, a word in the log when one takes long.
-// What must hold: a turn is given back whatever happens; an intent on disk is there before the runtime is asked.
+// Invariant: a turn is given back whatever happens; an intent on disk is there before the runtime is asked.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";

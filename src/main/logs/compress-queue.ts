@@ -1,6 +1,6 @@
 // Rotated logs are compressed after the rotation, one file at a time in the tasks pool, so that neither a rotation nor
 // the pool's other thread (manifests) waits for it.
-// What must hold: a log is queued once, however often it is rotated; what was given up is found again at the log's next
+// Invariant: a log is queued once, however often it is rotated; what was given up is found again at the log's next
 // rotation, since the files themselves say what is to be done.
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

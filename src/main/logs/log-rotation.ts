@@ -1,6 +1,6 @@
 // Keeps the logs of running containers within their limits: looks at their sizes as often as their growth asks for,
 // rotates those that are full, and leaves compression to the tasks pool.
-// What must hold: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
+// Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
 // longer than one call to the runtime may take; nothing runs after stop().
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 // One rotation: files beyond the number allowed go, the file being written gets its rotated name, the runtime opens a new
 // one. It costs no space, so that it works on a full disk, which it may be there to relieve.
-// What must hold: no line is lost. Until the runtime has reopened it writes to the renamed file; if it will not, the
+// Invariant: no line is lost. Until the runtime has reopened it writes to the renamed file; if it will not, the
 // name is given back, but never over a file that the runtime has made meanwhile.
 import { link, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";

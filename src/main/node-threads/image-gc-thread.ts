@@ -1,4 +1,4 @@
-// The image-gc thread as main runs it. What must hold: what was granted to a thread ends with it; no thread runs before the
+// The image-gc thread as main runs it. Invariant: what was granted to a thread ends with it; no thread runs before the
 // sync path is there to answer.
 import type { FreedImages, ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import { superviseThread, type SupervisedThread } from "../threads/supervisor.js";

@@ -1,5 +1,5 @@
 // The node's threads, started before main loads the sync path, so that they load beside it on another core.
-// What must hold: no thread is told to run before the sync path is there to answer it.
+// Invariant: no thread is told to run before the sync path is there to answer it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionInit } from "../../shared/contracts/eviction.js";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";

@@ -1,4 +1,4 @@
-// What a thread keeps of each pod, sent to it whole at each start and as changes afterwards. What must hold: changes go one
+// What a thread keeps of each pod, sent to it whole at each start and as changes afterwards. Invariant: changes go one
 // after the other; what changes meanwhile is merged into the next; nothing that changes while the whole set is on its way
 // is lost. A change that does not arrive is no loss: the thread is being restarted and gets the whole set.
 

@@ -1,5 +1,5 @@
 // Reads what a worker pushes into its ring.
-// What must hold: a record that was not handled ends its thread, since no other repeats it: the next start brings a fresh ring
+// Invariant: a record that was not handled ends its thread, since no other repeats it: the next start brings a fresh ring
 // and everything anew.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";

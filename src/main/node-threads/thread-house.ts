@@ -1,5 +1,5 @@
 // What all supervised threads share: the board, restart rules, and what happens when one gives up (docs/adr/0040).
-// What must hold: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
+// Invariant: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import { droppedLines, type Logger } from "../../shared/log/logger.js";

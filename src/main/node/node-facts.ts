@@ -1,5 +1,5 @@
 // What main knows of the node, gathered for the node-status thread.
-// What must hold: the thread gets all of it whenever a part changes, a burst of changes once; what the runtime said last is
+// Invariant: the thread gets all of it whenever a part changes, a burst of changes once; what the runtime said last is
 // kept while it is silent.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { NodeFacts } from "../../shared/contracts/node-status.js";

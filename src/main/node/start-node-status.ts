@@ -1,6 +1,6 @@
 // The node in its cluster: starts the node-status thread, tells it what main knows, and offers main what the API server
 // says of the node. Loaded only when there is a kubeconfig.
-// What must hold: nothing here is waited for by the sync path.
+// Invariant: nothing here is waited for by the sync path.
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";

@@ -1,5 +1,5 @@
 // The verdicts on disk, so that the next agent starts with them: a Ready pod stays Ready until a probe says otherwise.
-// What must hold: the file is never more than one write behind; a disk that fails costs a warning and nothing else.
+// Invariant: the file is never more than one write behind; a disk that fails costs a warning and nothing else.
 // Not synced to disk: no container outlives the machine.
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,5 +1,5 @@
 // The probes on main: tells the prober thread what to run, keeps what it found, and passes on what changed.
-// What must hold: results are those of running containers or of ones the runtime still has; a record of an outdated
+// Invariant: results are those of running containers or of ones the runtime still has; a record of an outdated
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

@@ -1,6 +1,6 @@
 // Resource claims of a pod (dynamic resource allocation, KEP-4381). The kubelet cannot prepare claims yet.
 // A pod that asks for extended resources which no device plugin offers is refused at admission (OutOf<resource>).
-// What must hold: no sandbox and no container of a pod starts without the devices that its claims grant.
+// Invariant: no sandbox and no container of a pod starts without the devices that its claims grant.
 import type { Pod } from "../../shared/api/pod.js";
 
 /** The pod's resource claims are not prepared. The message completes upstream's event FailedPrepareDynamicResources. */

@@ -1,5 +1,5 @@
 // UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with them.
-// What must hold: at no moment has the pod's cgroup less than what its containers have together: it grows before them and
+// Invariant: at no moment has the pod's cgroup less than what its containers have together: it grows before them and
 // shrinks after them; no memory limit goes below what is in use. Every part may be repeated.
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";

@@ -1,6 +1,6 @@
 // The pods that the API server has bound to this node, as a source. Each sighting goes to the status side; to the sync path
 // go definitions only, so that the echo of a status that we wrote ourselves changes nothing there.
-// What must hold: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods
+// Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods
 // are not pods to run; a definition that did not change is the same object as before; an error of one pod in a list keeps no
 // other pod of it from the sync path.
 import { isDeepStrictEqual } from "node:util";

@@ -8,7 +8,7 @@
 //   heap pleg          the thread fills its heap up to the limit
 //   hang main          main itself enters a busy loop, from which only SIGKILL delivers
 //
-// What must hold: without the variable no handler is installed and nothing here has any effect.
+// Invariant: without the variable no handler is installed and nothing here has any effect.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../shared/log/logger.js";

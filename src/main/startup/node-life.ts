@@ -1,6 +1,6 @@
 // The life of a node, step by step in upstream's order: what the machine must allow, the lock file, threads, the sync
 // path, systemd, then the wait for whatever ends it; and all of it taken down again in order.
-// What must hold: the pods live on, however this ends.
+// Invariant: the pods live on, however this ends.
 import { hostname } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";

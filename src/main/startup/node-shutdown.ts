@@ -1,5 +1,5 @@
 // Graceful shutdown as the running node has it: begun when the first pods are on their way, and not at all without a period.
-// What must hold: nothing is loaded for it before; a stop is answered at any moment.
+// Invariant: nothing is loaded for it before; a stop is answered at any moment.
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";

@@ -1,5 +1,5 @@
 // The run sequence of a node: joins runtime, threads, sources and the sync path, and takes them down again in order.
-// What must hold: the pods live on when the agent stops; what was started is stopped in reverse.
+// Invariant: the pods live on when the agent stops; what was started is stopped in reverse.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

@@ -1,5 +1,5 @@
 // Deletes a pod's object for good: all of the pod is down, or its static pod has no mirror any more.
-// What must hold: an object counts as gone only when the server does not have it. That a deletion finds nothing proves
+// Invariant: an object counts as gone only when the server does not have it. That a deletion finds nothing proves
 // nothing: NodeRestriction looks the pod up in a cache that trails behind, most of all when a server has just started.
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
 import { PODS } from "../../shared/api/client/kinds.js";

@@ -1,5 +1,5 @@
 // The statuses of all pods of the node: computed when something of a pod changed, published in batches to the server
-// thread. What must hold: a published pod is the newest computed one; equal statuses are published once; an exit is
+// thread. Invariant: a published pod is the newest computed one; equal statuses are published once; an exit is
 // never published without the container's last words; the status a pod ended with is published before the pod goes.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";

@@ -1,6 +1,6 @@
 // What follows a pass of a pod's worker that failed: it is told, and nothing is tried again for a while that grows with
 // every failure in a row.
-// What must hold: the runtime's absence is no pod's affair; its return, or a new definition, ends the wait.
+// Invariant: the runtime's absence is no pod's affair; its return, or a new definition, ends the wait.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";

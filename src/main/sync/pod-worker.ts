@@ -8,7 +8,7 @@
 //
 //   any but terminated ── terminate() ──► terminating ── nothing left of the pod ──► terminated (the worker is over)
 //
-// What must hold: passes of one pod never overlap; a pod that was failed never runs again; terminating is never left but
+// Invariant: passes of one pod never overlap; a pod that was failed never runs again; terminating is never left but
 // for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
 // retried by a timer or woken by the runtime's return.
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,5 +1,5 @@
 // All pod workers of the node, and which of them may run: one per UID, one at a time per full name.
-// What must hold: two pods of one full name never run together, the second waits for the end of the first; a pod that
+// Invariant: two pods of one full name never run together, the second waits for the end of the first; a pod that
 // comes back while it is being terminated starts anew once it is gone; an error of one pod does not keep the pods that wait
 // from starting.
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,5 +1,5 @@
 // Runs a plan's steps for one pod: stops side by side, then what is made in order, then removals, each followed by a look
-// at the pod. What must hold: a container that does not start, or a resize that is refused, is noted and waits, the pod's
+// at the pod. Invariant: a container that does not start, or a resize that is refused, is noted and waits, the pod's
 // others go on; a step whose
 // outcome is unknown has the pod listed before anything else is planned.
 import { podDescription, type Pod } from "../../shared/api/pod.js";

@@ -1,5 +1,5 @@
 // The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods nobody wants.
-// What must hold: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke. An
+// Invariant: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke. An
 // error of one pod reaches no other pod, and what runs of a pod whose change failed is not removed as an orphan.
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

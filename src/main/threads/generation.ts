@@ -1,5 +1,5 @@
 // One start of a worker thread: its Worker, ports and rings, from new to exit. The supervisor makes one after the other.
-// Always true: onExit is called exactly once, and last; the first failure is the one reported; ports are closed by then.
+// Invariant: onExit is called exactly once, and last; the first failure is the one reported; ports are closed by then.
 import { expose } from "comlink";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // When a thread that ended is started again. Exponential back-off with jitter; a healthy run wipes the slate.
-// Always true: at most maxRestarts restarts lie between two healthy runs.
+// Invariant: at most maxRestarts restarts lie between two healthy runs.
 
 export interface RestartOptions {
   /** Delay before the first restart, ms; doubles with each further one. */

@@ -1,6 +1,6 @@
 // Jobs of which only one may run at a time, and whose owners take turns: an owner with a hundred jobs delays each of the others by
 // one job.
-// What must hold: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job ends.
+// Invariant: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job ends.
 import { abortReason } from "../../shared/errors/thrown.js";
 
 interface Waiter {

@@ -1,5 +1,5 @@
 // The lives of the node's pods, and of those that ended last. Main thread; the server thread asks for one at a time.
-// Always true: what is kept is bounded, whatever pods do.
+// Invariant: what is kept is bounded, whatever pods do.
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,4 +1,4 @@
-// Which pod has which ids. Pure; what must hold: no two pods have an id in common, whatever was handed out before under
+// Which pod has which ids. Pure. Invariant: no two pods have an id in common, whatever was handed out before under
 // other settings.
 import { UserNamespaceError } from "./errors.js";
 import type { IdRange } from "./id-range.js";

@@ -1,4 +1,4 @@
-// Hands out the ids of pods with hostUsers: false, keeps them on disk and takes them back. What must hold: before the first
+// Hands out the ids of pods with hostUsers: false, keeps them on disk and takes them back. Invariant: before the first
 // id is handed out, all that earlier agents handed out are known; a pod keeps its ids as long as anything of it is there; a
 // pod whose file is damaged holds up no other pod, and the ids that the runtime shows for it are handed out to none.
 import { execFile } from "node:child_process";

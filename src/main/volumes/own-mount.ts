@@ -1,4 +1,4 @@
-// File systems that the agent itself mounts as a volume. INVARIANTS: the note is on disk before the mount and goes after
+// File systems that the agent itself mounts as a volume. Invariant: the note is on disk before the mount and goes after
 // the unmount; without a note, or with one of another kind, what is mounted there is somebody else's and stays.
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";

@@ -1,5 +1,5 @@
 // What an earlier agent left: its notes of mounts are compared with the mount table, once, before anything is deleted.
-// INVARIANT: only notes are removed here, and only those of mounts that never happened; directories and mounts stay for
+// Invariant: only notes are removed here, and only those of mounts that never happened; directories and mounts stay for
 // set-up and teardown, which find the world as it says.
 import { stat } from "node:fs/promises";
 import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";

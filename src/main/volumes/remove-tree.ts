@@ -1,4 +1,4 @@
-// Removes a volume's directory. INVARIANT: nothing is removed through a mount; a mount found inside stops the removal.
+// Removes a volume's directory. Invariant: nothing is removed through a mount; a mount found inside stops the removal.
 // The kernel tells without a reading of the mount table: it refuses to remove a mount point (EBUSY) before it looks
 // whether a directory is empty (ENOTEMPTY), so who is told the latter may go in.
 import { opendir, readdir, rmdir, unlink } from "node:fs/promises";

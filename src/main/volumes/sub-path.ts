@@ -1,5 +1,5 @@
 // subPath mounts: a part of a volume that a container may have written itself, bind-mounted to a place only the agent can
-// change. INVARIANT: the runtime never resolves a path that a container controls.
+// change. Invariant: the runtime never resolves a path that a container controls.
 import { mkdir } from "node:fs/promises";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";

@@ -1,6 +1,6 @@
 // A pod's volumes, set up before its first container and torn down after its last. What is wanted and what is there are
 // kept apart (world/), and the disk and the mount table have the last word: a restarted agent needs no memory of the one
-// before. INVARIANTS: only volumes that a container uses are set up; nothing is deleted before what an earlier agent left
+// before. Invariant: only volumes that a container uses are set up; nothing is deleted before what an earlier agent left
 // was compared with the mount table; a pod's directory goes only when its volumes are down; no volume waits for another.
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";

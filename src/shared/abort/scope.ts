@@ -1,5 +1,5 @@
 // A signal that ends with another one, by its owner's call, or when time is up. Not AbortSignal.any: Node 20 keeps an
-// entry of every result for as long as a source lives. What must hold: a scope that is disposed has left its parent.
+// entry of every result for as long as a source lives. Invariant: a scope that is disposed has left its parent.
 import type { Clock, Timer } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";
 

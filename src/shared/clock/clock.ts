@@ -1,5 +1,5 @@
 // The one place that touches timers and wall time. Everything else takes a Clock, so that tests run under virtual time.
-// What must hold: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at once.
+// Invariant: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at once.
 import { InvalidDurationError } from "./durations.js";
 import { abortReason } from "../errors/thrown.js";
 

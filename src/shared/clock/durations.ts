@@ -1,5 +1,5 @@
 // Bounds for durations that come from pods, clients and configuration.
-// What must hold: a number from outside never becomes a timer or a gRPC deadline that Node, grpc-js or the container
+// Invariant: a number from outside never becomes a timer or a gRPC deadline that Node, grpc-js or the container
 // runtime can't represent. grpc-js throws for a deadline over 1e8 hours where no caller can catch it; Go's durations
 // end after 292 years and turn negative beyond.
 

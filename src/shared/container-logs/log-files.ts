@@ -1,6 +1,6 @@
 // The files of one run of a container, opened as one picture: while a reader is at work, rotation may rename, compress
 // and delete them, and what is open stays readable.
-// What must hold: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
+// Invariant: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
 import { readdir, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { openUntrusted } from "../fs/untrusted-file.js";

@@ -1,5 +1,5 @@
 // Wakes whoever follows a log: by inotify where there is an instance to be had, else by the look that comes every second
-// anyway. What must hold: losing inotify costs a follower time, never lines.
+// anyway. Invariant: losing inotify costs a follower time, never lines.
 import { Scope } from "../abort/scope.js";
 import { sleepOn, type Clock } from "../clock/clock.js";
 import { isNativeBinding, isOsCallError } from "../os/errors.js";

@@ -1,6 +1,6 @@
 // The log of a container as `kubectl logs` shows it: out of the file being written and all rotated ones, compressed or
 // not, for as long as it grows when it is followed.
-// What must hold: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
+// Invariant: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 import type { Clock } from "../clock/clock.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";

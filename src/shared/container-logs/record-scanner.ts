@@ -1,5 +1,5 @@
 // Takes a CRI log apart: "TIME STREAM TAGS TEXT\n" records out of chunks cut anywhere.
-// What must hold: text is passed on as it comes, never collected, so that a line of any length costs no memory; a line
+// Invariant: text is passed on as it comes, never collected, so that a line of any length costs no memory; a line
 // that is no record is skipped as a whole and counted.
 
 export const STDOUT = 1;

@@ -1,6 +1,6 @@
 // Where the last N lines begin. Plain files are read backwards and only as far as needed; compressed ones, which go
 // forwards only, are counted through.
-// What must hold: a line begins exactly where LineWriter begins one: at a record whose predecessor was complete or of
+// Invariant: a line begins exactly where LineWriter begins one: at a record whose predecessor was complete or of
 // the other stream. Records that are none are passed over, as there.
 import { chunksOf } from "./chunks.js";
 import type { OpenLogFile } from "./log-files.js";

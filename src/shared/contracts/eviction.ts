@@ -1,6 +1,6 @@
 // The eviction thread's contract: what it is told of pods, what it orders, and what it asks for. It judges by samples of its
 // own (cgroup files, statfs, /proc); main carries out, and has the last word.
-// What must hold: every order names the pod's UID and the generation it was judged by, and main drops and counts those that
+// Invariant: every order names the pod's UID and the generation it was judged by, and main drops and counts those that
 // are outdated; one order at a time (of local limits: one a pod, several pods at once), the next only when main has said that the
 // pods' ends are over, or has told a newer generation of them, or the wait of 30 s is over.
 import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";

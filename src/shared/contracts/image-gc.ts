@@ -1,5 +1,5 @@
 // The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017).
-// What must hold: the thread removes nothing that was not granted to its generation; what is granted and not yet released
+// Invariant: the thread removes nothing that was not granted to its generation; what is granted and not yet released
 // is begun by nobody; every answer that needs main's full picture is undefined until main has one.
 import type { ContainerImage } from "../api/node.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";

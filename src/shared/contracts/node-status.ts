@@ -1,6 +1,6 @@
 // The node-status thread's contract: it keeps the Node object and the node's lease by itself; main tells it what only main
 // knows, and is told what the API server has (docs/adr/0024).
-// What must hold: facts are sent whole, the newest last; whatever main does not know yet is undefined, never a guess.
+// Invariant: facts are sent whole, the newest last; whatever main does not know yet is undefined, never a guess.
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { ContainerImage, Node, Taint } from "../api/node.js";
 import type { EventType } from "../api/event.js";

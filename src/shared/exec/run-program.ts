@@ -1,6 +1,6 @@
 // One run of somebody else's program that is asked for something: input to its standard input, the answer from its
 // standard output. Credential plugins of both kinds (image registries, API server) are run so.
-// What must hold: no run outlives its deadline, its caller or a flood of output, nor does what it started; what it prints
+// Invariant: no run outlives its deadline, its caller or a flood of output, nor does what it started; what it prints
 // to standard output is in no message, for it may be secret.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";

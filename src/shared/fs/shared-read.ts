@@ -1,5 +1,5 @@
 // One reading for all who ask for the same thing at about the same time.
-// What must hold: what a caller gets was read after it asked; a reading that is under way already is not for it.
+// Invariant: what a caller gets was read after it asked; a reading that is under way already is not for it.
 
 /** @returns a function that reads; callers that come while a reading is under way share the next one. */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {

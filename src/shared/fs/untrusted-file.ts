@@ -1,5 +1,5 @@
 // Opens files whose path or content a pod can shape: termination messages, container logs, env files, node logs.
-// What must hold: only a regular file is ever opened for reading. A FIFO would hold a thread for ever, and opening a device
+// Invariant: only a regular file is ever opened for reading. A FIFO would hold a thread for ever, and opening a device
 // can have effects of its own. The inode is therefore taken by O_PATH, which opens nothing, looked at, and then opened
 // itself, so that no rename between the two steps counts. Reads end at a limit of the caller, not at the size the file had.
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";

@@ -1,5 +1,5 @@
 // Where a thread's finished lines go: its ring to the log thread, or straight to standard error where there is none.
-// Always true: writing never blocks and never throws; a line that finds no room is dropped and counted, and the next one
+// Invariant: writing never blocks and never throws; a line that finds no room is dropped and counted, and the next one
 // that finds room is preceded by a line that says how many were lost.
 import { destination } from "pino";
 import type { Clock } from "../clock/clock.js";

@@ -1,5 +1,5 @@
 // The loggers of a thread: pino's interface, klog's shapes and verbosity.
-// Always true: a call that is not to be written costs one look at the verbosity; one that is never blocks the thread.
+// Invariant: a call that is not to be written costs one look at the verbosity; one that is never blocks the thread.
 import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
 import { MODULE, ROOM, ThreadLog, type Logger, type LoggerOptions, type Marked } from "./thread-log.js";
 import { levelOfVerbosity, verbosityOfName } from "./verbosity.js";

@@ -1,5 +1,5 @@
 // Wall time to the microsecond for log lines. The wall clock counts milliseconds; the monotonic clock fills in the rest.
-// Always true: the result lies within the wall clock's current millisecond, so a clock that is set is followed at once.
+// Invariant: the result lies within the wall clock's current millisecond, so a clock that is set is followed at once.
 import type { Clock } from "../clock/clock.js";
 
 /** The largest fraction that still belongs to a millisecond. */

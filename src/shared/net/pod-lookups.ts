@@ -1,5 +1,5 @@
 // Host names of pods' probes and hooks, looked up as upstream's resolver does: /etc/hosts, then the name servers of
-// /etc/resolv.conf with its search domains. INVARIANTS: no look-up takes a thread of libuv's pool, as getaddrinfo does, which can't
+// /etc/resolv.conf with its search domains. Invariant: no look-up takes a thread of libuv's pool, as getaddrinfo does, which can't
 // be cancelled; every look-up ends with its caller's signal; addresses and "localhost" need none; a name has a bounded number under way.
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // The binding under this room, loaded at the first system call: a thread that makes none pays nothing.
-// Always true: nothing outside this room sees koffi.
+// Invariant: nothing outside this room sees koffi.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
 import { NativeBindingError } from "./errors.js";

@@ -1,6 +1,6 @@
 // Reads a directory in pieces, from a position that is kept as a number: another thread, with another descriptor of the same
 // directory, goes on there. Node's Dir has no position.
-// Always true: what lies in the directory from beginning to end is returned once; what comes or goes meanwhile, once or never.
+// Invariant: what lies in the directory from beginning to end is returned once; what comes or goes meanwhile, once or never.
 import { libc } from "./libc.js";
 
 /** The kernel's kinds of entries; a file system may not tell. */

@@ -1,5 +1,5 @@
 // The C functions that Node lacks. This is the only place that declares them.
-// Always true: constants and layouts used in this room are those of 64-bit little-endian Linux (x64, arm64), where they
+// Invariant: constants and layouts used in this room are those of 64-bit little-endian Linux (x64, arm64), where they
 // are the same; every failed call becomes an OsCallError with the errno of that very call.
 import { binding } from "./binding.js";
 import { OsCallError } from "./errors.js";

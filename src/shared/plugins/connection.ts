@@ -1,5 +1,5 @@
 // A connection to a node plugin's socket. Loading this file loads gRPC.
-// What must hold: every call has a deadline and ends; a plugin that came back is reached by the next call at once, since
+// Invariant: every call has a deadline and ends; a plugin that came back is reached by the next call at once, since
 // connecting to a unix socket costs microseconds and a back-off would be felt by a pod.
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Clock } from "../clock/clock.js";

@@ -1,6 +1,6 @@
 // The thread board: what each thread last said about itself, readable by every thread without a message, so that a
 // thread that hangs is seen by all others.
-// Always true: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
+// Invariant: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
 import type { Clock } from "../clock/clock.js";
 import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 

@@ -1,5 +1,5 @@
 // The doorbell: how a side that found nothing to do sleeps, and how the other side wakes it (ADR 0003).
-// Always true: a sleeper raises its `wanted` flag, then compares the position it sleeps on; a ringer moves the position,
+// Invariant: a sleeper raises its `wanted` flag, then compares the position it sleeps on; a ringer moves the position,
 // then looks at the flag. Both orders are sequentially consistent, so one of the two always sees the other.
 // Neither a sleeping doorbell nor its re-check keeps the process alive.
 import type { Clock, Timer } from "../clock/clock.js";

@@ -1,5 +1,5 @@
 // The shared words of the log: how much is logged now, and whether what main wants flushed has been written.
-// Always true: only main raises the verbosity and asks for flushes; only the log thread says that one is done.
+// Invariant: only main raises the verbosity and asks for flushes; only the log thread says that one is done.
 import { LOG_WORDS, LogWord, WORD_BYTES } from "./layout.js";
 
 /** Structured-cloneable; clones share the memory. */

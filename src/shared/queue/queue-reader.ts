@@ -1,5 +1,5 @@
 // Turns a ring into typed records on this thread's event loop.
-// Always true: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
+// Invariant: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
 // never longer than its budget in one turn, so that timers and sockets of the thread keep their pace.
 import { systemClock, type Clock } from "../clock/clock.js";
 import { faultPoint } from "../thread/fault-points.js";

@@ -1,5 +1,5 @@
 // Pushes typed records into a ring without ever blocking, and says what happened to each.
-// Always true: records leave in the order of their push, except that a coalesced one takes its older brother's place;
+// Invariant: records leave in the order of their push, except that a coalesced one takes its older brother's place;
 // while anything is pending nothing overtakes it; a record is in the ring, pending here, or counted as dropped.
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";

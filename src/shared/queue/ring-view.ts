@@ -1,5 +1,5 @@
 // SPSC ring of byte records in shared memory: the part both sides agree on.
-// Always true: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head;
+// Invariant: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head;
 // tail moves after the record's last byte is written, so a producer killed in mid-write has published nothing. A position's
 // bytes lie at (position - base) modulo the capacity.
 import { RingLayoutError } from "./errors.js";

@@ -1,6 +1,6 @@
 // comlink over a Node MessagePort, with errors that keep their name and code.
 // comlink brings an adapter for Node in a file that nodenext resolution cannot type; this is all we need of it.
-// What must hold: an error in a handler reaches `onLost` and leaves no other trace. The message is lost, and no other
+// Invariant: an error in a handler reaches `onLost` and leaves no other trace. The message is lost, and no other
 // repeats it: the thread at the worker's end has to start over (docs/adr/0040).
 import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
 import type { MessagePort, Transferable } from "node:worker_threads";

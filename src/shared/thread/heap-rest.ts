@@ -1,6 +1,6 @@
 // Gives a thread's memory back once the thread rests: V8 keeps what a burst made its heap grow to, and a thread that does a
 // little all the time never gets the collection by which it would shrink.
-// What must hold: a thread that has anything to do is never made to collect.
+// Invariant: a thread that has anything to do is never made to collect.
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 

@@ -1,5 +1,5 @@
 // Errors that no caller caught, of a thread that outlives them (docs/adr/0040): each is logged with its stack and counted.
-// What must hold: more errors than a minute may bring still end the thread: its state can't be trusted then, and its next
+// Invariant: more errors than a minute may bring still end the thread: its state can't be trusted then, and its next
 // start takes everything up anew.
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";

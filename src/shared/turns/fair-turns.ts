@@ -1,6 +1,6 @@
 // Turns at something scarce, shared out between owners (pods): so many at once in all, so many of one owner, and round-robin
 // between the owners that wait. Inside one owner the order is that of arrival.
-// What must hold: at any time no turn is free while somebody waits who may have it; an owner that waits is served after at most
+// Invariant: at any time no turn is free while somebody waits who may have it; an owner that waits is served after at most
 // one turn of each other owner of its rank, however many turns these ask for.
 import { WaitingLine, type Place } from "./waiting-line.js";
 import { abortReason } from "../errors/thrown.js";

@@ -1,4 +1,4 @@
-// Work on every pod of the node, one after the other. What must hold: an error of one pod reaches no other (docs/adr/0040).
+// Work on every pod of the node, one after the other. Invariant: an error of one pod reaches no other (docs/adr/0040).
 
 /** Calls `work` for each item. An error is given to `onError`, and the next item follows. */
 export function forEachIsolated<T>(

@@ -1,4 +1,4 @@
-// One helper process: a child that makes one call at a time, and can be killed while it does. INVARIANT: every request gets an
+// One helper process: a child that makes one call at a time, and can be killed while it does. Invariant: every request gets an
 // answer or an end; `gone` is reported once, when the kernel has let the process go.
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";

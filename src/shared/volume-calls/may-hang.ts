@@ -1,5 +1,5 @@
 // Which mounts may keep a system call waiting for ever: those with a server, a driver or a network disk behind them.
-// INVARIANT: a path is looked at component by component, and no component on such a mount is touched. The mount table is the
+// Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the
 // kernel's own and always answers.
 import { readlink as readLink } from "node:fs/promises";
 import { readMountTable, unescapeMountField } from "../fs/mountinfo.js";

@@ -1,5 +1,5 @@
 // The eviction thread's rounds: look, judge, tell, and order one pod away at a time while something is short.
-// What must hold: a look never waits for what may hang (a disk, the runtime, main) for longer than its own time; one order at a
+// Invariant: a look never waits for what may hang (a disk, the runtime, main) for longer than its own time; one order at a
 // time; no pod goes by figures that are not fresh.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

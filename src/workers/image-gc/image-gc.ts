@@ -1,6 +1,6 @@
 // Image garbage collection: looks at the images now and then, keeps when each was seen and used, and removes what is too
 // old, or, when the disk is short, what nobody has used for longest.
-// What must hold: one run at a time; nothing is removed that main did not grant; what was granted is released.
+// Invariant: one run at a time; nothing is removed that main did not grant; what was granted is released.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { FreedImages, ImageGcEventReason, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";

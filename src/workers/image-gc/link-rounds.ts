@@ -1,4 +1,4 @@
-// Looks for dangling log links every so often. What must hold: one round at a time; a failed round ends nothing.
+// Looks for dangling log links every so often. Invariant: one round at a time; a failed round ends nothing.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { removeDanglingLinks, type LogLinksOptions } from "./log-links.js";
 

@@ -1,5 +1,5 @@
 // Links to container logs (/var/log/containers) that lead nowhere: the logs went with their pod or by hand.
-// What must hold: the link of a container that lives stays, as its log may be about to be made.
+// Invariant: the link of a container that lives stays, as its log may be about to be made.
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../shared/log/logger.js";

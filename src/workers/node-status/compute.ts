@@ -1,5 +1,5 @@
 // The Node as it should be, from the Node as it is and all that is known. Pure: the same input, the same Node.
-// What must hold: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
+// Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
 import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";

@@ -1,5 +1,5 @@
 // The conditions of a node, by status-rules.md 3: what each says, when it changed, and which Event tells of it.
-// What must hold: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
+// Invariant: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
 import type { NodeCondition } from "../../shared/api/node.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";
 import type { RuntimeCondition } from "../../shared/contracts/pleg.js";

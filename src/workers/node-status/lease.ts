@@ -1,5 +1,5 @@
 // The node's lease: "this node was alive at renewTime", every quarter of its duration.
-// What must hold: it is renewed only while the agent behind this thread is alive (truth.ts); it is updated from what the
+// Invariant: it is renewed only while the agent behind this thread is alive (truth.ts); it is updated from what the
 // last update returned, without a read, as nobody else writes it; before the Node exists there is no lease.
 import { LEASES } from "../../shared/api/client/kinds.js";
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";

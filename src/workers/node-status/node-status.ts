@@ -1,5 +1,5 @@
 // Joins what this thread does: the truth about the agent, the lease, and the Node with its status.
-// What must hold: lease and status never wait for each other, nor for main.
+// Invariant: lease and status never wait for each other, nor for main.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { Returns } from "../../shared/api/client/connection/presence.js";

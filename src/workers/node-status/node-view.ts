@@ -1,6 +1,6 @@
 // The Node as last seen: tells main when it is another, when it may or may not be scheduled to, and which addresses its
 // pods get.
-// What must hold: main is told once per change; an older picture never replaces a newer one.
+// Invariant: main is told once per change; an older picture never replaces a newer one.
 import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";

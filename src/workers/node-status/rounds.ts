@@ -1,5 +1,5 @@
 // Work done over and over: now, then a period after each beginning, and sooner when somebody asks.
-// What must hold: one round at a time; a round that fails ends nothing; asked for meanwhile means one more right after.
+// Invariant: one round at a time; a round that fails ends nothing; asked for meanwhile means one more right after.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -1,5 +1,5 @@
 // Keeps the Node's status: registers the node, then computes its status over and over and sends what changed.
-// What must hold: one round at a time; the first waits until runtime and pods were looked at, so that a restart of the
+// Invariant: one round at a time; the first waits until runtime and pods were looked at, so that a restart of the
 // agent does not turn the node NotReady; events are told for what the server has taken.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";

@@ -1,6 +1,6 @@
 // Is the agent alive behind this thread? Looks at the thread board once a second: a heartbeat that comes from a thread of
 // its own would otherwise go on when nothing else does (docs/adr/0024).
-// What must hold: nothing here waits for another thread; a pause of the whole process stalls nobody.
+// Invariant: nothing here waits for another thread; a pause of the whole process stalls nobody.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { opName } from "../../shared/contracts/thread-ops.js";

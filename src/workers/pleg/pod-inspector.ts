@@ -1,4 +1,4 @@
-// Inspects pods one by one on request, in parallel across pods. What must hold: at most one inspection of a pod is
+// Inspects pods one by one on request, in parallel across pods. Invariant: at most one inspection of a pod is
 // under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";

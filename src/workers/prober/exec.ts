@@ -1,5 +1,5 @@
 // exec probes: ExecSync on a CRI connection of this thread's own, made when the first one runs, as it brings all of gRPC.
-// What must hold: a call whose probe is called off is left to end by itself. A containerd that loses its client while a
+// Invariant: a call whose probe is called off is left to end by itself. A containerd that loses its client while a
 // command starts holds the container's shim for 30 s, and with it the stop that called the probe off.
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";

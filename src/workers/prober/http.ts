@@ -1,5 +1,5 @@
 // httpGet probes: one GET, redirects followed on the same host only, status 200 to 399 is success.
-// Always true: every hop has a connection of its own, without proxy, keep-alive, compression or certificate check, which
+// Invariant: every hop has a connection of its own, without proxy, keep-alive, compression or certificate check, which
 // ends with a reset.
 import { request, type IncomingMessage } from "node:http";
 import { connect as connectTls } from "node:tls";

@@ -1,5 +1,5 @@
 // When each probe is due: a hashed timer wheel with one timer for all of them, so that a thousand schedules cost one.
-// Always true: an item is called once per due time, never before it, as soon after it as the event loop turns; items due
+// Invariant: an item is called once per due time, never before it, as soon after it as the event loop turns; items due
 // at different times are called in that order as far as their slots differ.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 

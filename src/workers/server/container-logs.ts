@@ -1,5 +1,5 @@
 // GET /containerLogs/<namespace>/<pod>/<container>: what `kubectl logs` shows, as it is read from the files.
-// What must hold: a follower costs flat memory, and nothing once its client is gone.
+// Invariant: a follower costs flat memory, and nothing once its client is gone.
 import { join } from "node:path";
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,6 +1,6 @@
 // The TLS server of the authenticated port: HTTP/1.1 and, for who asks for it, HTTP/2 (loaded with the first such client);
 // upgrades are HTTP/1.1's.
-// What must hold: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows a certificate
+// Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows a certificate
 // is let in whatever it is worth: that is judged per request. What goes wrong with one connection ends that connection.
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";

@@ -1,5 +1,5 @@
 // Every handler of an event of a connection has an owner: the connection.
-// What must hold: an error thrown in a handler, or a rejection of its promise, ends its connection and nothing else.
+// Invariant: an error thrown in a handler, or a rejection of its promise, ends its connection and nothing else.
 
 /** A socket, a stream or a session. */
 export interface Owner {

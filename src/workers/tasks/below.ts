@@ -1,4 +1,4 @@
-// Places in a tree in which containers may write meanwhile. INVARIANT: nothing is reached by a path: an open directory and one
+// Places in a tree in which containers may write meanwhile. Invariant: nothing is reached by a path: an open directory and one
 // name in it, of any bytes, are.
 import { errorCode } from "../../shared/errors/error-code.js";
 

@@ -1,5 +1,5 @@
 // Walks a tree in which containers may write meanwhile, depth first, a bounded number of entries at a time.
-// What must hold: no link is followed, so nothing outside of the tree is reached: directories are opened component by
+// Invariant: no link is followed, so nothing outside of the tree is reached: directories are opened component by
 // component. Where a walk stands is the path from the root to one directory, with a position in each directory on it: however
 // wide the tree, memory and what goes through main stay small, and the next piece may be walked by any thread.
 // Synchronous, as everything in a pool thread.

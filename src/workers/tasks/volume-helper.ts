@@ -1,5 +1,5 @@
 // Entry of the helper process for volumes that may hang (shared/volume-calls): makes one call at a time and answers. Its parent
-// kills it when a call takes too long. INVARIANT: it does not outlive its parent, unless the kernel holds it in a call.
+// kills it when a call takes too long. Invariant: it does not outlive its parent, unless the kernel holds it in a call.
 import type { HelperAnswer, HelperError, HelperRequest } from "../../shared/volume-calls/operations.js";
 import { isSubPathError } from "../../shared/volume-calls/errors.js";
 import { perform } from "../../shared/volume-calls/perform.js";

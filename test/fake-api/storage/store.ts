@@ -1,6 +1,6 @@
 // What etcd is to the real server: objects by resource and key, one counter of revisions, and the log of changes that
 // watches, exact lists and continue tokens are served from. It knows no rules of the API.
-// What must hold: every change takes the next revision; stored objects are frozen; the log reaches back to `compacted`.
+// Invariant: every change takes the next revision; stored objects are frozen; the log reaches back to `compacted`.
 import { freeze, type ApiObject } from "../object.js";
 import type { Resource } from "../resources.js";
 

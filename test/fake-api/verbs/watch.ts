@@ -1,6 +1,6 @@
 // Watches: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object that
 // leaves the selection is told as DELETED, one that enters it as ADDED.
-// What must hold: each watch ends by its time-out, its client, or the server's stop, and leaves nothing behind.
+// Invariant: each watch ends by its time-out, its client, or the server's stop, and leaves nothing behind.
 import type { Clock, Timer } from "../../../src/shared/clock/clock.js";
 import { ApiError } from "../errors.js";
 import { expired, FieldError, invalid } from "../errors.js";

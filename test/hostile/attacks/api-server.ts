@@ -1,5 +1,4 @@
-// An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections. What must
-// hold: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
+// An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections. Invariant: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { sleep } from "../../../packaging/standalone/wait.js";

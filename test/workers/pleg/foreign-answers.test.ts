@@ -1,4 +1,4 @@
-// A runtime that mixes up its answers. What must hold: the pod's picture holds only objects with the pod's own UID, and an
+// A runtime that mixes up its answers. Invariant: the pod's picture holds only objects with the pod's own UID, and an
 // answer about another object proves neither that an object is there nor that it is gone.
 import assert from "node:assert/strict";
 import { test } from "node:test";

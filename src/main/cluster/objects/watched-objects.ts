@@ -1,5 +1,5 @@
 // Strategy Watch, the default: each object that pods refer to is followed by a watch of its own, since a node may see no
-// others. INVARIANTS: one watch per object however many pods refer to it; a watch ends when the object is immutable, when
+// others. Invariant: one watch per object however many pods refer to it; a watch ends when the object is immutable, when
 // nobody refers to it for a minute, and when no volume is made of it and nobody has read it for a while; what is read is
 // what the watch last said, also while the API server is away.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";

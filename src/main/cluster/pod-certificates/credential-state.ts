@@ -1,5 +1,5 @@
 // Where one podCertificate source stands, and what has to be done about it by a moment. Pure: who asks, waits and tells
-// is source-credential.ts. What must hold: what was issued stays in use until better is there or the signer says no.
+// is source-credential.ts. Invariant: what was issued stays in use until better is there or the signer says no.
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
 import { cleanChain } from "../collections/certificates.js";

@@ -1,5 +1,5 @@
 // Certificates of pods' own (gate PodCertificateRequest): one credential per podCertificate source, and one watch of this
-// node's requests for all of them. Loaded with the first pod that has such a source. What must hold: keys are in memory
+// node's requests for all of them. Loaded with the first pod that has such a source. Invariant: keys are in memory
 // only, ours and the volume's; nothing is kept of a pod that is gone; no request is followed while there is no such pod.
 import { POD_CERTIFICATE_REQUESTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

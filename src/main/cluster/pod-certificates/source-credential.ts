@@ -1,5 +1,5 @@
 // The credential of one podCertificate source: asked for when its pod comes, replaced in good time, given out to the
-// volume. What must hold: one request under way; a failure is tried again with back-off for as long as the pod is here;
+// volume. Invariant: one request under way; a failure is tried again with back-off for as long as the pod is here;
 // a refusal is never asked again; the time of refresh is wall time and looked at every minute or two, as it may jump.
 import { Scope } from "../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";

@@ -1,4 +1,4 @@
-// Service account tokens of pods, by TokenRequest. INVARIANTS: a token is asked for once however many wait for it; it is
+// Service account tokens of pods, by TokenRequest. Invariant: a token is asked for once however many wait for it; it is
 // replaced in good time before it ends, and while that fails the old one is given out as long as it holds.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";

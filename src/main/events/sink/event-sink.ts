@@ -1,6 +1,6 @@
 // Sends events to the API server, one after the other, as client-go's recorder does: a new one is created, one that was
 // told before is patched; what the server refuses is dropped, what it can't be asked for is tried again for two minutes.
-// What must hold: nobody ever waits for an event; the queue is bounded, the oldest is dropped first and counted.
+// Invariant: nobody ever waits for an event; the queue is bounded, the oldest is dropped first and counted.
 import {
   isAlreadyExists,
   isApiConnectionError,

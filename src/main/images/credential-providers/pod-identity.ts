@@ -1,6 +1,6 @@
 // What a plugin is told of the pod that an image is for: a token of its service account, for the plugin's audience and bound
 // to the pod, and those annotations of the account that the configuration names.
-// What must hold: static pods have no service account, whatever they say; no message carries a part of a token.
+// Invariant: static pods have no service account, whatever they say; no message carries a part of a token.
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ServiceAccount } from "../../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/api/pod.js";

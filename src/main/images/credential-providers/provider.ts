@@ -1,6 +1,6 @@
 // One credential provider: which images it is asked about, what it answered and for how long that holds, and one run at a
 // time per image (and token) however many pods wait for it.
-// What must hold: what was answered for one service account is given to no pod of another.
+// Invariant: what was answered for one service account is given to no pod of another.
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { lookUp } from "../keyring/keyring.js";

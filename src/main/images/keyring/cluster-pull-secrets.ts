@@ -1,4 +1,4 @@
-// imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. What must hold: no message
+// imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. Invariant: no message
 // ever carries a part of one; a secret that can't be used is as good as missing.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Secret } from "../../../shared/api/objects.js";

@@ -1,6 +1,6 @@
 // Registry credentials as docker keeps them: config.json ("auths" by registry; Secret type dockerconfigjson) and the older
 // .dockercfg (registries at the top; Secret type dockercfg).
-// What must hold: no message ever carries a part of such a text.
+// Invariant: no message ever carries a part of such a text.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
 

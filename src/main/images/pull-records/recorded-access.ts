@@ -1,5 +1,5 @@
 // Who may use an image that is there, by the records of how it came: the pods whose credentials pulled it, or everybody.
-// What must hold: an intent is on disk before the runtime is asked to pull. It goes when the record of its image is on
+// Invariant: an intent is on disk before the runtime is asked to pull. It goes when the record of its image is on
 // disk, or when the only pull it stood for failed. An image with an intent, or with a record that can't be read or
 // written, was pulled by the kubelet and needs proof.
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // Keeps one certificate of the node fresh: asks for the first, and for the next one at 70 to 90 % of its life, or when
 // the names it must carry have changed.
-// What must hold: a certificate that works stays in use until a better one is there; neither a refusal nor a certificate
+// Invariant: a certificate that works stays in use until a better one is there; neither a refusal nor a certificate
 // that is no good as soon as it is made is asked again in a hurry; a jump of the clock is seen within a minute.
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // A CSI driver that registers: asked who it is on this node, made known to the cluster, and from then on used for volumes.
-// What must hold: a driver that is there can be used, to take volumes down above all, even while the API server is away; it
+// Invariant: a driver that is there can be used, to take volumes down above all, even while the API server is away; it
 // is called registered only once the cluster knows of it.
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

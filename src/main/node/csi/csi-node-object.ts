@@ -1,5 +1,5 @@
 // The CSINode object of this node: which drivers it has, under which ids, and how many of their volumes it takes.
-// What must hold: one change at a time; entries of others stay as they are; the node is not Ready before the object is
+// Invariant: one change at a time; entries of others stay as they are; the node is not Ready before the object is
 // there, since the scheduler counts volumes by it.
 import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
 import { CSI_NODES, NODES } from "../../../shared/api/client/kinds.js";

@@ -1,6 +1,6 @@
 // CSI on this node, once it is joining its cluster: plugins register, CSINode follows them, and the node's status says
 // which volumes must not be detached.
-// What must hold: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have
+// Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have
 // no such volumes.
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

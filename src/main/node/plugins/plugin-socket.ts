@@ -3,7 +3,7 @@
 //   wanted ── GetInfo, validate, register, Notify(true) ──▶ registered ── socket gone or another ──▶ deregistered
 //      ▲  └──── anything failed: Notify(false), back-off ────┘
 //
-// INVARIANTS: one thing at a time is done with a socket; what was registered is deregistered before the next socket of
+// Invariant: one thing at a time is done with a socket; what was registered is deregistered before the next socket of
 // that path is; the newest identity asked for wins.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

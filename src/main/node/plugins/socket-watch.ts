@@ -1,5 +1,5 @@
 // Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for what
-// inotify missed. INVARIANT: one scan at a time, and one more after every event that came during it.
+// inotify missed. Invariant: one scan at a time, and one more after every event that came during it.
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";

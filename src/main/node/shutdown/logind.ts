@@ -1,5 +1,5 @@
 // systemd's login manager, which holds back a shutdown for those with a lock and says when one is about to begin.
-// What must hold: only logind itself is believed; when it is another one than before, the connection is over, since the
+// Invariant: only logind itself is believed; when it is another one than before, the connection is over, since the
 // new one knows nothing of what the old one was about to do.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { connectSystemBus, type BusTarget, type SystemBus } from "./system-bus.js";

@@ -5,7 +5,7 @@
 //    ▲                                  │                                        │
 //    └──────────── PrepareForShutdown false: nothing further is ended ───────────┘   (lock taken anew)
 //
-// What must hold: while ending and ended the node says so and takes on no pod; the lock is always released in the end; a
+// Invariant: while ending and ended the node says so and takes on no pod; the lock is always released in the end; a
 // bus or a logind that goes away is looked for every second, and asked then what it is about.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

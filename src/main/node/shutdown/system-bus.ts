@@ -1,6 +1,6 @@
 // A connection to the system bus: calls and signals, no more than the shutdown needs. The socket carries no file descriptors:
 // Node can't receive any (docs/adr/0034).
-// INVARIANT: every call ends: with an answer, BusCallError, BusDeadlineError or BusLostError.
+// Invariant: every call ends: with an answer, BusCallError, BusDeadlineError or BusLostError.
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -5,7 +5,7 @@
 //                    has no room   ▼  │ time, or pods that change        never possible
 //                               deferred                          asked ───────────────► infeasible (until the next wish)
 //
-// What must hold: a pod runs with its allocation, never with a wish that was not granted; one resize is decided at a time,
+// Invariant: a pod runs with its allocation, never with a wish that was not granted; one resize is decided at a time,
 // in admission's order; an older wish's answer never counts for a newer one.
 import type { Pod } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";

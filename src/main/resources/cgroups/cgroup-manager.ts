@@ -1,5 +1,5 @@
 // The agent's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
-// INVARIANTS: nothing outside <cgroupRoot> is made, changed or killed, but for values of the cgroups that the configuration
+// Invariant: nothing outside <cgroupRoot> is made, changed or killed, but for values of the cgroups that the configuration
 // reserves for others; the pod's cgroup exists before its sandbox and goes after it; a call for a pod whose cgroup is
 // already right writes nothing; a pod's cgroup is never made while it is being removed.
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";

@@ -1,6 +1,6 @@
 // Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. An agent that
 // was killed, or a runtime that was, leaves them by the hundred.
-// What must hold: one is removed at a time, so that pods that start meanwhile do not wait behind them; nobody's cgroup is
+// Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; nobody's cgroup is
 // removed who is wanted by the time it is its turn.
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";

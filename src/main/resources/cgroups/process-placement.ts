@@ -1,5 +1,5 @@
 // kubeletCgroups and systemCgroups: the agent's own process, and those that nobody has put anywhere, are moved to the cgroups
-// that the configuration names. What must hold: without those fields nothing is moved; never process 1, never the kernel's
+// that the configuration names. Invariant: without those fields nothing is moved; never process 1, never the kernel's
 // own threads, and nothing when the agent itself lives in a container.
 import { readlink, readFile } from "node:fs/promises";
 import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";

@@ -1,5 +1,5 @@
 // Keeps the QoS tiers in step with the pods: some moments after a pod came, changed or went, and every minute, as somebody
-// else may have changed the values; only then it is looked at values that should not have changed. What must hold: one update at a time; many changes at once make one update.
+// else may have changed the values; only then it is looked at values that should not have changed. Invariant: one update at a time; many changes at once make one update.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

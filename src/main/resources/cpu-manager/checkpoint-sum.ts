@@ -1,5 +1,5 @@
 // The checksum of cpu_manager_state: 32-bit FNV-1a over Go's debug print of upstream's struct, type name and all.
-// What must hold: one with podEntries, empty or not, is another struct than one without.
+// Invariant: one with podEntries, empty or not, is another struct than one without.
 import { fnv32 } from "../../../shared/hash/fnv32.js";
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 

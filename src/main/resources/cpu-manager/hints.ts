@@ -1,5 +1,5 @@
 // Where a request for CPUs could be served: every set of NUMA nodes that has enough of them free. Pure.
-// What must hold: preferred are the sets as narrow as the machine allows for that many CPUs, whether free or not, so that
+// Invariant: preferred are the sets as narrow as the machine allows for that many CPUs, whether free or not, so that
 // a request is not called well placed only because others were there before.
 import type { TopologyHint } from "../managers/port.js";
 import type { CpuTopology } from "./cpu-topology.js";

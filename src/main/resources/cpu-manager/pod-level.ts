@@ -1,6 +1,6 @@
 // Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with whole CPUs for itself as a whole gets those, and its
 // containers share them out: some have CPUs of their own, the others run on what is left of the pod's. Pure.
-// What must hold: no container of such a pod runs on CPUs of others, and none is left without any.
+// Invariant: no container of such a pod runs on CPUs of others, and none is left without any.
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { union, without, type CpuSet } from "./cpu-set.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";

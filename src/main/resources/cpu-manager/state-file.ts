@@ -1,5 +1,5 @@
 // The state on disk, cpu_manager_state below the root directory.
-// What must hold: a promise that is awaited is on disk, synced, or its loss was told.
+// Invariant: a promise that is awaited is on disk, synced, or its loss was told.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // Which CPUs are whose: the shared pool and each container's own.
-// What must hold: an exclusive CPU is in no other pod's hands and not in the shared pool; together they are all CPUs that
+// Invariant: an exclusive CPU is in no other pod's hands and not in the shared pool; together they are all CPUs that
 // pods may run on. Changes only through assign and release.
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import type { CpuAssignments } from "./checkpoint.js";

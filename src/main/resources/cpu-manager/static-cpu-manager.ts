@@ -1,5 +1,5 @@
 // The CPU manager of policy static: the policy's decisions, kept on disk and carried out on what runs.
-// What must hold: what a container is created with was written before; a pod that is gone holds nothing.
+// Invariant: what a container is created with was written before; a pod that is gone holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";

@@ -1,5 +1,5 @@
 // The static policy: who gets which CPUs of its own, and who shares the rest.
-// What must hold: a CPU is one container's alone, but for containers of one pod that never run at the same time; reserved
+// Invariant: a CPU is one container's alone, but for containers of one pod that never run at the same time; reserved
 // CPUs are nobody's; what a container has it keeps until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
 import type { Container, Pod } from "../../../shared/api/pod.js";

@@ -1,6 +1,6 @@
 // distribute-cpus-across-numa: a request that one NUMA node can't serve is shared out evenly over as few of them as
 // possible, so that a program's threads find the same amount of CPU everywhere.
-// What must hold: parts differ by one group of CPUs at most; among equally few nodes those are taken that leave all nodes
+// Invariant: parts differ by one group of CPUs at most; among equally few nodes those are taken that leave all nodes
 // most alike. Where nothing even can be found the request is packed. Pure.
 import type { CpuTopology } from "./cpu-topology.js";
 import { common, union, type CpuSet } from "./cpu-set.js";

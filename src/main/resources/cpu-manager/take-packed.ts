@@ -1,7 +1,7 @@
 // Which CPUs a request gets, close together: whole sockets and NUMA nodes first, then whole cache groups where asked for,
 // then whole cores, then single threads, these on cores that are in use already. Among places of the same kind the
 // tightest one that holds the rest is taken, so that large holes stay large.
-// What must hold: the answer has exactly `count` CPUs of `free`, or there is none. Pure.
+// Invariant: the answer has exactly `count` CPUs of `free`, or there is none. Pure.
 import type { CpuGroup, CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
 

@@ -1,5 +1,5 @@
 // The checkpoint on disk: read once, written whole after each change.
-// What must hold: what a container was given is on disk, synced, before the container is started; one write at a time, and
+// Invariant: what a container was given is on disk, synced, before the container is started; one write at a time, and
 // what changes meanwhile is in the next.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

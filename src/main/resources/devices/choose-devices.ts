@@ -1,6 +1,6 @@
 // Which devices a container gets: those its pod's init containers had, then those near the chosen NUMA nodes, then any;
 // within a group those the plugin prefers. Pure but for asking the plugin.
-// What must hold: never a device twice, never one that is not available, exactly as many as were asked for.
+// Invariant: never a device twice, never one that is not available, exactly as many as were asked for.
 import { DevicePluginError, type Devices, type PreferenceRequest } from "./plugin-port.js";
 
 export interface ChoiceInput {

@@ -1,5 +1,5 @@
 // Hands out the devices of plugins to containers.
-// What must hold: a device is never with two pods; a container has its devices before it is created and keeps them, over
+// Invariant: a device is never with two pods; a container has its devices before it is created and keeps them, over
 // restarts of container, plugin and agent, until its pod is released; what was handed out is on disk before the pod is
 // admitted.
 import type { Container, Pod } from "../../../shared/api/pod.js";

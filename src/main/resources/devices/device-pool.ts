@@ -1,5 +1,5 @@
 // Which devices there are, by resource, as their plugins last said.
-// What must hold: of a plugin that stopped no device is handed out; its devices are counted for the grace period, since it
+// Invariant: of a plugin that stopped no device is handed out; its devices are counted for the grace period, since it
 // may be about to come back; after that the resource is shown with none.
 import type { Devices } from "./plugin-port.js";
 

@@ -1,5 +1,5 @@
 // Which container has which devices, and what the plugin said a container with them needs.
-// What must hold: a container keeps its devices until its pod is released, whatever becomes of the plugin.
+// Invariant: a container keeps its devices until its pod is released, whatever becomes of the plugin.
 import type { ContainerAllocateResponse } from "./plugin-port.js";
 
 /** Stands for no NUMA node, as checkpoints have it. */

@@ -1,5 +1,5 @@
 // All resource managers of the node as one: what a pod asks for is found for its containers in order, or the pod gets nothing.
-// What must hold: a manager that nobody needs is never made; a pod that is refused keeps nothing of what it got in that call,
+// Invariant: a manager that nobody needs is never made; a pod that is refused keeps nothing of what it got in that call,
 // and what it had before (it may run: it was admitted by an earlier life of the agent) only until it has ended.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

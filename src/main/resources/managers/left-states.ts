@@ -1,5 +1,5 @@
 // What managers of another policy have left on disk when this policy has none: the agent must not pass it over.
-// What must hold: a node that never had one pays a look for a file.
+// Invariant: a node that never had one pays a look for a file.
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,4 +1,4 @@
-// The memory of each NUMA node, and what is left of it by what containers hold. What must hold: a node serves either single
+// The memory of each NUMA node, and what is left of it by what containers hold. Invariant: a node serves either single
 // containers' memory by itself or one group of nodes together, never both; what is held is the sum of all blocks, so that the
 // picture can be made again from them at any time.
 import type { MachineTopology } from "../topology/machine-topology.js";

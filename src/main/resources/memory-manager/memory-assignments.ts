@@ -1,4 +1,4 @@
-// Who holds which memory, in the agent and on disk (memory_manager_state). What must hold: what a container was promised is
+// Who holds which memory, in the agent and on disk (memory_manager_state). Invariant: what a container was promised is
 // on disk before it may run; what is read back was promised by the same machine, or still fits it.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";

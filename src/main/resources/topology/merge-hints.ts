@@ -1,5 +1,5 @@
 // One place for all that a container asks for, from what each resource manager could serve. Every choice of one hint per
-// resource stands for the nodes that all of them share; the best of these is wanted. What must hold: with 8 NUMA nodes and a
+// resource stands for the nodes that all of them share; the best of these is wanted. Invariant: with 8 NUMA nodes and a
 // dozen resources this takes no more than milliseconds: choices that come to the same are followed once, not each by itself.
 import type { ResourceHints, TopologyHint } from "../managers/port.js";
 import { byWidth, sizeOf, type NumaSet, type NumaSets } from "./numa-sets.js";

@@ -1,4 +1,4 @@
-// Runs one lifecycle hook to its end (section 24). What must hold: when it has settled nothing of it goes on but a command
+// Runs one lifecycle hook to its end (section 24). Invariant: when it has settled nothing of it goes on but a command
 // that was let go of, and that ends with its container; a failure of the hook is a HookError with upstream's words, an abort is the signal's reason.
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { isCriError } from "../../../shared/cri/errors.js";

@@ -1,5 +1,5 @@
 // What systemd is told over its notify socket: ready, stopping, a line of status, "still alive".
-// Always true: a message never throws into the caller and never blocks; what cannot be delivered is logged once.
+// Invariant: a message never throws into the caller and never blocks; what cannot be delivered is logged once.
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { sendDatagram } from "../../../shared/os/datagram.js";

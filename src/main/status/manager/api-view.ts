@@ -1,5 +1,5 @@
 // What the API server is known to have of this node's pods: from the watch, and from the answers to our own patches.
-// What must hold: an older version never takes the place of a newer one; a mirror pod is found by its full name.
+// Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name.
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
 
 export const CONFIG_MIRROR = "kubernetes.io/config.mirror";

@@ -1,7 +1,7 @@
 // Keeps the API server's picture of the pods' statuses as the node's own: what changed is patched, urgent changes first,
 // the newest only, one call per pod and a few at once; a pod that the server is deleting goes when all of it is down.
 //
-// INVARIANTS
+// Invariants:
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
 // - A pod object is deleted only when its deletion was asked for, its final phase is there, and nothing of it is left here.
 // - While the server does not answer it is asked by one call at a time, with a back-off.

@@ -1,6 +1,6 @@
 // How long a change of a status may wait for company. Somebody waits for ends, readiness and the first Running; that a sandbox
 // is up is told with the containers in it, and what is seen of a pod that is being deleted with what is last seen of it.
-// What must hold: nothing that stays so for longer than these times goes untold; the final phase of a pod that is being
+// Invariant: nothing that stays so for longer than these times goes untold; the final phase of a pod that is being
 // deleted is told no later than its sandbox is down, which is when upstream tells it.
 import { isDeepStrictEqual } from "node:util";
 import type { PodStatus } from "../../../shared/api/pod-status.js";

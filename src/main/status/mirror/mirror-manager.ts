@@ -1,5 +1,5 @@
 // Mirror pods: each static pod has one in the API, made, healed and removed by a task per full name that nobody waits for.
-// What must hold: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
+// Invariant: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
 // known; a mirror pod that goes never ends the static pod.
 import { setMaxListeners } from "node:events";
 import { isAlreadyExists } from "../../../shared/api/client/errors.js";

@@ -4,7 +4,7 @@
 //   volume/..data                     -> ..2026_11_21_15_04_05.1234
 //   volume/..2026_11_21_15_04_05.1234/key                      the files
 //
-// New files go into a new directory, and a rename puts ..data on it. INVARIANTS: at every instruction ..data leads to all
+// New files go into a new directory, and a rename puts ..data on it. Invariant: at every instruction ..data leads to all
 // old or all new files; unchanged content touches nothing; what a crash left over is removed by the next write, which
 // also makes up for links it did not come to.
 import { randomInt } from "node:crypto";

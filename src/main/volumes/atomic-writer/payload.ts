@@ -1,5 +1,5 @@
 // What an atomic writer puts into a volume: files by their path in it. Paths come from objects of the API and from pods:
-// INVARIANT: none leads out of the volume or to the writer's own names, which all begin with "..".
+// Invariant: none leads out of the volume or to the writer's own names, which all begin with "..".
 import { PayloadPathError } from "../errors.js";
 
 export interface PayloadFile {

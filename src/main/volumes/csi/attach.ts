@@ -1,6 +1,6 @@
 // A volume that has to be attached is used only once it is: the node's status lists it, and its VolumeAttachment says so.
 // Where nobody else attaches (enableControllerAttachDetach false), the agent asks for it itself.
-// What must hold: a volume is in volumesInUse, for all to see, before it is used, so that nobody detaches it meanwhile.
+// Invariant: a volume is in volumesInUse, for all to see, before it is used, so that nobody detaches it meanwhile.
 import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
 import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
 import type { VolumeAttachment } from "../../../shared/api/objects.js";

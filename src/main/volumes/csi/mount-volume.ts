@@ -1,5 +1,5 @@
 // CSI volumes as file systems of pods: staged once per node, published once per pod.
-// INVARIANTS: vol_data.json is on disk before the driver is asked, and goes after it has undone everything; what is
+// Invariant: vol_data.json is on disk before the driver is asked, and goes after it has undone everything; what is
 // published stays as it is, whatever becomes of the agent; nothing is deleted while it is mounted.
 import { mkdir, open, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";

@@ -1,5 +1,5 @@
 // A driver's node service, as typed calls. Loading this file loads gRPC.
-// What must hold: no call lasts longer than two minutes; every call is measured.
+// Invariant: no call lasts longer than two minutes; every call is measured.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CsiMetrics } from "../../../shared/metrics/csi.js";
 import { isPluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";

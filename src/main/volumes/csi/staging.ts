@@ -1,5 +1,5 @@
 // Staging: a volume is made ready on the node once, before its first pod, and undone after its last.
-// INVARIANTS: what is staged is noted on disk before the driver is asked; a call whose outcome is unknown counts as done
+// Invariant: what is staged is noted on disk before the driver is asked; a call whose outcome is unknown counts as done
 // until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
 import { rmdir } from "node:fs/promises";
 import { isPluginCallError } from "../../../shared/plugins/call-error.js";

@@ -1,5 +1,5 @@
 // Which pods of this node use which CSI volume, and which are staged: a volume is unstaged after its last user.
-// What must hold: read from disk once, before anything is unstaged; from then on kept here.
+// Invariant: read from disk once, before anything is unstaged; from then on kept here.
 import { readlink } from "node:fs/promises";
 import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";

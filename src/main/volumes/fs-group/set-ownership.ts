@@ -1,4 +1,4 @@
-// Gives a volume to its pod's fsGroup, as fsGroupChangePolicy says. INVARIANT: the volume's own directory is changed last,
+// Gives a volume to its pod's fsGroup, as fsGroupChangePolicy says. Invariant: the volume's own directory is changed last,
 // so that with OnRootMismatch a walk that was cut short is done again.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

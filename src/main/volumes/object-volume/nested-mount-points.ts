@@ -1,5 +1,5 @@
 // Directories that a volume must have because another volume is mounted inside it: the runtime could not make them in a
-// volume that is mounted read-only. INVARIANT: linear in the number of mounts but for one sort; a pod may name thousands.
+// volume that is mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name thousands.
 import { posix } from "node:path";
 import type { Pod, VolumeMount } from "../../../shared/api/pod.js";
 import { PayloadPathError } from "../errors.js";

@@ -1,5 +1,5 @@
 // What config maps, secrets, the downward API and projections have in common as volumes: files that the agent writes, in
-// memory or on disk, and replaces in one step when they have changed. INVARIANTS: nothing is mounted or written before the
+// memory or on disk, and replaces in one step when they have changed. Invariant: nothing is mounted or written before the
 // whole content is known; unchanged content is not looked at on disk again; a failed update leaves the old files.
 import { chmod, mkdir, open } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls sick.
-// What must hold: one look at a time; a volume that hangs keeps the others' figures fresh and has none itself.
+// Invariant: one look at a time; a volume that hangs keeps the others' figures fresh and has none itself.
 import type { Pod } from "../../../shared/api/pod.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // Volumes that the agent mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
-// INVARIANT: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
+// Invariant: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
 import type { OwnFsType } from "../mount-intent.js";
 import { KeyedLock } from "../keyed-lock.js";
 import { OwnMounts } from "../own-mount.js";

@@ -1,4 +1,4 @@
-// What is being done to volumes. INVARIANTS: one operation per volume at a time; a failed one is not repeated before its
+// What is being done to volumes. Invariant: one operation per volume at a time; a failed one is not repeated before its
 // back-off is over; an operation that hangs holds up its own volume and nobody else.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";

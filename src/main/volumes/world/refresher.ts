@@ -1,5 +1,5 @@
 // When the volumes of running pods are brought up to date: every syncFrequency at the latest, at once when something that
-// they are made of has changed, and sooner again after a failure. INVARIANTS: one pod at a time, in the background; a pod
+// they are made of has changed, and sooner again after a failure. Invariant: one pod at a time, in the background; a pod
 // that is forgotten is not touched any more once `forget` has resolved.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 

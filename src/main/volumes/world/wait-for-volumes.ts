@@ -1,4 +1,4 @@
-// Waits until all volumes of a pod are set up, trying again what fails. INVARIANTS: every failure is an event of the pod;
+// Waits until all volumes of a pod are set up, trying again what fails. Invariant: every failure is an event of the pod;
 // after two minutes the wait ends with the names of what is missing, while an operation that hangs goes on by itself.
 import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";

@@ -1,5 +1,5 @@
 // What the agent asks of an API server, whatever the connection behind it: one typed client for every kind of object.
-// What must hold: every call takes a signal and has a deadline of its own; every refusal of the server is an ApiError.
+// Invariant: every call takes a signal and has a deadline of its own; every refusal of the server is an ApiError.
 import type { ObjectMeta } from "../meta.js";
 
 /** An object of the API as it travels: JSON, times as RFC 3339 strings. */

@@ -1,5 +1,5 @@
 // Keeps its owner told of all objects of a kind: the whole set first, then each change, through whatever befalls the server.
-// What must hold: no change is lost or told twice, except that a new whole set replaces everything; the server is never
+// Invariant: no change is lost or told twice, except that a new whole set replaces everything; the server is never
 // asked in a busy loop; after stop() nothing is told any more.
 import type { Clock } from "../../clock/clock.js";
 import type { Returns } from "./connection/presence.js";

@@ -1,6 +1,6 @@
 // The kernel's log as /dev/kmsg gives it: one record a read, each reader with a place of its own. Read without waiting, a bounded
 // number at a time, so neither this thread nor one of libuv's pool ever stands still for it.
-// What must hold: what was logged before the opening is passed over; records that the kernel overwrote before they were read are
+// Invariant: what was logged before the opening is passed over; records that the kernel overwrote before they were read are
 // said to be lost, and what follows is read.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 

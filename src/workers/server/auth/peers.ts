@@ -1,6 +1,6 @@
 // What the clients of open connections have claimed with their certificates. A claim is read once, when the connection is made,
 // and lies on the socket itself, where HTTP/2's stand-ins for it find it too.
-// What must hold: once the accepted CAs have changed, what was verified with the old ones counts no longer.
+// Invariant: once the accepted CAs have changed, what was verified with the old ones counts no longer.
 import { certificateClaim, type CertificateClaim, type TlsPeer } from "./client-certificate.js";
 
 const PEER = Symbol("nodelet.server.peer");

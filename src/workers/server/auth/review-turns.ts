@@ -1,6 +1,6 @@
 // Reviews go to the API server as fast as kubeAPIQPS and kubeAPIBurst allow, for each kind of review by itself: tokens that
 // strangers make up never delay the access reviews of clients that are known.
-// What must hold: few reviews wait, each for a short time; when more come, the oldest is refused.
+// Invariant: few reviews wait, each for a short time; when more come, the oldest is refused.
 import { RateLimit } from "../../../shared/api/client/call/rate-limit.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";

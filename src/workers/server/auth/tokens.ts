@@ -1,6 +1,6 @@
 // Bearer tokens, as the API server reviews them. Answers are kept for cacheTTL; a refusal for seconds only, as a token may
 // become good; no answer is not kept at all.
-// What must hold: no token is kept in memory, only a keyed digest of it; however many wrong tokens come, memory is bounded.
+// Invariant: no token is kept in memory, only a keyed digest of it; however many wrong tokens come, memory is bounded.
 import { createHmac, randomBytes } from "node:crypto";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

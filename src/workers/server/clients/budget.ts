@@ -1,6 +1,6 @@
 // How many connections one listener holds, and which goes when there are too many. A connection is a stranger's until one of
 // its requests was authorised.
-// What must hold: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
+// Invariant: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
 import { isIPv6, type Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 

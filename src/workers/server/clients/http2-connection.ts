@@ -1,5 +1,5 @@
 // The end of an HTTP/2 connection. `close` waits for its streams, which a client that takes no more bytes never lets end.
-// What must hold: a connection that is to end ends when its streams do; streams that only wait for the client are cut after a
+// Invariant: a connection that is to end ends when its streams do; streams that only wait for the client are cut after a
 // grace. A stream that has nothing to say yet, as a follower of a quiet log, is left alone.
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

@@ -1,6 +1,6 @@
 // Requests of one HTTP/1.1 connection are handled one after the other, as Go's server does. Node hands over all that arrived
 // together, and an upgrade even while an earlier response is being written.
-// What must hold: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its connection.
+// Invariant: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its connection.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/clock/clock.js";

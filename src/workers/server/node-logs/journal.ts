@@ -1,5 +1,5 @@
 // What journalctl says of services, or, for those that do not log to the journal, their files below the log folder.
-// What must hold: nothing a client writes becomes an option of journalctl; a run ends after 30 s, and with its client.
+// Invariant: nothing a client writes becomes an option of journalctl; a run ends after 30 s, and with its client.
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";

@@ -1,6 +1,6 @@
 // A file below the node's log folder, opened for reading. Only regular files are: a pipe or a device would hold a thread of
 // Node's pool for as long as nobody writes to it.
-// What must hold: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
+// Invariant: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
 import { realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { NotRegularFileError, openUntrusted, type UntrustedFile } from "../../../shared/fs/untrusted-file.js";

@@ -1,4 +1,4 @@
-// Kernel files that every look reads stay open: a read is one system call then, instead of four. What must hold: each is closed when
+// Kernel files that every look reads stay open: a read is one system call then, instead of four. Invariant: each is closed when
 // it is read no more, or when it has vanished; a file that is there anew under its old path is read anew.
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // The request to the runtime's streaming server, which answers by switching protocols or by saying why not.
-// What must hold: a client that goes away, and a runtime that says nothing, end it.
+// Invariant: a client that goes away, and a runtime that says nothing, end it.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";

@@ -23,7 +23,7 @@ export interface Passage {
 }
 
 /**
- * Tells the client that it may go on, and moves bytes from now on, each side as fast as the other takes them. What must hold:
+ * Tells the client that it may go on, and moves bytes from now on, each side as fast as the other takes them. Invariant:
  * however the runtime's connection ends, the client's is ended after what was there for it, and read on so that its own end is
  * seen.
  */

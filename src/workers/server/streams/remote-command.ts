@@ -1,6 +1,6 @@
 // exec and attach for a client that speaks v5.channel.k8s.io: its channels are the streams of a SPDY connection to the runtime,
 // where v4.channel.k8s.io is spoken. The runtime's addresses know no v5, and their WebSockets cannot half-close.
-// What must hold: a channel that the client closes ends the command's input and nothing else; the status comes last, after all
+// Invariant: a channel that the client closes ends the command's input and nothing else; the status comes last, after all
 // output; a runtime that breaks off is no success.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";

@@ -1,6 +1,6 @@
 // The streams between clients and the runtime's streaming server: how many there are, and when they end. What moves on one is
 // its passage's.
-// What must hold: no credential of the client reaches the runtime; before the runtime has switched nothing but the request
+// Invariant: no credential of the client reaches the runtime; before the runtime has switched nothing but the request
 // does; both connections end together, however either ends, and what one side said last reaches the other. An error in a
 // handler of either connection ends the client's.
 import type { IncomingMessage, ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
 // From the kubelet's TLS fields to what Node's TLS server is given.
-// What must hold: sessions are never resumed, or a client certificate would count on after its end or its CA's.
+// Invariant: sessions are never resumed, or a client certificate would count on after its end or its CA's.
 import { constants } from "node:crypto";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import type { ServingTls } from "../../../shared/contracts/server.js";

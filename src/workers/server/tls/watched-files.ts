@@ -1,6 +1,6 @@
 // Small files whose contents matter while the agent runs: certificates, keys, CAs. A change is seen at once where the folder
 // tells of it (rename, link swap) and within a minute otherwise; what is not there yet is looked for each second.
-// What must hold: contents are handed over together, as read in one go; a file that is away changes nothing.
+// Invariant: contents are handed over together, as read in one go; a file that is away changes nothing.
 import { watch, type FSWatcher } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";

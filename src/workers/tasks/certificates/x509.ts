@@ -1,5 +1,5 @@
 // Certificates by @peculiar/x509, keys by Node's Web Crypto.
-// What must hold: keys are EC P-256 (TLS clients of every age take them); a subject's organizations come before its
+// Invariant: keys are EC P-256 (TLS clients of every age take them); a subject's organizations come before its
 // common name, as the API server's signers expect them.
 import "reflect-metadata";
 import { createHash, webcrypto } from "node:crypto";

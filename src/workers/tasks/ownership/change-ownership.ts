@@ -1,4 +1,4 @@
-// Gives what is in a volume to its fsGroup. Containers may write there meanwhile: INVARIANT: no link is followed, so
+// Gives what is in a volume to its fsGroup. Containers may write there meanwhile: Invariant: no link is followed, so
 // nothing outside the volume is touched. Directories are opened component by component, files by O_PATH, and what was
 // opened, not its name, is changed. Synchronous, as everything in a pool thread: a call costs some microseconds.
 import {

@@ -1,7 +1,7 @@
 // What directories take of the disk, by blocks and inodes as du counts; a file of several names counts at each of them with its
 // part, so that a walk in several jobs need not remember which files were counted. A tree that is a file system of its own is not walked:
 // the file system is asked. Others that are mounted below are not counted.
-// What must hold: no link is followed (tree-walk.ts); what goes away meanwhile is not counted and is no failure.
+// Invariant: no link is followed (tree-walk.ts); what goes away meanwhile is not counted and is no failure.
 import { lstatSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../../../shared/clock/clock.js";

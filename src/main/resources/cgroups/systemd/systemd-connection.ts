@@ -1,6 +1,6 @@
 // One connection to systemd's manager: calls, and the ends of the jobs they start. It speaks D-Bus straight to process 1 at
 // its private socket: no bus daemon in between that may not run yet, and no stranger who could send us messages.
-// INVARIANT: every call and every wait ends: with an answer, an abort, or SystemdConnectionLostError.
+// Invariant: every call and every wait ends: with an answer, an abort, or SystemdConnectionLostError.
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SystemdCallError, SystemdConnectionLostError, type SystemdSubject } from "./systemd-errors.js";

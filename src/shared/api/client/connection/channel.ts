@@ -1,5 +1,5 @@
 // The connections of one client made with one set of certificates: HTTP/2 where the server has it, else HTTP/1.1.
-// What must hold: however many calls wait, one connection is being made at a time; a call never waits for a connection
+// Invariant: however many calls wait, one connection is being made at a time; a call never waits for a connection
 // longer than it wants to wait itself.
 import type { Clock, Timer } from "../../../clock/clock.js";
 import { ApiConnectionError } from "../errors.js";

@@ -1,5 +1,5 @@
 // One HTTP/2 connection: all calls and watches side by side.
-// What must hold: a connection whose server went silent is given up (PING, client-go's times), and one that the server is
+// Invariant: a connection whose server went silent is given up (PING, client-go's times), and one that the server is
 // leaving (GOAWAY) takes no more requests.
 import { connect, constants } from "node:http2";
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";

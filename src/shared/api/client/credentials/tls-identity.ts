@@ -1,5 +1,5 @@
 // The certificates of connections: CA, client certificate and key, as files or data, or from a plugin.
-// What must hold: material that does not fit together (a rotation half done) never replaces material that does.
+// Invariant: material that does not fit together (a rotation half done) never replaces material that does.
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";

@@ -1,5 +1,5 @@
 // Cuts the JSON of a list into its items while it comes, so that a large list is parsed item by item, never as a whole.
-// What must hold: cut anywhere, the items and the rest say what JSON.parse of the whole says, or fail where it fails: the
+// Invariant: cut anywhere, the items and the rest say what JSON.parse of the whole says, or fail where it fails: the
 // cutter finds boundaries only, and whether what lies between is JSON is JSON.parse's to say.
 
 import { ObjectBlocks, SHELL_LIMIT, type OnOversized } from "./oversized.js";

@@ -1,5 +1,5 @@
 // How long a thread works on what came in before it lets its other work run.
-// What must hold: between two looks at the time lies no more than one object. Waiting for more counts as work, since blocks
+// Invariant: between two looks at the time lies no more than one object. Waiting for more counts as work, since blocks
 // may come without anybody else's turn between them; a turn too many costs 3 µs.
 import type { Clock } from "../../../clock/clock.js";
 import { LoopYield } from "../../../queue/loop-yield.js";

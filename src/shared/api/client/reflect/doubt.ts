@@ -1,5 +1,5 @@
 // Whether the server still has the history that a watch goes on in.
-// What must hold: storage that was lost or set back is noticed though the server says nothing about it: it opens a watch at a
+// Invariant: storage that was lost or set back is noticed though the server says nothing about it: it opens a watch at a
 // version of the future (seen at 1.36), and then tells neither changes nor bookmarks until that version is passed.
 import type { Clock } from "../../../clock/clock.js";
 import type { Scope } from "../../../abort/scope.js";

@@ -1,5 +1,5 @@
 // When a reflector asks again: at once after a watch that was worth its while, else ever later, as client-go's reflector does.
-// What must hold: however a server behaves, requests do not come faster than about one a second for long.
+// Invariant: however a server behaves, requests do not come faster than about one a second for long.
 import type { Clock } from "../../../clock/clock.js";
 
 /** The first wait is 0.8 to 1.6 s, the longest 15 to 30 s. */

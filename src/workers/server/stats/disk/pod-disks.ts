@@ -1,5 +1,5 @@
 // What pods have on disk. Walking directories is main's duty, which has a pool for it (docs/adr/0029): it is asked for its newest
-// figures while somebody asks here. File systems of their own are looked at here; of claims main knows. What must hold: a pod that
+// figures while somebody asks here. File systems of their own are looked at here; of claims main knows. Invariant: a pod that
 // is gone has no figures.
 import { stat } from "node:fs/promises";
 import type { Pod } from "../../../../shared/api/pod.js";

@@ -1,7 +1,7 @@
 // The client's side of a SPDY/3.1 connection, as much of it as the runtimes' streaming servers speak.
 // Their SPDY has no flow control: they neither send WINDOW_UPDATE nor heed it, and a client that waited for it would stop
 // after 64 KiB. So none is done here: a slow side holds TCP back, of the connection as a whole.
-// What must hold: each stream ends once, in order with its data; nothing is written to a stream after its end.
+// Invariant: each stream ends once, in order with its data; nothing is written to a stream after its end.
 import { FLAG_FIN, KIND, MAX_LENGTH, RST, dataHead, ping, rstStream, synStream } from "./frames.js";
 import { SpdyError, SpdyFrameReader } from "./frame-reader.js";
 import { headerBlock } from "./header-block.js";

@@ -1,5 +1,5 @@
 // v5.channel.k8s.io: each message begins with its channel; the message [255, channel] says that the client says no more there.
-// What must hold: what a server ignores in upstream's is ignored here: empty messages, channels that are not the client's to
+// Invariant: what a server ignores in upstream's is ignored here: empty messages, channels that are not the client's to
 // speak on.
 import { WebSocketError } from "./close-code.js";
 

@@ -1,5 +1,5 @@
 // The server's end of a WebSocket, by `ws`: its messages, how either side is held back, how it ends.
-// What must hold: after our close frame nothing is sent, and what still comes is read and dropped, so that the client's end is
+// Invariant: after our close frame nothing is sent, and what still comes is read and dropped, so that the client's end is
 // seen; that the client says no more is known from its close frame on, not only when it has gone. An error in a handler ends
 // the client's connection.
 import type { IncomingMessage } from "node:http";

@@ -1,5 +1,5 @@
 // What a credential plugin is told and what it answers (client.authentication.k8s.io).
-// What must hold: nothing that it printed gets into a message: it may be secret, whatever it was meant to be.
+// Invariant: nothing that it printed gets into a message: it may be secret, whatever it was meant to be.
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 import type { KeyPair } from "../tls-identity.js";

@@ -1,5 +1,5 @@
 // Credentials from a program: kept until they end or the server refuses them.
-// What must hold: one run at a time, whoever asks; a plugin that fails, or gives again what was refused, rests before it is
+// Invariant: one run at a time, whoever asks; a plugin that fails, or gives again what was refused, rests before it is
 // run again, however often it is asked for.
 import type { Clock } from "../../../../clock/clock.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
