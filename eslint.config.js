@@ -17,6 +17,24 @@ const abortProperties = ["any", "timeout"].map((property) => ({
   ...{ object: "AbortSignal", property },
   message: "Node 20 keeps its results while a source lives: take a Scope (shared/abort), and dispose of it",
 }));
+/** Calls that wait for a FIFO, follow a planted link, or read a folder of any size at once (docs/adr/0041). */
+const UNTRUSTED = "pods can shape files here: take shared/fs/untrusted-file and untrusted-folder, or volume-calls";
+const untrustedCalls = ["open", "readFile", "stat", "readdir", "realpath", "opendir"].flatMap((name) => [
+  name,
+  `${name}Sync`,
+]);
+const fileModules = "/^(node:)?fs(\\u002Fpromises)?$/";
+const untrustedFiles = {
+  "no-restricted-syntax": [
+    "error",
+    ...[
+      `ImportDeclaration[source.value=${fileModules}] > ImportSpecifier[imported.name=/^(${untrustedCalls.join("|")}|createReadStream)$/]`,
+      `ImportDeclaration[source.value=${fileModules}] > :matches(ImportNamespaceSpecifier, ImportDefaultSpecifier)`,
+      `ImportExpression[source.value=${fileModules}]`,
+    ].map((selector) => ({ selector, message: UNTRUSTED })),
+  ],
+};
+
 const timeModules = ["node:timers", "node:timers/promises", "timers", "timers/promises"].map((name) => ({
   name,
   message: TIME,
@@ -75,6 +93,20 @@ export default tseslint.config(
       ["**/main/**", "**/workers/**", "../*/**", "!../../**"],
       "a worker imports only its own folder and shared",
     ),
+  },
+  {
+    // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.
+    files: [
+      "src/shared/container-logs/**",
+      "src/main/{collection,disk-usage,logs,status,runtime}/**",
+      "src/main/volumes/{fs-group,host-path}/**",
+      "src/main/volumes/{sub-path,volume-usage}.ts",
+      "src/workers/image-gc/**",
+      "src/workers/server/{node-logs,stats/disk}/**",
+      "src/workers/server/{checkpoint,container-logs,node-logs}.ts",
+      "src/workers/tasks/{compress-log,volume-helper}.ts",
+    ],
+    rules: untrustedFiles,
   },
   { files: ["src/shared/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
   {

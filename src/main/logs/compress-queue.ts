@@ -2,9 +2,10 @@
 // the pool's other thread (manifests) waits for it.
 // Invariant: a log is queued once, however often it is rotated; what was given up is found again at the log's next
 // rotation, since the files themselves say what is to be done.
-import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
+import { statUntrusted } from "../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { filesToCompress } from "./plan-rotation.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -79,25 +80,30 @@ export class CompressQueue {
 
   /** Whether there is more to do for this log. */
   private async compressOldest(logPath: string): Promise<boolean> {
-    const directory = dirname(logPath);
     try {
-      const [name] = filesToCompress(await readdir(directory), basename(logPath));
-      if (name === undefined) return false;
-      const path = join(directory, name);
-      const { size } = await stat(path);
-      this.file = path;
-      const deadlineMs = DEADLINE_MS + Math.ceil(size / MIB) * DEADLINE_MS_PER_MIB;
-      const result = await this.deps.run({ path }, { deadlineMs, signal: this.abort.signal });
-      this.deps.onDone(result.outcome, logPath);
-      if (result.outcome === "failed") throw new Error(`${result.code}: ${result.message}`);
-      this.complaints.delete(logPath);
-      return true;
+      return await inUntrustedFolder(dirname(logPath), (folder) => this.compressIn(folder, logPath));
     } catch (error) {
       if (!this.abort.signal.aborted) this.complain(logPath, error);
       return false;
     } finally {
       this.file = undefined;
     }
+  }
+
+  /** @param folder another path of the log's folder: the pool is in the same process */
+  private async compressIn(folder: string, logPath: string): Promise<boolean> {
+    const current = basename(logPath);
+    const [name] = filesToCompress(await namesOf(folder, (other) => other.startsWith(current)), current);
+    if (name === undefined) return false;
+    const path = join(folder, name);
+    const { size } = await statUntrusted(path);
+    this.file = join(dirname(logPath), name);
+    const deadlineMs = DEADLINE_MS + Math.ceil(Number(size) / MIB) * DEADLINE_MS_PER_MIB;
+    const result = await this.deps.run({ path }, { deadlineMs, signal: this.abort.signal });
+    this.deps.onDone(result.outcome, logPath);
+    if (result.outcome === "failed") throw new Error(`${result.code}: ${result.message}`);
+    this.complaints.delete(logPath);
+    return true;
   }
 
   private complain(logPath: string, error: unknown): void {

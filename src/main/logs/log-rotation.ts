@@ -2,10 +2,11 @@
 // rotates those that are full, and leaves compression to the tasks pool.
 // Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
 // longer than one call to the runtime may take; nothing runs after stop().
-import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { Limiter } from "../../shared/cri/limiter.js";
+import { NotRegularFileError, openUntrusted, statUntrusted } from "../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
@@ -160,7 +161,7 @@ export class LogRotation {
       }
       const next = nextLook(growth, { maxSize, monitorIntervalMs });
       afterMs = next.afterMs;
-      if (next.asleep) entry.watch = new WriteWatch(entry.log.path, () => this.onWrite(entry));
+      if (next.asleep) entry.watch = await inLogFolder(entry.log.path, (path) => this.watchWrites(entry, path));
       entry.complaint = undefined;
     } catch (error) {
       this.complain(entry, error);
@@ -177,7 +178,7 @@ export class LogRotation {
     let size: number;
     let ino: bigint;
     try {
-      const stats = await stat(log.path, { bigint: true });
+      const stats = await inLogFolder(log.path, (path) => statUntrusted(path));
       size = Number(stats.size);
       ino = stats.ino;
     } catch (error) {
@@ -230,6 +231,16 @@ export class LogRotation {
     await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal: this.abort.signal });
   }
 
+  /** By its open file: a watch on a name would follow a link that was planted there, whatever it leads to. */
+  private async watchWrites(entry: Entry, path: string): Promise<WriteWatch> {
+    const { handle } = await openUntrusted(path);
+    try {
+      return new WriteWatch(`/proc/self/fd/${handle.fd}`, () => this.onWrite(entry));
+    } finally {
+      await handle.close();
+    }
+  }
+
   /** A quiet log is written to: its rate counts from here. */
   private onWrite(entry: Entry): void {
     const now = this.deps.clock.monotonic();
@@ -265,16 +276,25 @@ function afterRotation(growth: Growth | undefined): Growth {
 
 /** Files that vanish meanwhile take up nothing. */
 async function sizeOfOthers(path: string): Promise<number> {
-  const names = (await readdir(dirname(path))).filter((name) => name !== basename(path));
-  const sizes = await Promise.all(
-    names.map(async (name) => {
-      try {
-        return (await stat(join(dirname(path), name))).size;
-      } catch (error) {
-        if (errorCode(error) !== "ENOENT") throw error;
-        return 0;
-      }
-    }),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return await inUntrustedFolder(dirname(path), async (folder) => {
+    let sum = 0;
+    for (const name of await namesOf(folder, (other) => other !== basename(path)))
+      sum += await sizeOf(join(folder, name));
+    return sum;
+  });
+}
+
+/** Of what was planted there nothing counts. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return Number((await statUntrusted(path)).size);
+  } catch (error) {
+    if (error instanceof NotRegularFileError || errorCode(error) === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/** @param work gets another path of the same file's name */
+function inLogFolder<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
+  return inUntrustedFolder(dirname(path), (folder) => work(join(folder, basename(path))));
 }

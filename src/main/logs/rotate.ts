@@ -2,8 +2,9 @@
 // one. It costs no space, so that it works on a full disk, which it may be there to relieve.
 // Invariant: no line is lost. Until the runtime has reopened it writes to the renamed file; if it will not, the
 // name is given back, but never over a file that the runtime has made meanwhile.
-import { link, readdir, rename, unlink } from "node:fs/promises";
+import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { planRotation } from "./plan-rotation.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
@@ -35,16 +36,21 @@ export interface RotateOptions {
 
 /** @throws ReopenLogError, or the system's error when a file could not be renamed or removed */
 export async function rotateLog(options: RotateOptions): Promise<void> {
-  const { directory, current } = options;
-  const plan = planRotation(await readdir(directory), current, options);
-  for (const name of plan.remove) await removeFile(join(directory, name));
-  const path = join(directory, current);
-  const rotated = join(directory, plan.rotated);
+  await inUntrustedFolder(options.directory, (folder) => rotateIn(folder, options));
+}
+
+/** @param folder another path of the same directory */
+async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
+  const { current } = options;
+  const plan = planRotation(await namesOf(folder, (name) => name.startsWith(current)), current, options);
+  for (const name of plan.remove) await removeFile(join(folder, name));
+  const path = join(folder, current);
+  const rotated = join(folder, plan.rotated);
   await rename(path, rotated);
   try {
     await options.reopen();
   } catch (error) {
-    throw new ReopenLogError(path, await giveNameBack(rotated, path), error);
+    throw new ReopenLogError(join(options.directory, current), await giveNameBack(rotated, path), error);
   }
 }
 

@@ -1,9 +1,10 @@
 // What a terminated pod leaves on this machine is taken down: volumes first, then cgroup, directories, logs and links.
-import { readdir, readlink, unlink } from "node:fs/promises";
+import { readlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { removeFiles } from "../../shared/fs/remove-files.js";
+import { entriesOf, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { podLogDirectory } from "./config/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
@@ -34,25 +35,21 @@ async function removeLogs(runtime: NodeRuntime, uid: string, pod: Pod | undefine
   const { podLogsDir, containerLogsDir } = runtime.settings;
   const directories =
     pod === undefined
-      ? (await namesIn(podLogsDir)).filter((name) => name.endsWith(`_${uid}`))
+      ? ((await unlessGone(namesOf(podLogsDir, (name) => name.endsWith(`_${uid}`)))) ?? [])
       : [basename(podLogDirectory(podLogsDir, pod))];
   for (const name of directories) {
     const directory = join(podLogsDir, name);
     const [namespace = "", podName = ""] = name.split("_");
-    await removeLinks(containerLogsDir, `${podName}_${namespace}_`, directory);
+    await unlessGone(removeLinks(containerLogsDir, `${podName}_${namespace}_`, directory));
     await removeFiles(directory);
   }
 }
 
 async function removeLinks(linksDir: string, prefix: string, target: string): Promise<void> {
-  for (const name of await namesIn(linksDir)) {
+  for await (const { name } of entriesOf(linksDir)) {
     if (!name.startsWith(prefix)) continue;
     const link = join(linksDir, name);
     const to = await readlink(link).catch(() => "");
     if (to.startsWith(`${target}/`)) await unlessGone(unlink(link));
   }
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return (await unlessGone(readdir(directory))) ?? [];
 }

@@ -1,12 +1,16 @@
 // The files a container is given: /etc/hosts and the termination log.
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Container, Pod } from "../../shared/api/pod.js";
+import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
 import { podHostname } from "../network/hostname.js";
 import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
 import { etcHostsPath, hostsFileMode, podDirMode, terminationLogMode, terminationLogPath } from "./config/data-dirs.js";
 import type { NodeRuntime } from "./node-runtime.js";
+
+/** Bytes of the node's own hosts file. */
+const LONGEST_HOSTS = 1024 * 1024;
 
 /** Writes the pod's hosts file and returns its path; undefined when the pod has no addresses to put in it. */
 export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: string[]): Promise<string | undefined> {
@@ -15,10 +19,20 @@ export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: str
   const path = etcHostsPath(runtime.settings.rootDir, pod.metadata.uid);
   const aliases = pod.spec.hostAliases ?? [];
   const text = hostNetwork
-    ? hostNetworkHostsFile(await readFile("/etc/hosts", "utf8"), aliases)
+    ? hostNetworkHostsFile(await nodeHosts(), aliases)
     : podHostsFile({ podIPs, ...podHostname(pod, runtime.settings.clusterDomain), aliases });
-  await writeFile(path, text, { mode: hostsFileMode });
+  await writeUntrusted(path, text, hostsFileMode);
   return path;
+}
+
+/** Pods may have it mounted to write to it. A link in its place is the operator's. */
+async function nodeHosts(): Promise<string> {
+  const { handle } = await openUntrusted("/etc/hosts", { followLink: true });
+  try {
+    return (await readWhole(handle, "/etc/hosts", LONGEST_HOSTS)).toString("utf8");
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Makes the empty file behind the container's termination message path and returns its path. */
@@ -26,7 +40,7 @@ export async function makeTerminationLog(runtime: NodeRuntime, pod: Pod, contain
   const id = randomBytes(4).readUInt32BE();
   const path = terminationLogPath(runtime.settings.rootDir, pod.metadata.uid, container.name, id);
   await mkdir(dirname(path), { recursive: true, mode: podDirMode });
-  await writeFile(path, "");
+  await writeUntrusted(path, "", terminationLogMode);
   // The umask would take the write bits of others away, and the container's user may be anyone.
   await chmod(path, terminationLogMode);
   return path;

@@ -1,10 +1,11 @@
 // One container from its definition to running: image, configuration, CreateContainer, StartContainer, log link.
-import { mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { mkdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { traced } from "../timeline/trace.js";
 import type { StartContainerStep } from "../sync/plan/step.js";
@@ -246,9 +247,12 @@ async function configure(
 /** No status of the container is left: its log files still tell how often it ran. */
 async function countFromLogs(environment: PodEnvironment, step: StartContainerStep): Promise<number> {
   try {
-    return nextRestartCount(undefined, await readdir(join(environment.logDirectory, step.container.name)));
+    return nextRestartCount(
+      undefined,
+      await inUntrustedFolder(join(environment.logDirectory, step.container.name), (path) => namesOf(path)),
+    );
   } catch {
-    return 0; // no log directory: it never ran
+    return 0; // no log directory, or none of the kubelet's: it never ran
   }
 }
 

@@ -1,15 +1,26 @@
 // The end of what a container wrote, out of its log in CRI format. The log may have been rotated a moment before the
 // container ended: then the file that was rotated last, which is never compressed, has the lines before.
-import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { FileGoneError, readTail } from "../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { logFallbackLimit, logFallbackLines } from "./termination-message.js";
 
 /** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
 const TAIL_BYTES = 64 * 1024;
 const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;
 
+/** @throws NotFolderError, NotRegularFileError, or a system error; a log that is gone is empty */
 export async function outputTail(path: string): Promise<string> {
+  try {
+    return await inUntrustedFolder(dirname(path), (folder) => outputOfRun(join(folder, basename(path))));
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+async function outputOfRun(path: string): Promise<string> {
   const newest = await outputOf(path);
   if (newest === undefined) {
     const before = await rotatedBefore(path);
@@ -23,8 +34,10 @@ export async function outputTail(path: string): Promise<string> {
 /** FILE.YYYYMMDD-HHMMSS, the latest of them. */
 async function rotatedBefore(path: string): Promise<string | undefined> {
   const start = `${basename(path)}.`;
-  const names = await readdir(dirname(path)).catch(() => []);
-  const rotated = names.filter((name) => name.startsWith(start) && /^\d{8}-\d{6}$/.test(name.slice(start.length)));
+  const rotated = await namesOf(
+    dirname(path),
+    (name) => name.startsWith(start) && /^\d{8}-\d{6}$/.test(name.slice(start.length)),
+  );
   const latest = rotated.sort().at(-1);
   return latest === undefined ? undefined : join(dirname(path), latest);
 }

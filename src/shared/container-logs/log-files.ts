@@ -1,9 +1,11 @@
 // The files of one run of a container, opened as one picture: while a reader is at work, rotation may rename, compress
 // and delete them, and what is open stays readable.
 // Invariant: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
-import { readdir, stat, type FileHandle } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { openUntrusted } from "../fs/untrusted-file.js";
+import { openUntrusted, statUntrusted } from "../fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf as namesIn } from "../fs/untrusted-folder.js";
 import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "./file-names.js";
 import { errorCode } from "../errors/error-code.js";
@@ -82,7 +84,7 @@ export async function modifiedSince(
   const wanted = await Promise.all(
     names.map(async ({ name }, index) => {
       if (index === names.length - 1) return true;
-      return (await stat(join(run.directory, name), { bigint: true })).mtimeNs >= sinceNanos - COARSE_CLOCK_NS;
+      return (await statIn(run, name)).mtimeNs >= sinceNanos - COARSE_CLOCK_NS;
     }),
   );
   return names.filter((_, index) => wanted[index]);
@@ -94,7 +96,7 @@ const COARSE_CLOCK_NS = 1_000_000_000n;
 /** Inode of the file being written; undefined between a rotation's rename and the runtime's new file. */
 export async function currentInode(run: LogRun): Promise<bigint | undefined> {
   try {
-    return (await stat(join(run.directory, run.current), { bigint: true })).ino;
+    return (await statIn(run, run.current)).ino;
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
@@ -104,10 +106,7 @@ export async function currentInode(run: LogRun): Promise<bigint | undefined> {
 /** Is this rotated file the one that is open? Compression gives a file another inode and keeps its time. */
 export async function isSameFile(run: LogRun, name: LogFileName, file: OpenLogFile): Promise<boolean> {
   try {
-    const [there, own] = await Promise.all([
-      stat(join(run.directory, name.name), { bigint: true }),
-      file.handle.stat({ bigint: true }),
-    ]);
+    const [there, own] = await Promise.all([statIn(run, name.name), file.handle.stat({ bigint: true })]);
     if (!name.compressed) return there.ino === own.ino && there.dev === own.dev;
     return Math.abs(Number(there.mtimeNs - own.mtimeNs)) < SAME_TIME_NS;
   } catch (error) {
@@ -121,7 +120,10 @@ const SAME_TIME_NS = 1_000_000;
 
 async function namesOf(run: LogRun): Promise<LogFileName[]> {
   try {
-    return logFileNames(await readdir(run.directory), run.current);
+    // Names of other runs do not count, however many there are.
+    const own = (name: string): boolean => name.startsWith(run.current);
+    const names = await inUntrustedFolder(run.directory, (path) => namesIn(path, own));
+    return logFileNames(names, run.current);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return [];
     throw error;
@@ -129,8 +131,12 @@ async function namesOf(run: LogRun): Promise<LogFileName[]> {
 }
 
 async function openLogFile(run: LogRun, name: LogFileName): Promise<OpenLogFile> {
-  const { handle, stats } = await openUntrusted(join(run.directory, name.name));
+  const { handle, stats } = await inUntrustedFolder(run.directory, (path) => openUntrusted(join(path, name.name)));
   return { name, handle, ino: stats.ino, size: Number(stats.size) };
+}
+
+function statIn(run: LogRun, name: string): Promise<BigIntStats> {
+  return inUntrustedFolder(run.directory, (path) => statUntrusted(join(path, name)));
 }
 
 function sameNames(a: readonly LogFileName[], b: readonly LogFileName[]): boolean {

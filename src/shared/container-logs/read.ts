@@ -3,6 +3,7 @@
 // Invariant: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 import type { Clock } from "../clock/clock.js";
+import { inUntrustedFolder } from "../fs/untrusted-folder.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
 import { LogMissingError } from "./errors.js";
 import type { LogFileName } from "./file-names.js";
@@ -159,7 +160,9 @@ class LogReader {
       if (this.queue.length === 1) await this.findSuccessors(file);
       return;
     }
-    this.watch ??= new LogWatch(this.clock, this.run.directory);
+    this.watch ??= await inUntrustedFolder(this.run.directory, (path) =>
+      Promise.resolve(new LogWatch(this.clock, path)),
+    );
     this.watch.follow(file.handle.fd);
     let at = start;
     for (let ending = false; ;) {
@@ -170,14 +173,15 @@ class LogReader {
       if (this.writer.full) return;
       const woke = ending || closed ? "changed" : await this.watch.wait(POLL_MS, this.signal, at > before);
       if (woke === "grew") continue;
+      const movedOn = this.queue.length > 1 || (await this.isRotated(file));
+      const over = !movedOn && !(await this.isRunning());
+      // After the look at the container: what it wrote until its end counts.
       const { size, mtimeMs } = await file.handle.stat();
       if (size < at) {
         // Emptied by somebody: what is written now begins at the start again.
         this.scanner.endOfFile();
         at = 0;
       }
-      const movedOn = this.queue.length > 1 || (await this.isRotated(file));
-      const over = !movedOn && !(await this.isRunning());
       ending = movedOn || over;
       if (!ending) {
         if (closed) this.watch.closed = false; // not the last writer

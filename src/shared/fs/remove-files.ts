@@ -1,15 +1,22 @@
-// Removal of a folder with all in it, for folders that only the agent and the runtime write to. Node's own `rm` asks several
-// times about each entry what it is; a folder's listing tells that already.
-import { readdir, rmdir, unlink } from "node:fs/promises";
+// Removal of a folder with all in it, e.g. a pod's logs. Node's own `rm` asks several times about each entry what it is; a
+// folder's listing tells that already.
+// Invariant: no link is followed, also not one that takes a folder's place meanwhile; a folder of any width is emptied
+// in batches.
+import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { unlessGone } from "./unless-gone.js";
 import { errorCode } from "../errors/error-code.js";
+import { entriesOf, inUntrustedFolder, NotFolderError } from "./untrusted-folder.js";
 
 /** What is made while the folder is being emptied is seen by the next try. */
 const TRIES = 3;
+/** Files removed at a time. */
+const BATCH = 64;
+/** Each level has a descriptor open. */
+const DEEPEST = 100;
 
 /** What is not there is no error; a link is removed, not followed. Rejects with the system's error. */
-export async function removeFiles(path: string): Promise<void> {
+export async function removeFiles(path: string, depth = 0): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await rmdir(path);
@@ -23,18 +30,27 @@ export async function removeFiles(path: string): Promise<void> {
       }
       if ((code !== "ENOTEMPTY" && code !== "EEXIST") || attempt > TRIES) throw error;
     }
-    await empty(path);
+    if (depth === DEEPEST) throw new Error(`${path} lies more than ${DEEPEST} directories deep; remove it by hand`);
+    try {
+      // With one level the folder itself is no link.
+      await inUntrustedFolder(path, (folder) => empty(folder, depth), 1);
+    } catch (error) {
+      // It is gone, or something else has its place: the next try sees it.
+      if (!(error instanceof NotFolderError) && errorCode(error) !== "ENOENT") throw error;
+    }
   }
 }
 
-async function empty(folder: string): Promise<void> {
-  const entries = (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? [];
-  await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(folder, entry.name);
-      if (!entry.isDirectory()) return unlessGone(unlink(path));
-      await empty(path);
-      return removeFiles(path);
-    }),
-  );
+async function empty(folder: string, depth: number): Promise<void> {
+  let files: string[] = [];
+  const flush = async (): Promise<void> => {
+    await Promise.all(files.map((path) => unlessGone(unlink(path))));
+    files = [];
+  };
+  for await (const entry of entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await removeFiles(path, depth + 1);
+    else if (files.push(path) === BATCH) await flush();
+  }
+  await flush();
 }

@@ -3,13 +3,21 @@
 // can have effects of its own. The inode is therefore taken by O_PATH, which opens nothing, looked at, and then opened
 // itself, so that no rename between the two steps counts. Reads end at a limit of the caller, not at the size the file had.
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
 import { errorCode } from "../errors/error-code.js";
+import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 
 /** Node does not name the flag. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 /** O_NONBLOCK also refuses to wait for another process's lease on the file. Node itself adds O_CLOEXEC. */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** What has been in the file is gone. */
+const WRITE =
+  constants.O_WRONLY |
+  constants.O_CREAT |
+  constants.O_TRUNC |
+  constants.O_NOFOLLOW |
+  constants.O_NONBLOCK |
+  constants.O_NOCTTY;
 /** The path leads nowhere: a part of it is missing, no directory, too long, or a circle of links. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
 
@@ -99,6 +107,37 @@ export async function readTail(path: string, maxBytes: number): Promise<{ bytes:
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Writes a file that containers have mounted: their processes may hold a lease on it, for which a plain open would wait.
+ * @throws a system error, EAGAIN where there is a lease
+ */
+export async function writeUntrusted(path: string, text: string, mode: number): Promise<void> {
+  const handle = await open(path, WRITE, mode);
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether links at or above the path keep within the folder. The caller has seen that no mount on the way may hang. */
+export async function staysWithin(folder: string, path: string): Promise<boolean> {
+  const [root, real] = await Promise.all([realpath(folder), realpath(path)]);
+  return real.startsWith(`${root}/`);
+}
+
+/** What stands there is looked at, and not opened. @throws FileGoneError, NotRegularFileError, or a system error */
+export async function statUntrusted(path: string): Promise<BigIntStats> {
+  let stats: BigIntStats;
+  try {
+    stats = await lstat(path, { bigint: true });
+  } catch (error) {
+    throw asGone(path, error);
+  }
+  if (!stats.isFile()) throw new NotRegularFileError(path, stats);
+  return stats;
 }
 
 /** The whole file that an open handle stands for. @throws FileTooBigError, or a system error */

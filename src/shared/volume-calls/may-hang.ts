@@ -61,6 +61,11 @@ export async function readHangable(): Promise<HangableMounts> {
   return last.mounts;
 }
 
+/** The mount that a call on the path may wait for, links followed; undefined: the call returns. */
+export async function mountThatMayHang(path: string): Promise<HangableMount | undefined> {
+  return await findHangable(path, { mounts: await readHangable() });
+}
+
 /**
  * The first mount on the way to `path` (links resolved), or, with `below`, at any place under it, that may hang. undefined:
  * calls on the path return. Rejects with what readlink(2) says but for missing files.

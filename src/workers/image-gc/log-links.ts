@@ -1,23 +1,25 @@
 // Links to container logs (/var/log/containers) that lead nowhere: the logs went with their pod or by hand.
 // Invariant: the link of a container that lives stays, as its log may be about to be made.
-import { readdir, rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";
 
 export interface LogLinksOptions {
   directory: string;
   /** Which of the containers are there and have not exited; undefined: not known yet. */
   containersAlive: (ids: string[]) => Promise<string[] | undefined>;
   log: Logger;
+  /** Links that one round removes at most; the next round finds the rest. */
+  most?: number;
 }
 
 /** Removes them; returns how many. */
-export async function removeDanglingLinks({ directory, containersAlive, log }: LogLinksOptions): Promise<number> {
-  const dangling = new Map<string, string>();
-  for (const name of await linksIn(directory)) {
-    const id = containerIdOf(name);
-    if (id !== undefined && (await leadsNowhere(join(directory, name)))) dangling.set(name, id);
-  }
+export async function removeDanglingLinks(options: LogLinksOptions): Promise<number> {
+  const { directory, containersAlive, log, most = MOST_NAMES } = options;
+  const dangling = await danglingIn(directory, most);
   if (dangling.size === 0) return 0;
   const alive = await containersAlive([...new Set(dangling.values())]);
   if (alive === undefined) return 0;
@@ -37,26 +39,22 @@ export function containerIdOf(linkName: string): string | undefined {
   return /^[^_]+_[^_]+_.+-([0-9a-f]{64})\.log$/.exec(linkName)?.[1];
 }
 
-async function linksIn(directory: string): Promise<string[]> {
+/** Container ids by the names of their links. */
+async function danglingIn(directory: string, most: number): Promise<Map<string, string>> {
+  const dangling = new Map<string, string>();
+  const mounts = await readHangable();
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+    for await (const entry of entriesOf(directory)) {
+      const id = entry.isSymbolicLink() ? containerIdOf(entry.name) : undefined;
+      if (id === undefined) continue;
+      const link = join(directory, entry.name);
+      // One that was planted may lead to a mount that does not answer.
+      if ((await findHangable(link, { mounts })) !== undefined || !(await leadsNowhere(link))) continue;
+      dangling.set(entry.name, id);
+      if (dangling.size === most) break;
+    }
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   }
-}
-
-async function leadsNowhere(link: string): Promise<boolean> {
-  try {
-    await stat(link);
-    return false;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return true;
-    throw error;
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+  return dangling;
 }

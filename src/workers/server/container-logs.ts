@@ -6,6 +6,8 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { isLogMissingError, isLogOptionsError } from "../../shared/container-logs/errors.js";
 import { containerLogFiles } from "../../shared/container-logs/log-files.js";
+import { NotRegularFileError } from "../../shared/fs/untrusted-file.js";
+import { FolderTooBigError, NotFolderError } from "../../shared/fs/untrusted-folder.js";
 import { checkLogOptions, type PodLogOptions } from "../../shared/container-logs/options.js";
 import { readContainerLogs } from "../../shared/container-logs/read.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -111,7 +113,9 @@ async function replyLog(
   } catch (error) {
     if (gone.signal.aborted) return;
     if (response.headersSent) throw error;
-    if (!(error instanceof NoLogError) && !isLogMissingError(error)) throw error;
-    replyPlain(response, 400, error.message);
+    const planted =
+      error instanceof NotRegularFileError || error instanceof NotFolderError || error instanceof FolderTooBigError;
+    if (!planted && !(error instanceof NoLogError) && !isLogMissingError(error)) throw error;
+    replyPlain(response, planted ? 500 : 400, error.message);
   }
 }

@@ -188,6 +188,7 @@ test("pods with logs are read from the names of directories; other names are not
   }
   await writeFile(join(folder, "default_file_uid-2"), "");
   assert.deepEqual((await podsWithLogs(folder)).sort(), ["0a1b", "uid-1"]);
+  assert.equal((await podsWithLogs(folder, 1)).length, 1, "a pass is bounded");
   assert.deepEqual(await podsWithLogs(join(folder, "none")), []);
 });
 

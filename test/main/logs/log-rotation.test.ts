@@ -1,7 +1,7 @@
 // Rotation on real files with a runtime of the test's: sizes, limits, a runtime that fails, compression beside it.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { LogRotation, type LogRotationDeps } from "../../../src/main/logs/log-rotation.js";
@@ -204,4 +204,22 @@ test("an error while running containers are listed does not end the rotation of 
   });
   await appendFile(join(folder, "0.log"), line(FULL));
   await until("the second rotation", () => rotations() === 2);
+});
+
+test("a log folder that was replaced by a link is not rotated, and a warning says so", async (t) => {
+  const { folder, podLogs, until, warnings } = await kit(t);
+  const victim = join(podLogs, "victim");
+  await mkdir(victim);
+  await writeFile(join(victim, "0.log"), FULL);
+  await rm(folder, { recursive: true });
+  await symlink(victim, folder);
+  await until("a warning", () => warnings().some((text) => text.includes("does not enter it")));
+  assert.deepEqual(await readdir(victim), ["0.log"]);
+});
+
+test("a link in the place of a quiet log is refused", async (t) => {
+  const { folder, podLogs, until, warnings } = await kit(t);
+  await writeFile(join(podLogs, "victim"), "");
+  await symlink(join(podLogs, "victim"), join(folder, "0.log"));
+  await until("a warning", () => warnings().some((text) => text.includes("symbolic link")));
 });

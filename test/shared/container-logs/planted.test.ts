@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { logRun, openLogFiles } from "../../../src/shared/container-logs/log-files.js";
 import { NotRegularFileError } from "../../../src/shared/fs/untrusted-file.js";
+import { NotFolderError } from "../../../src/shared/fs/untrusted-folder.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 test("a FIFO or a symbolic link in the place of a container's log is refused", { timeout: 60_000 }, async (t) => {
@@ -17,5 +18,17 @@ test("a FIFO or a symbolic link in the place of a container's log is refused", {
   await symlink(join(folder, "secret"), join(folder, "link", "0.log"));
   for (const name of ["link", "fifo"]) {
     await assert.rejects(openLogFiles(logRun(folder, name, 0)), NotRegularFileError, name);
+  }
+});
+
+test("a symbolic link in the place of a log folder, or of its pod's, is refused", async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, "victim", "app"), { recursive: true });
+  await writeFile(join(folder, "victim", "app", "0.log"), "secret");
+  await mkdir(join(folder, "pod"));
+  await symlink(join(folder, "victim", "app"), join(folder, "pod", "app"));
+  await symlink(join(folder, "victim"), join(folder, "linked"));
+  for (const pod of ["pod", "linked"]) {
+    await assert.rejects(openLogFiles(logRun(join(folder, pod), "app", 0)), NotFolderError, pod);
   }
 });

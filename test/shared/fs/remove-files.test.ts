@@ -47,3 +47,12 @@ test("several who remove the same folder all succeed", async (t) => {
 test("what can't be removed is said", async () => {
   await assert.rejects(removeFiles("/proc/self/task"), { code: /^E(PERM|ACCES|BUSY|NOTEMPTY|ROFS)$/ });
 });
+
+test("a folder with more files than one batch goes", async (t) => {
+  const base = await temporaryFolder(t);
+  const folder = join(base, "folder");
+  await mkdir(folder);
+  for (let index = 0; index < 1000; index++) await writeFile(join(folder, `${index}`), "");
+  await removeFiles(folder);
+  assert.deepEqual(await readdir(base), []);
+});

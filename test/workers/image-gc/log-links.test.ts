@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { LinkRounds } from "../../../src/workers/image-gc/link-rounds.js";
 import { containerIdOf, removeDanglingLinks } from "../../../src/workers/image-gc/log-links.js";
+import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -85,3 +86,33 @@ test("rounds follow each other, a failed one included, until they are stopped", 
   await rounds.stop();
   assert.deepEqual([removed, clock.pending], [[], 0]);
 });
+
+test("a round removes a bounded number, the next ones the rest", async (t) => {
+  const directory = await temporaryFolder(t);
+  for (const digit of ["1", "2", "3"]) await symlink("/nowhere/at/all", join(directory, nameOf(digit)));
+  const options = { directory, log: keptLog().log, containersAlive: () => Promise.resolve([]), most: 2 };
+  assert.equal(await removeDanglingLinks(options), 2);
+  assert.equal(await removeDanglingLinks(options), 1);
+});
+
+test(
+  "a link to a mount that does not answer is left alone, and nothing waits for it",
+  { skip: !canHang, timeout: 60_000 },
+  async (t) => {
+    const base = await temporaryFolder(t);
+    const mounts = new HungMounts();
+    try {
+      await mounts.hang(join(base, "hung"));
+      const directory = join(base, "containers");
+      await mkdir(directory);
+      await symlink(join(base, "hung", "0.log"), join(directory, nameOf("1")));
+      await symlink("/nowhere/at/all", join(directory, nameOf("2")));
+      const options = { directory, log: keptLog().log, containersAlive: () => Promise.resolve([]) };
+      assert.equal(await removeDanglingLinks(options), 1);
+      assert.deepEqual(await readdir(directory), [nameOf("1")]);
+    } finally {
+      // Before the folder is removed, which would wait for the mount.
+      await mounts.releaseAll();
+    }
+  },
+);

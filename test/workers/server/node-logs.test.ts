@@ -1,7 +1,7 @@
 // /logs: files of the log folder, and services' logs where they may be asked for.
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -10,6 +10,7 @@ import { rangeOf } from "../../../src/workers/server/node-logs/file-server.js";
 import { journalArguments, serviceLogs } from "../../../src/workers/server/node-logs/journal.js";
 import { pathBelow } from "../../../src/workers/server/node-logs/log-file.js";
 import { nodeLogQuery } from "../../../src/workers/server/node-logs/query.js";
+import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
 
@@ -49,6 +50,36 @@ describe("files", () => {
     ok(body.includes('<a href="./a%3Cb%3E%3Ac">a&lt;b&gt;:c</a>\n'), body);
     ok(body.includes('<a href="pods/">pods/</a>\n'), body);
   });
+
+  test(
+    "a folder with too many names, and a link to a mount that may hang, are refused with the reason",
+    { skip: !canHang, timeout: 120_000 },
+    async () => {
+      const wide = join(certificates.dir, "wide");
+      await mkdir(wide);
+      for (let index = 0; index <= 10_000; index++) await writeFile(join(wide, `${index}`), "");
+      await symlink(wide, join(folder, "wide"));
+      const mounts = new HungMounts();
+      try {
+        await mounts.hang(join(certificates.dir, "hung"));
+        await symlink(join(certificates.dir, "hung"), join(folder, "hung"));
+        const opened = await open();
+        for (const [path, reason] of [
+          ["wide/", /more than 10000 entries/],
+          ["hung/", /may not answer/],
+          ["hung/file", /may not answer/],
+        ] as const) {
+          const { status, body } = await opened.ask(`/logs/${path}`);
+          equal(status, 500, path);
+          match(body, reason);
+        }
+      } finally {
+        await mounts.releaseAll();
+        await rm(join(folder, "hung"));
+        await rm(join(folder, "wide"));
+      }
+    },
+  );
 
   test("are shown, whole and in parts", async () => {
     const { ask } = { ask: (await open()).ask.bind(house) };

@@ -1,6 +1,8 @@
 // Compression of a rotated log: whole, as old as it was, and never lost.
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -57,3 +59,26 @@ test("a link planted as a rotated log is not read", async (t) => {
   assert.equal(compressLog({ path }).outcome, "failed");
   assert.deepEqual(await readdir(folder), ["0.log.20260101-000000", "secret"]);
 });
+
+test(
+  "on a full disk the plain file stays whole and no part of a new one is left",
+  { skip: process.getuid?.() !== 0 },
+  async (t) => {
+    const folder = await temporaryFolder(t);
+    const disk = join(folder, "disk");
+    await mkdir(disk);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "none", disk]);
+    try {
+      const content = randomBytes(700 * 1024);
+      const path = join(disk, "0.log.20260101-000000");
+      await writeFile(path, content);
+      const result = compressLog({ path });
+      assert.ok(result.outcome === "failed");
+      assert.equal(result.code, "ENOSPC");
+      assert.deepEqual(await readdir(disk), ["0.log.20260101-000000"]);
+      assert.ok((await readFile(path)).equals(content));
+    } finally {
+      execFileSync("umount", ["-l", disk]);
+    }
+  },
+);

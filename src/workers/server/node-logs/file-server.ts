@@ -1,9 +1,9 @@
 // Files and listings of the node's log folder, as Go's file server gives them: folders end in "/", ranges and dates count.
-import { readdir, stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { replyError, replyNotFound, writeChunks } from "../reply.js";
-import { openLogFile, pathBelow, type LogFile } from "./log-file.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
+import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/fs/untrusted-folder.js";
+import { replyError, replyNotFound, writeChunks } from "../reply.js";
+import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
 
 const SNIFFED = 512;
 
@@ -14,8 +14,19 @@ export async function serveLogs(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  try {
+    await serve(folder, path, request, response);
+  } catch (error) {
+    if (response.headersSent || !(error instanceof LogNotOnNodeError || error instanceof FolderTooBigError))
+      throw error;
+    replyError(response, 500, error.message);
+  }
+}
+
+async function serve(folder: string, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const full = pathBelow(folder, path);
-  const isFolder = full !== undefined && (await isDirectory(full));
+  if (full !== undefined) await checkOnNode(folder, full);
+  const isFolder = full !== undefined && (await leadsToFolder(full));
   if (full !== undefined && isFolder) {
     if (path !== "" && !path.endsWith("/")) redirect(response, `${encodeURIComponent(baseOf(path))}/`);
     else await replyListing(full, response);
@@ -31,13 +42,6 @@ export async function serveLogs(
   else await replyFile(file, request, response);
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
 function baseOf(path: string): string {
   return path.split("/").findLast((part) => part !== "") ?? "";
 }
@@ -47,9 +51,12 @@ function redirect(response: ServerResponse, location: string): void {
 }
 
 async function replyListing(folder: string, response: ServerResponse): Promise<void> {
-  let entries;
+  const names: string[] = [];
   try {
-    entries = await readdir(folder, { withFileTypes: true });
+    for await (const entry of entriesOf(folder)) {
+      if (names.length === MOST_NAMES) throw new FolderTooBigError(folder, MOST_NAMES);
+      names.push(entry.isDirectory() ? `${entry.name}/` : entry.name);
+    }
   } catch (error) {
     if (errorCode(error) === "EACCES" || errorCode(error) === "ENOENT") {
       replyNotFound(response);
@@ -57,8 +64,7 @@ async function replyListing(folder: string, response: ServerResponse): Promise<v
     }
     throw error;
   }
-  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
-  const lines = names.map((name) => `<a href="${hrefOf(name)}">${escapeHtml(name)}</a>\n`);
+  const lines = names.sort().map((name) => `<a href="${hrefOf(name)}">${escapeHtml(name)}</a>\n`);
   const page = `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${lines.join("")}</pre>\n`;
   response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(page);
 }

@@ -1,10 +1,15 @@
 // A file below the node's log folder, opened for reading. Only regular files are: a pipe or a device would hold a thread of
 // Node's pool for as long as nobody writes to it.
 // Invariant: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
-import { realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { NotRegularFileError, openUntrusted, type UntrustedFile } from "../../../shared/fs/untrusted-file.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
+import {
+  NotRegularFileError,
+  openUntrusted,
+  staysWithin,
+  type UntrustedFile,
+} from "../../../shared/fs/untrusted-file.js";
+import { mountThatMayHang, type HangableMount } from "../../../shared/volume-calls/may-hang.js";
 
 const CHUNK = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EACCES", "ENXIO"]);
@@ -33,10 +38,12 @@ export async function openLogFile(
   const full = pathBelow(folder, path);
   if (full === undefined) return undefined;
   try {
-    if (options.within === true && !(await isWithin(folder, full))) return undefined;
+    await checkOnNode(folder, full);
+    if (options.within === true && !(await staysWithin(folder, full))) return undefined;
     return asLogFile(await openUntrusted(full, { followLink: true }));
   } catch (error) {
     if (error instanceof NotRegularFileError) return undefined;
+    if (options.within === true && error instanceof LogNotOnNodeError) return undefined;
     if (ABSENT.has(errorCode(error) ?? "")) return undefined;
     throw error;
   }
@@ -63,7 +70,20 @@ function asLogFile({ handle, stats }: UntrustedFile): LogFile {
   };
 }
 
-async function isWithin(folder: string, full: string): Promise<boolean> {
-  const [root, real] = await Promise.all([realpath(folder), realpath(full)]);
-  return real.startsWith(`${root}/`);
+/** The path leads over a mount that may not answer; nothing there was touched. */
+export class LogNotOnNodeError extends Error {
+  override readonly name = "LogNotOnNodeError";
+  constructor(path: string, { source, fsType, mountPoint }: HangableMount) {
+    super(
+      `${path} leads to ${source} (${fsType}, mounted at ${mountPoint}), which may not answer; ` +
+        "the kubelet serves logs of the node's own file systems only",
+    );
+  }
+}
+
+/** The folder itself may be on such a mount: then the operator has put it there. @throws LogNotOnNodeError */
+export async function checkOnNode(folder: string, full: string): Promise<void> {
+  const mount = await mountThatMayHang(full);
+  if (mount === undefined || mount === (await mountThatMayHang(folder))) return;
+  throw new LogNotOnNodeError(full, mount);
 }

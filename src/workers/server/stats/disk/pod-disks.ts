@@ -1,7 +1,6 @@
 // What pods have on disk. Walking directories is main's duty, which has a pool for it (docs/adr/0029): it is asked for its newest
 // figures while somebody asks here. File systems of their own are looked at here; of claims main knows. Invariant: a pod that
 // is gone has no figures.
-import { stat } from "node:fs/promises";
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";
 import type { Clock } from "../../../../shared/clock/clock.js";
@@ -135,7 +134,10 @@ export class PodDisks {
     if (path === undefined) return undefined;
     try {
       const at = { paths: [path] };
-      const [own, root] = await Promise.all([calls.call("stat", { path }, at), stat(rootDir)]);
+      const [own, root] = await Promise.all([
+        calls.call("stat", { path }, at),
+        calls.call("stat", { path: rootDir }, { paths: [rootDir] }),
+      ]);
       const whole = figuresOf(await calls.call("statfs", { path }, at), clock.now());
       if (own.dev !== root.dev) return { figures: whole, local: false };
       const walked = usage.volumes.find(({ name }) => name === volume.name);
