@@ -3,6 +3,7 @@ import tseslint from "typescript-eslint";
 import importX from "eslint-plugin-import-x";
 import regexp from "eslint-plugin-regexp";
 import { createTypeScriptImportResolver } from "eslint-import-resolver-typescript";
+import { floorZones } from "./eslint.floors.js";
 
 const TIME = "only shared/clock touches timers and wall time: take a Clock";
 const SHARED_MEMORY = "only shared/queue touches shared memory: use a ring queue or the thread board";
@@ -87,6 +88,7 @@ export default tseslint.config(
     files: ["src/main/**"],
     rules: arrows(["**/workers/**"], "main and workers never import each other: types travel through shared/contracts"),
   },
+  { files: ["src/main/**"], rules: { "import-x/no-restricted-paths": ["error", { zones: floorZones() }] } },
   {
     files: ["src/workers/**"],
     rules: arrows(

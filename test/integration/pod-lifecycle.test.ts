@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { containerHash } from "../../src/main/sync/container-hash.js";
+import { containerHash } from "../../src/main/model/container-hash.js";
 import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {

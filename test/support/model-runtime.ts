@@ -8,8 +8,8 @@ import {
   PodSandboxStatus,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
-import { containerHash } from "../../src/main/sync/container-hash.js";
-import type { Step } from "../../src/main/sync/plan/step.js";
+import { containerHash } from "../../src/main/model/container-hash.js";
+import type { Step } from "../../src/main/model/step.js";
 
 export class ModelRuntime {
   readonly observed: ObservedPod;

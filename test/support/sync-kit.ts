@@ -1,24 +1,19 @@
 // What the tests of the sync path share: a pod worker's surroundings without a runtime. The pleg thread is a function
 // that answers inspections from model runtimes, the doer applies steps to them and can be scripted to fail or hang.
-import { noProbeResults } from "../../src/main/status/probe-results.js";
+import { noProbeResults } from "../../src/main/model/probe-results.js";
 import { PodCache, type PodCacheEvents } from "../../src/main/sync/pod-cache.js";
 import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
-import type { EventInput } from "../../src/main/events/recorder.js";
-import type {
-  PodEnd,
-  PodWorkerDeps,
-  PodWorkerEvents,
-  StepDoer,
-  SyncedPod,
-} from "../../src/main/sync/pod-worker-port.js";
-import type { Plan, Step } from "../../src/main/sync/plan/step.js";
-import type { StartFailure } from "../../src/main/sync/plan/plan-context.js";
+import type { EventInput } from "../../src/main/model/event-recorder.js";
+import type { PodEnd, PodWorkerDeps, PodWorkerEvents, SyncedPod } from "../../src/main/sync/pod-worker-port.js";
+import type { Plan, Step } from "../../src/main/model/step.js";
+import type { StartFailure } from "../../src/main/planner/plan-context.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";
+import type { StepDoer } from "../../src/main/model/step-doer.js";
 
 /** Lets everything run that needs no time: only promises and immediates are under way in these tests. */
 export async function settle(): Promise<void> {

@@ -1,6 +1,7 @@
 // What an admission handler looks at, and what it answers. Handlers are pure: they are asked again for a resize.
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeResources } from "../resources/node-capacity.js";
+import type { Refusal } from "../model/refusal.js";
 
 export interface AdmissionContext {
   pod: Pod;
@@ -26,19 +27,6 @@ export interface AdmissionNode {
   /** undefined: the runtime has not said. */
   supplementalGroupsPolicy: boolean | undefined;
   podLevelResources: boolean;
-}
-
-export interface Refusal {
-  reason: string;
-  message: string;
-  /** Set when room could be made: how much is missing of which resources. */
-  missing?: readonly MissingResource[];
-}
-
-export interface MissingResource {
-  resource: string;
-  /** Billionths of the resource's unit. */
-  nanos: bigint;
 }
 
 /** undefined: no objection. */

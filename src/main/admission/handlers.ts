@@ -1,7 +1,7 @@
 // All handlers in the order in which they are asked; the first refusal wins. Between the first two and the rest a new pod asks
 // the resource managers (node-admission.ts). Declared features take their place here when the node has them.
 import { appArmorHandler } from "./app-armor.js";
-import type { AdmissionContext, AdmissionHandler, Refusal } from "./handler.js";
+import type { AdmissionContext, AdmissionHandler } from "./handler.js";
 import { podFeaturesHandler, shutdownHandler } from "./pod-features.js";
 import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity.js";
 import { nodePortsHandler } from "./predicates/node-ports.js";
@@ -10,6 +10,7 @@ import { resourcesHandler } from "./predicates/resources.js";
 import { taintsHandler } from "./predicates/taints.js";
 import { pressureHandler } from "./pressure.js";
 import { sysctlHandler } from "./sysctls.js";
+import type { Refusal } from "../model/refusal.js";
 
 /** What room on the node does not change. */
 const PLACEMENT: readonly AdmissionHandler[] = [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler];

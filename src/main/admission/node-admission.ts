@@ -4,17 +4,18 @@ import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
-import type { EventRecorder } from "../events/recorder.js";
-import { resourcesOf, withResources } from "../resources/allocation/pod-resources.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import { resourcesOf, withResources } from "../model/pod-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
 import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
-import type { AdmissionContext, AdmissionNode, MissingResource, Refusal } from "./handler.js";
+import type { AdmissionContext, AdmissionNode } from "./handler.js";
 import { choosePreempted } from "./preemption.js";
 import { findShortages } from "./predicates/resources.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
+import type { PodFailure } from "../model/pod-failure.js";
+import type { MissingResource, Refusal } from "../model/refusal.js";
 
 const PREEMPTED: PodFailure = {
   reason: "Preempting",

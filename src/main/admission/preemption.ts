@@ -7,7 +7,7 @@ import { milliValue, value } from "../../shared/api/quantity.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { podRequests, sumOf } from "../resources/pod-requests.js";
 import { qosClass } from "../resources/qos.js";
-import type { MissingResource } from "./handler.js";
+import type { MissingResource } from "../model/refusal.js";
 
 /** Even without all that may go, room would be missing. */
 export class NoRoomError extends Error {

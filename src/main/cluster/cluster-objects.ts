@@ -18,7 +18,7 @@ import { referencesOf } from "./objects/references.js";
 import { WatchedObjects } from "./objects/watched-objects.js";
 import { LazyPodCertificates } from "./pod-certificates/lazy-pod-certificates.js";
 import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
-import type { ClusterObjects } from "./port.js";
+import type { ClusterObjects } from "../model/cluster-access.js";
 import { TokenCache } from "./tokens/token-cache.js";
 import type { Follow } from "./watching.js";
 

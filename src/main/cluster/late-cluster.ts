@@ -1,6 +1,6 @@
 // The place for the cluster in a node that starts before it has joined one: static pods wait for nobody. Parts get
 // `access`, and whoever joins fills it, once.
-import type { ClusterAccess, ClusterObjects } from "./port.js";
+import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
 
 export class LateCluster {
   private objects: ClusterObjects | undefined;

@@ -5,8 +5,8 @@ import { errorText } from "../../shared/log/error-text.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { Breakable } from "../startup/fault-hook.js";
 import { LateCluster } from "./late-cluster.js";
+import type { Breakable } from "../threads/breakable.js";
 
 const FRESH_MS = 2000;
 

@@ -19,7 +19,7 @@ import { ApiView, isMirrorPod } from "../status/manager/api-view.js";
 import { foreignConditions } from "../status/manager/shown-status.js";
 import { StatusManager } from "../status/manager/status-manager.js";
 import { MirrorManager } from "../status/mirror/mirror-manager.js";
-import { isFinalPhase } from "../status/phase.js";
+import { isFinalPhase } from "../model/phase.js";
 import type { ClusterPods } from "../sync/cluster-pods.js";
 import type { NodeSync } from "../sync/node-sync.js";
 

@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { ImageGcUpcalls, ImageNames } from "../../shared/contracts/image-gc.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { ContainerCollector, type ContainerCollectorDeps } from "./container-collector.js";
 import type { ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";

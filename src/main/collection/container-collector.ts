@@ -8,7 +8,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 

@@ -4,7 +4,7 @@
 // run, and without it the container would be started once more.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { failedStartsBesideRuns } from "../sync/failed-starts.js";
+import { failedStartsBesideRuns } from "../model/failed-starts.js";
 
 /** By the flags of that name; negative: no limit. */
 export interface DeadContainerPolicy {

@@ -4,7 +4,7 @@ import type { Volume } from "../../shared/api/volume.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import type { ImageProvider } from "../runtime/node-runtime.js";
-import { StartContainerError } from "../runtime/start-container-error.js";
+import { StartContainerError } from "../model/start-container-error.js";
 import { isImageBeingRemoved, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
 

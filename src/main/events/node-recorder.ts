@@ -6,7 +6,7 @@ import { verbose, type Logger } from "../../shared/log/logger.js";
 import { EventCorrelator } from "./correlator.js";
 import { EventStore } from "./event-store.js";
 import { nodeReference, podReference } from "./reference.js";
-import type { EventInput, EventRecorder, ObjectEvents } from "./recorder.js";
+import type { EventInput, EventRecorder, ObjectEvents } from "../model/event-recorder.js";
 import { apiTime } from "../../shared/api/time.js";
 
 /** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */

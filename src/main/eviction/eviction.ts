@@ -6,7 +6,7 @@ import type { EvictionPod, EvictionRecord, EvictionUpcalls } from "../../shared/
 import type { Pressure } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { tellOom, type OomDeps } from "./oom.js";
 import { Orders, type OrdersDeps } from "./orders.js";
 import type { NodePressures } from "./pressures.js";

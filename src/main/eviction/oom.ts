@@ -4,7 +4,7 @@ import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 
 export type OomRecord = Extract<EvictionRecord, { kind: "oom" }>;
 

@@ -6,10 +6,10 @@ import { LOCAL_LIMITS, type EvictionRecord } from "../../shared/contracts/evicti
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EvictionMetrics } from "../../shared/metrics/eviction.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { isCriticalPod } from "../resources/oom-score.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
 import type { RunningPods } from "./running-pods.js";
+import type { PodFailure } from "../model/pod-failure.js";
 
 export type EvictionOrder = Extract<EvictionRecord, { kind: "evict" }>;
 

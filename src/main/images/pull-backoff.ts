@@ -2,7 +2,7 @@
 // it, for the message that stands in for the next try.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { CrashBackoff } from "../sync/crash-backoff.js";
+import { CrashBackoff } from "../planner/crash-backoff.js";
 
 /** Facts/constants.tsv. */
 const PULL_BACKOFF = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };

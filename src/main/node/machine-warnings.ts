@@ -5,10 +5,10 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { errorText } from "../../shared/log/error-text.js";
 import { mount, unmount } from "../../shared/os/mount.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 import { resolvConfProblem } from "../network/resolv-conf-limits.js";
-import { swapDevices } from "../startup/process/swap.js";
+import { swapDevices } from "./swap.js";
 
 export interface MachineSettings {
   /** "": pods get no resolver file. */

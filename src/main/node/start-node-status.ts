@@ -9,14 +9,14 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { printQuantity } from "../../shared/api/quantity.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeResources } from "../resources/node-capacity.js";
-import type { NodeThreads } from "../node-threads/node-threads.js";
+import type { NodeThreads } from "../threads/node-threads.js";
 import { isThreadStopped } from "../threads/errors.js";
 import { GatheredFacts } from "./node-facts.js";
 import { watchNodeImages } from "./node-images.js";
 import { nodeStatusInit, type NodeStatusSettings } from "./node-status-init.js";
-import { NodeStatusThread } from "./node-status-thread.js";
+import { NodeStatusThread } from "../threads/node-status-thread.js";
 
 export interface NodeStatusParts {
   nodeName: string;

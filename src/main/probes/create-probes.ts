@@ -4,10 +4,11 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { ProbeCheckpoint } from "./checkpoint.js";
-import { ProbeManager, type ProberPort } from "./probe-manager.js";
+import { ProbeManager } from "./probe-manager.js";
 import { Verdicts } from "./verdicts.js";
+import type { ProberPort } from "../model/prober-port.js";
 
 export interface ProbesDeps {
   rootDir: string;

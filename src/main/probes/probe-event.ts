@@ -1,6 +1,6 @@
 // The event of a run that did not succeed, word for word as upstream has it (facts: events.tsv).
 import type { ProbeKind, ProbeRecord } from "../../shared/contracts/prober.js";
-import type { EventInput } from "../events/recorder.js";
+import type { EventInput } from "../model/event-recorder.js";
 
 const KINDS: Readonly<Record<ProbeKind, string>> = {
   startup: "Startup",

@@ -5,20 +5,13 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../shared/contracts/prober.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProbeCheckpoint } from "./checkpoint.js";
-import type { ProbedPodState, ProbePort } from "./port.js";
+import type { ProbedPodState, ProbePort } from "../model/probe-port.js";
 import { probeEvent } from "./probe-event.js";
 import type { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
-
-/** The prober thread as main sees it. */
-export interface ProberPort {
-  /** The pod's whole set; replaces the one before. */
-  setPod(pod: ProbedPod): void;
-  /** The pod will not come back. */
-  podGone(uid: string): void;
-}
+import type { ProberPort } from "../model/prober-port.js";
 
 export interface ProbeManagerDeps {
   results: Verdicts;

@@ -3,8 +3,8 @@
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { IntOrString } from "../../shared/api/meta.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
-import { isCreateContainerConfigError } from "../runtime/config/config-error.js";
-import { expand, type ExpansionBudget } from "../runtime/config/expand.js";
+import { isCreateContainerConfigError } from "../model/config-error.js";
+import { expand, type ExpansionBudget } from "../model/expand.js";
 
 /** undefined while the pod has no address and the probe needs one. */
 export function resolveAction(

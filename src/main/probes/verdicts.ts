@@ -1,6 +1,6 @@
 // What the probes last found, by container id: the memory behind ProbeResults and its checkpoint.
 import type { ProbeKind, ProbeVerdict } from "../../shared/contracts/prober.js";
-import type { ProbeResults } from "../status/probe-results.js";
+import type { ProbeResults } from "../model/probe-results.js";
 
 export type ContainerVerdicts = Partial<Record<ProbeKind, ProbeVerdict>>;
 /** By container id. */

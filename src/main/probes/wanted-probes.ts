@@ -6,12 +6,12 @@ import { isSidecar, type Container, type Pod, type Probe } from "../../shared/ap
 import type { ProbeKind, ProbeSpec } from "../../shared/contracts/prober.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { ExpansionBudget } from "../runtime/config/expand.js";
-import { podIPs } from "../status/pod-ips.js";
-import type { ProbeResults } from "../status/probe-results.js";
-import { nanosToMs, newestOf } from "../sync/plan/plan-context.js";
-import type { ProbedPodState } from "./port.js";
+import { ExpansionBudget } from "../model/expand.js";
+import { podIPs } from "../model/pod-ips.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import type { ProbedPodState } from "../model/probe-port.js";
 import { resolveAction } from "./resolve-action.js";
+import { nanosToMs, newestOf } from "../model/observed-containers.js";
 
 /** A probe without what the manager adds: which generation of it this is, and what was found before. */
 export type WantedProbe = Omit<ProbeSpec, "generation" | "verdict">;

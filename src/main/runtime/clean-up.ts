@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { removeFiles } from "../../shared/fs/remove-files.js";
 import { entriesOf, namesOf } from "../../shared/fs/untrusted-folder.js";
-import { podLogDirectory } from "./config/log-paths.js";
+import { podLogDirectory } from "../model/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** A pod that is over but still shown keeps its directories: they hold its last words. Rejects as cleanUpPod does. */

@@ -1,11 +1,11 @@
 // The environment of one container on this node: what it may be made of is read here, each object once, all at the same time.
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
-import type { ClusterObjects } from "../cluster/port.js";
-import { joined } from "../cluster/joined.js";
+import type { ClusterObjects } from "../model/cluster-access.js";
+import { joined } from "../model/joined.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { openSubPath } from "../../shared/volume-calls/sub-path.js";
-import { CreateContainerConfigError } from "./config/config-error.js";
+import { CreateContainerConfigError } from "../model/config-error.js";
 import { envFileValue } from "./config/env-file.js";
 import { containerEnv, type EnvSources } from "./config/env.js";
 import { serviceEnv } from "./config/service-env.js";

@@ -6,7 +6,7 @@ import type { Container, Pod } from "../../shared/api/pod.js";
 import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
 import { podHostname } from "../network/hostname.js";
 import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
-import { etcHostsPath, hostsFileMode, podDirMode, terminationLogMode, terminationLogPath } from "./config/data-dirs.js";
+import { etcHostsPath, hostsFileMode, podDirMode, terminationLogMode, terminationLogPath } from "../model/data-dirs.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** Bytes of the node's own hosts file. */

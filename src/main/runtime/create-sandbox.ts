@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError } from "../../shared/cri/errors.js";
 import { podDns } from "../network/pod-dns.js";
-import type { CreateSandboxStep } from "../sync/plan/step.js";
+import type { CreateSandboxStep } from "../model/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { checkedRuntimeHandler } from "./runtime-handlers.js";

@@ -2,13 +2,12 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { PodResources } from "../resources/allocation/pod-resources.js";
-import type { StepDoer } from "../sync/pod-worker-port.js";
-import type { Step } from "../sync/plan/step.js";
-import { traced } from "../timeline/trace.js";
+import type { PodResources } from "../model/pod-resources.js";
+import type { Step } from "../model/step.js";
+import { traced } from "../model/pod-trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
-import { requirePreparedClaims } from "./dynamic-resources.js";
+import { requirePreparedClaims } from "../model/dynamic-resources.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { ImagesAhead } from "./images-ahead.js";
@@ -18,6 +17,7 @@ import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js
 import { startContainer } from "./start-container.js";
 import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
+import type { StepDoer } from "../model/step-doer.js";
 
 export class Doer implements StepDoer {
   constructor(

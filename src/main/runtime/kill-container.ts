@@ -3,7 +3,7 @@
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { KillContainerStep, PreStopStep } from "../sync/plan/step.js";
+import type { KillContainerStep, PreStopStep } from "../model/step.js";
 import {
   containerFromAnnotations,
   containerStatus,
@@ -13,9 +13,9 @@ import {
   podFromLabels,
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
-import { MIN_STOP_SECONDS } from "../sync/plan/plan-context.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./unless-gone.js";
+import { MIN_STOP_SECONDS } from "../model/grace.js";
 
 /** What was already done towards stopping the containers of one pod. */
 export class Stopping {

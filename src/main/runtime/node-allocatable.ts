@@ -1,6 +1,6 @@
 // What pods may use of this node, as the downward API shows it: as the node's object says, or as the agent reckons.
 import type { ResourceList } from "../../shared/api/meta.js";
-import type { ClusterAccess } from "../cluster/port.js";
+import type { ClusterAccess } from "../model/cluster-access.js";
 import type { NodeFacts } from "./node-runtime.js";
 
 export function nodeAllocatable(

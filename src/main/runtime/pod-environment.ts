@@ -4,12 +4,12 @@ import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { PodCgroup } from "../resources/cgroups/cgroup-manager.js";
-import { traced } from "../timeline/trace.js";
+import { traced } from "../model/pod-trace.js";
 import type { VolumePlace } from "../volumes/place.js";
-import { podDataDirs, podDirMode } from "./config/data-dirs.js";
-import { podLogDirectory } from "./config/log-paths.js";
+import { podDataDirs, podDirMode } from "../model/data-dirs.js";
+import { podLogDirectory } from "../model/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { PodCgroupError, PodDirectoriesError } from "./pod-environment-error.js";
+import { PodCgroupError, PodDirectoriesError } from "../model/pod-environment-error.js";
 
 export interface PodEnvironment {
   cgroup: PodCgroup;

@@ -2,7 +2,7 @@
 // users of their own.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
-import { joined } from "../cluster/joined.js";
+import { joined } from "../model/joined.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The pod asks for what this runtime has not. */

@@ -1,6 +1,6 @@
 // Stops and removals: StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import type { RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../sync/plan/step.js";
+import type { RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../model/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./unless-gone.js";
 

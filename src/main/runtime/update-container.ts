@@ -6,19 +6,14 @@ import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isNotFound, isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { errorText } from "../../shared/log/error-text.js";
-import {
-  largestResources,
-  resourcesOf,
-  withResources,
-  type PodResources,
-} from "../resources/allocation/pod-resources.js";
+import { largestResources, resourcesOf, withResources, type PodResources } from "../model/pod-resources.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
-import type { ResizeContainersStep } from "../sync/plan/step.js";
+import type { ResizeContainersStep } from "../model/step.js";
 import { containerResourceOptions } from "./container-resource-options.js";
 import { grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { ResizeError } from "./resize-error.js";
+import { ResizeError } from "../model/resize-error.js";
 
 const UNLIMITED_MEMORY = -1n;
 

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import { withoutTrailing } from "../../shared/text/trim.js";
+import { CONFIG_SEEN } from "../model/annotations.js";
 
 export type PodSourceName = "file" | "http" | "api";
 
@@ -26,8 +27,6 @@ export interface Delivery {
   changes: PodChange[];
   conflicts: UidConflict[];
 }
-
-export const CONFIG_SEEN = "kubernetes.io/config.seen";
 
 interface Entry {
   source: PodSourceName;

@@ -7,9 +7,9 @@ import { differences, type Examination } from "./dynamic-config/examine.js";
 import { examineApart, ExaminationError } from "./examine-apart.js";
 import { followConfiguration, type FollowedConfig } from "./dynamic-config/follow.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
-import { lateThreads } from "../node-threads/late-threads.js";
+import { lateThreads } from "../threads/late-threads.js";
 import type { Logging } from "./process/logging.js";
-import type { NodeThreads } from "../node-threads/node-threads.js";
+import type { NodeThreads } from "../threads/node-threads.js";
 import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
 
 export interface FollowParts {

@@ -14,15 +14,10 @@ import { join } from "node:path";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { FAULT_POINTS } from "../../shared/thread/fault-points.js";
-import { commitFault, UNCAUGHT_FAULTS, type ThreadFault } from "../../shared/thread/faults.js";
+import { commitFault, UNCAUGHT_FAULTS } from "../../shared/thread/faults.js";
+import type { Breakable } from "../threads/breakable.js";
 
 const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];
-
-/** The part of a supervised thread that is used. */
-export interface Breakable {
-  terminate(): Promise<void>;
-  commitFault(fault: ThreadFault): void;
-}
 
 export interface FaultHookOptions {
   rootDir: string;

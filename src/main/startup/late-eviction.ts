@@ -1,5 +1,5 @@
 // Eviction and disk usage, joined when the eviction thread or somebody who wants disk figures first asks for them.
-import type { ThreadOwner } from "../node-threads/thread-owner.js";
+import type { ThreadOwner } from "../threads/thread-owner.js";
 import type { NodeEviction, NodeEvictionParts } from "./node-eviction.js";
 
 export class LateEviction {

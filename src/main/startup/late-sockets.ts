@@ -8,7 +8,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { podResourcesMetrics } from "../../shared/metrics/pod-resources.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
-import type { PluginHandler } from "../node/plugins/handler.js";
+import type { PluginHandler } from "../model/plugin-handler.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 
 /** Plugins look for the socket; the first pods come before. */
@@ -64,7 +64,7 @@ export function startLateSockets(parts: LateSocketsParts): LateSockets {
         const [{ servePodResources }, { PodResourcesLister }, { listedDevices }] = await Promise.all([
           import("../node/pod-resources/server.js"),
           import("../node/pod-resources/lister.js"),
-          import("../resources/devices/listed-devices.js"),
+          import("../node/pod-resources/listed-devices.js"),
         ]);
         const ports = { ...parts.ports, pods: parts.pods, devices: listedDevices(() => devices.manager) };
         const server = await servePodResources({

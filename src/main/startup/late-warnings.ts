@@ -1,7 +1,7 @@
 // When the machine is looked at for what an operator should know: once the first pods are on their way.
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import type { MachineSettings } from "../node/machine-warnings.js";
 
 const AFTER_START_MS = 2000;

@@ -13,7 +13,7 @@ import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
 import { NodeAdmission } from "../admission/node-admission.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import {
   evictionReserve,
@@ -27,8 +27,8 @@ import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { checkReserved, reservedOf } from "../resources/node-allocatable/reserved.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
 import type { NodeSettings } from "./node-settings.js";
+import type { PodFailure } from "../model/pod-failure.js";
 
 export interface NodeAdmissionParts {
   cri: Pick<CriClient, "status">;

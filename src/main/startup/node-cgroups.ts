@@ -5,7 +5,7 @@ import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
 import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { NodeDns } from "../network/pod-dns.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
-import type { HostIPs } from "../node/host-ips.js";
+import type { HostIPs } from "../status/host-ips.js";
 import type { NodeSettings } from "./node-settings.js";
 
 /** The node's resolver settings; the host's file is parsed again only when it changed. */

@@ -11,7 +11,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { DiskUsage } from "../disk-usage/disk-usage.js";
 import { Eviction, type EvictionThreadPort } from "../eviction/eviction.js";
 import type { NodePressures } from "../eviction/pressures.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 

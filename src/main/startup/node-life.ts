@@ -16,15 +16,15 @@ import type { Logging } from "./process/logging.js";
 import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "./node-settings.js";
-import { NodeThreads } from "../node-threads/node-threads.js";
+import { NodeThreads } from "../threads/node-threads.js";
 import { checkPermissions } from "./process/permissions.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
 import { runOnce } from "./run-once.js";
 import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./process/signals.js";
-import { checkSwap } from "./process/swap.js";
+import { checkSwap } from "../node/swap.js";
 import { tellSystemd } from "./systemd/systemd.js";
-import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "../node-threads/thread-inits.js";
+import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
 import { watchdogInterval } from "./systemd/watchdog.js";
 
 export interface Outcome {

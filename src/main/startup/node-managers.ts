@@ -4,7 +4,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers } from "../resources/managers/create-managers.js";
 import type { ResourceManagers } from "../resources/managers/port.js";

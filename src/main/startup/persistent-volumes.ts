@@ -2,9 +2,9 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { ClusterAccess } from "../cluster/port.js";
+import type { ClusterAccess } from "../model/cluster-access.js";
 import type { Settings } from "../command/settings.js";
-import type { EventRecorder, ObjectEvents } from "../events/recorder.js";
+import type { EventRecorder, ObjectEvents } from "../model/event-recorder.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";

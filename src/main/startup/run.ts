@@ -18,7 +18,7 @@ import { live, type Outcome } from "./node-life.js";
 import { isServerAuthError } from "./server-auth.js";
 import { listenForStop } from "./process/signals.js";
 import { logStart } from "./process/start-log.js";
-import { isSwapOnError } from "./process/swap.js";
+import { isSwapOnError } from "../node/swap.js";
 import { isWatchdogSetting } from "./systemd/watchdog.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 

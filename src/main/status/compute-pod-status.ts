@@ -4,28 +4,21 @@ import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodResources } from "../resources/allocation/pod-resources.js";
-import type { RestartGates } from "../sync/plan/restart.js";
-import { defaultRestartGates } from "../sync/plan/restart.js";
-import type { RestartingAll } from "../sync/plan/step.js";
-import { needsNewSandbox } from "../sync/plan/sandbox-need.js";
+import type { PodResources } from "../model/pod-resources.js";
+import type { RestartGates } from "../model/restart.js";
+import { defaultRestartGates } from "../model/restart.js";
+import type { RestartingAll } from "../model/step.js";
+import { needsNewSandbox } from "../model/sandbox-need.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
 import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
 import { containerStatuses } from "./container-status.js";
-import { isFinalPhase, podPhase, restartingAllReason } from "./phase.js";
-import { ipFields, podIPs } from "./pod-ips.js";
-import type { ProbeResults } from "./probe-results.js";
-import { noProbeResults } from "./probe-results.js";
+import { isFinalPhase, podPhase, restartingAllReason } from "../model/phase.js";
+import { ipFields, podIPs } from "../model/pod-ips.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import { noProbeResults } from "../model/probe-results.js";
 import { limitMessages } from "./termination-message.js";
 import { apiTime } from "../../shared/api/time.js";
-
-/** The agent itself ends the pod: eviction, preemption, node shutdown. */
-export interface PodFailure {
-  reason: string;
-  message: string;
-  /** Text of the DisruptionTarget condition, where one belongs. */
-  disruption?: string;
-}
+import type { PodFailure } from "../model/pod-failure.js";
 
 export interface StatusInput {
   pod: Pod;

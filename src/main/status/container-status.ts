@@ -4,12 +4,12 @@ import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodResources } from "../resources/allocation/pod-resources.js";
-import type { RestartGates } from "../sync/plan/restart.js";
-import { mayStart } from "../sync/plan/restart.js";
+import type { PodResources } from "../model/pod-resources.js";
+import type { RestartGates } from "../model/restart.js";
+import { mayStart } from "../model/restart.js";
 import { lostContainer, observedStatus } from "./container-state.js";
-import { restartingAllReason } from "./phase.js";
-import type { ProbeResults } from "./probe-results.js";
+import { restartingAllReason } from "../model/phase.js";
+import type { ProbeResults } from "../model/probe-results.js";
 
 /** Why the last sync did not start a container: the waiting reason and its text (section 5). */
 export interface StartError {

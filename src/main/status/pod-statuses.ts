@@ -9,23 +9,19 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
-import type { HostIPsChange } from "../node/host-ips.js";
-import type { PodResources } from "../resources/allocation/pod-resources.js";
+import type { HostIPsChange } from "./host-ips.js";
+import type { PodResources } from "../model/pod-resources.js";
 import type { ConditionVerdict } from "./conditions.js";
 import type { StartError } from "./container-status.js";
-import type { RestartGates } from "../sync/plan/restart.js";
-import type { RestartingAll } from "../sync/plan/step.js";
-import { computePodStatus, rejectedPodStatus, type PodFailure } from "./compute-pod-status.js";
+import type { RestartGates } from "../model/restart.js";
+import type { RestartingAll } from "../model/step.js";
+import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { withForeign } from "./manager/shown-status.js";
-import type { ProbeResults } from "./probe-results.js";
+import type { ProbeResults } from "../model/probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
-
-export interface PodDelta {
-  set: Pod[];
-  /** UIDs. */
-  removed: string[];
-}
+import type { PodFailure } from "../model/pod-failure.js";
+import type { PodDelta } from "../model/pod-delta.js";
 
 export interface PodStatusesDeps {
   clock: Clock;

@@ -7,8 +7,8 @@ import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runti
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import { readTail } from "../../shared/fs/untrusted-file.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { annotationKeys } from "../runtime/config/labels.js";
-import { podLogDirectory } from "../runtime/config/log-paths.js";
+import { annotationKeys } from "../model/labels.js";
+import { podLogDirectory } from "../model/log-paths.js";
 import { outputTail } from "./log-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 

@@ -1,9 +1,10 @@
 // activeDeadlineSeconds: how long a pod may be active, counted from the moment this node accepted it.
 import type { Pod } from "../../shared/api/pod.js";
-import type { EventInput } from "../events/recorder.js";
+import type { EventInput } from "../model/event-recorder.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { deadlineMessage, type PodFailure } from "../status/compute-pod-status.js";
+import { deadlineMessage } from "../status/compute-pod-status.js";
 import { Alarm } from "./alarm.js";
+import type { PodFailure } from "../model/pod-failure.js";
 
 export const deadlineExceeded: PodFailure = { reason: "DeadlineExceeded", message: deadlineMessage };
 export const deadlineEvent: EventInput = { type: "Normal", ...deadlineExceeded };

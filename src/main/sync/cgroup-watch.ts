@@ -3,7 +3,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { isAlive } from "./plan/plan-context.js";
+import { isAlive } from "../model/observed-containers.js";
 
 /** A look costs a few calls to the kernel, and passes follow each other closely while a pod starts. */
 const EVERY_MS = 10_000;

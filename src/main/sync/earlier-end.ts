@@ -1,7 +1,7 @@
 // How an earlier life of the agent ended a pod, or somebody else did, out of its record and its phase in the API. Pure.
 import type { PodPhase } from "../../shared/api/pod-status.js";
-import { isFinalPhase } from "../status/phase.js";
-import { effectiveGraceSeconds } from "./plan/plan-termination.js";
+import { isFinalPhase } from "../model/phase.js";
+import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodRecord } from "./pod-record.js";
 import type { PodEnd } from "./pod-worker-port.js";
 

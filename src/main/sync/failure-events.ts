@@ -1,12 +1,12 @@
 // Events of what keeps a pod's worker from its aim: one word per cause, as upstream has them.
 import type { Pod } from "../../shared/api/pod.js";
 import { isUnavailable } from "../../shared/cri/errors.js";
-import type { EventRecorder } from "../events/recorder.js";
-import { DynamicResourcesError } from "../runtime/dynamic-resources.js";
-import { isPodCgroupError, isPodDirectoriesError } from "../runtime/pod-environment-error.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import { DynamicResourcesError } from "../model/dynamic-resources.js";
+import { isPodCgroupError, isPodDirectoriesError } from "../model/pod-environment-error.js";
 import { isNetworkNotReadyError } from "./network-not-ready.js";
 import { InspectionError } from "./pod-cache.js";
-import type { Step } from "./plan/step.js";
+import type { Step } from "../model/step.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Records what belongs to the failed step. The runtime's absence is the node's affair, not the pod's. */

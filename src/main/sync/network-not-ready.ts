@@ -1,7 +1,7 @@
 // Nothing of a pod is started while the runtime's network is not ready: it would come up without an address.
 import type { Pod } from "../../shared/api/pod.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
-import type { Plan } from "./plan/step.js";
+import type { Plan } from "../model/step.js";
 
 /** Over when the runtime says that its network is ready. */
 export class NetworkNotReadyError extends Error {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
@@ -10,7 +10,7 @@ import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
 import type { ClusterPods } from "./cluster-pods.js";
-import type { ProbePort } from "../probes/port.js";
+import type { ProbePort } from "../model/probe-port.js";
 import { Allocations } from "../resources/allocation/allocations.js";
 import { Resizes, type ResizesDeps } from "../resources/allocation/resizes.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
@@ -18,14 +18,14 @@ import { qosClass } from "../resources/qos.js";
 import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { outgrown } from "../runtime/update-container.js";
-import { isFinalPhase } from "../status/phase.js";
+import { isFinalPhase } from "../model/phase.js";
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
-import { PodStatuses, type PodDelta } from "../status/pod-statuses.js";
+import { PodStatuses } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { BackoffOptions } from "./crash-backoff.js";
+import type { BackoffOptions } from "../planner/crash-backoff.js";
 import { earlierEnd } from "./earlier-end.js";
-import { PlanEvents } from "./plan/plan-events.js";
+import { PlanEvents } from "../planner/plan-events.js";
 import { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { PodCache } from "./pod-cache.js";
 import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "./pod-events.js";
@@ -33,16 +33,11 @@ import { PodRecords } from "./pod-records.js";
 import { isEnding, type PodWorkerEvents, type SyncedPod } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import { podsUsingNode } from "./pods-using-node.js";
-import type { RestartGates } from "./plan/restart.js";
+import type { RestartGates } from "../model/restart.js";
 import { statusOfPass } from "./status-of-pass.js";
 import { SyncLoop } from "./sync-loop.js";
-
-/** The pleg thread as main sees it. */
-export interface PlegPort {
-  inspect(request: InspectRequest): void;
-  watch(pod: WatchedPod): void;
-  unwatch(uid: string): void;
-}
+import type { PlegPort } from "../model/pleg-port.js";
+import type { PodDelta } from "../model/pod-delta.js";
 
 export interface NodeSyncDeps {
   runtime: NodeRuntime;

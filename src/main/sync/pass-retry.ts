@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { recordPassFailure } from "./failure-events.js";
 import { InspectionError } from "./pod-cache.js";
 import { RETRY_MAX_MS, RETRY_MIN_MS } from "./step-runner.js";

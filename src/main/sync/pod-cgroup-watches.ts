@@ -3,7 +3,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
-import type { PlegPort } from "./node-sync.js";
+import type { PlegPort } from "../model/pleg-port.js";
 
 export interface PodCgroupWatchesDeps {
   pleg: Pick<PlegPort, "watch" | "unwatch">;

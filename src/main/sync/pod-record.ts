@@ -2,8 +2,8 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
+import type { PodFailure } from "../model/pod-failure.js";
 
 export interface PodRecord {
   version: 1;

@@ -11,12 +11,12 @@ import { readState, removeLeftovers, writeState } from "../../shared/fs/state-fi
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
 import { decodeRecord, onClock, type PodRecord } from "./pod-record.js";
 import { runsAgain } from "./runs-again.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
+import type { PodFailure } from "../model/pod-failure.js";
 
 const SUFFIX = ".json";
 

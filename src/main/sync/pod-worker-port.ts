@@ -1,42 +1,28 @@
 // What a pod worker and its surroundings know of each other: its states, what it needs, what it tells.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { InspectHint, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
-import type { EventRecorder } from "../events/recorder.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import type { WorkerOperation } from "../../shared/metrics/pods.js";
-import type { ProbedPodState } from "../probes/port.js";
+import type { ProbedPodState } from "../model/probe-port.js";
 import type { Resizes } from "../resources/allocation/resizes.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
-import type { ProbeResults } from "../status/probe-results.js";
-import type { BackoffOptions } from "./crash-backoff.js";
-import type { StartFailure } from "./plan/plan-context.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import type { BackoffOptions } from "../planner/crash-backoff.js";
+import type { StartFailure } from "../planner/plan-context.js";
 import type { PodCache } from "./pod-cache.js";
-import type { RestartGates } from "./plan/restart.js";
-import type { Plan, Step } from "./plan/step.js";
+import type { RestartGates } from "../model/restart.js";
+import type { Plan } from "../model/step.js";
+import type { PodFailure } from "../model/pod-failure.js";
+import type { StepDoer } from "../model/step-doer.js";
 
 export type PodWorkerState = "admitting" | "syncing" | "ending" | "finished" | "terminating" | "terminated";
 
 /** The pod's end has begun, or is over. */
 export function isEnding(state: PodWorkerState | undefined): boolean {
   return state !== undefined && state !== "admitting" && state !== "syncing";
-}
-
-/** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
-export interface StepDoer {
-  /** `onProgress` tells what a long step has changed so far. */
-  execute(
-    pod: Pod | undefined,
-    step: Step,
-    signal: AbortSignal,
-    onProgress?: (hints: InspectHint[]) => void,
-  ): Promise<InspectHint[]>;
-  /** The pod as a pass found it: what is kept of containers that are gone is dropped. */
-  saw?(observed: ObservedPod): void;
-  /** The agent stops: what outlives an aborted step ends too. */
-  stop?(): Promise<void>;
 }
 
 /** A pod that nobody wants any more: all of it goes. */

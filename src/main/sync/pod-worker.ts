@@ -18,21 +18,21 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { operationOf } from "./pass-operation.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
-import type { ProbedPodState } from "../probes/port.js";
+import type { ProbedPodState } from "../model/probe-port.js";
 import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
 import { requireNetwork } from "./network-not-ready.js";
-import { planPod } from "./plan/plan.js";
-import { isAlive } from "./plan/plan-context.js";
-import { effectiveGraceSeconds, isUp, planEnd, planTermination } from "./plan/plan-termination.js";
+import { planPod } from "../planner/plan.js";
+import { effectiveGraceSeconds, isUp, planEnd, planTermination } from "../planner/plan-termination.js";
 import { CgroupWatch } from "./cgroup-watch.js";
 import { PassRetry } from "./pass-retry.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
-import { defaultRestartGates } from "./plan/restart.js";
-import type { Plan } from "./plan/step.js";
+import { defaultRestartGates } from "../model/restart.js";
+import type { Plan } from "../model/step.js";
 import { runsAgain } from "./runs-again.js";
 import { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
 import { Waiters } from "./waiters.js";
+import { isAlive } from "../model/observed-containers.js";
 
 /** A pod that nothing wakes is still looked at this often (syncFrequency). */
 const RESYNC_MS = 60_000;

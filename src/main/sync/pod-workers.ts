@@ -8,10 +8,10 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
-import type { PodFailure } from "../status/compute-pod-status.js";
-import { effectiveGraceSeconds } from "./plan/plan-termination.js";
+import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import { PodWorker } from "./pod-worker.js";
 import type { PodEnd, PodWorkerDeps, TerminationRequest } from "./pod-worker-port.js";
+import type { PodFailure } from "../model/pod-failure.js";
 
 export interface PodWorkersDeps {
   clock: Clock;

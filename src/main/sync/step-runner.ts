@@ -5,15 +5,15 @@
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { isResizeError } from "../runtime/resize-error.js";
-import { isStartContainerError, type StartContainerError } from "../runtime/start-container-error.js";
-import { CrashBackoff } from "./crash-backoff.js";
+import { isResizeError } from "../model/resize-error.js";
+import { isStartContainerError, type StartContainerError } from "../model/start-container-error.js";
+import { CrashBackoff } from "../planner/crash-backoff.js";
 import { recordStepFailure } from "./failure-events.js";
-import type { StartFailure } from "./plan/plan-context.js";
-import { stepDecision } from "./plan/step-decision.js";
+import type { StartFailure } from "../planner/plan-context.js";
+import { stepDecision } from "../planner/step-decision.js";
 import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
-import { RestartMemory } from "./plan/restart-memory.js";
-import { describeStep, type Step } from "./plan/step.js";
+import { RestartMemory } from "../planner/restart-memory.js";
+import { describeStep, type Step } from "../model/step.js";
 import { faultField } from "./user-made.js";
 
 /** A call failed: what it left behind must be listed. */

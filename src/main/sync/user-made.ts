@@ -1,7 +1,7 @@
 // Failures that whoever wrote the pod makes and mends: an image that can't be had, a config map that is not there. Their
 // message is all there is to know, and they come again with every retry: the log gets one line of each, without a stack.
-import { DynamicResourcesError } from "../runtime/dynamic-resources.js";
-import { isStartContainerError } from "../runtime/start-container-error.js";
+import { DynamicResourcesError } from "../model/dynamic-resources.js";
+import { isStartContainerError } from "../model/start-container-error.js";
 import { isUnsupportedVolumeError, isVolumesNotReadyError, isVolumeSetUpError } from "../volumes/errors.js";
 
 const REASONS: ReadonlySet<string> = new Set([

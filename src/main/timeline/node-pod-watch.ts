@@ -5,9 +5,9 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ContainerKind, PodMetrics, WorkerOperation } from "../../shared/metrics/pods.js";
-import { CONFIG_SEEN } from "../sources/merge.js";
 import type { PodSubscriber } from "../sync/pod-events.js";
 import type { Timelines } from "./timelines.js";
+import { CONFIG_SEEN } from "../model/annotations.js";
 
 interface Followed {
   /** Containers whose end was counted, or had come before this agent looked. */

@@ -2,7 +2,7 @@
 import type { Event } from "../../shared/api/event.js";
 import type { PodTimeline, TimelinePhase, TimelineStage } from "../../shared/contracts/timeline.js";
 import { errorText } from "../../shared/log/error-text.js";
-import { startSli } from "./start-sli.js";
+import { startSli } from "../model/start-sli.js";
 
 /** A start with a dozen containers takes about 60 stages. */
 const MAX_STAGES = 200;

@@ -5,8 +5,8 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { endStage, PodLife } from "./pod-life.js";
-import { INIT_STAGE } from "./start-sli.js";
-import type { EndStage, PodTrace } from "./trace.js";
+import { INIT_STAGE } from "../model/start-sli.js";
+import type { EndStage, PodTrace } from "../model/pod-trace.js";
 
 /** Pods that are gone stay readable: one asks what happened when it is over. */
 const KEPT_GONE = 100;

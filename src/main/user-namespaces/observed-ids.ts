@@ -1,7 +1,7 @@
 // The ids that the container runtime says a pod's sandboxes have: the second source when the pod's own file is damaged.
 import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
-import { labelKeys } from "../runtime/config/labels.js";
+import { labelKeys } from "../model/labels.js";
 import type { IdRange } from "./id-range.js";
 
 /** Ranges by UID of the pod; empty when nothing of it has ids of its own. Rejects when the runtime does not answer. */

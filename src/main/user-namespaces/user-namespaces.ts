@@ -6,7 +6,7 @@ import { readdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
-import { podsDir, usernsPath } from "../runtime/config/data-dirs.js";
+import { podsDir, usernsPath } from "../model/data-dirs.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
 import type { ObservedIds } from "./observed-ids.js";

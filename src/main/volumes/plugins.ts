@@ -1,7 +1,7 @@
 // Every kind of volume that the agent mounts; a new kind is one folder and one entry here. What needs the cluster is
 // listed only on a node that joins one, and its code is loaded by the first pod that asks for it.
 import type { VolumeProjection } from "../../shared/api/volume.js";
-import type { ClusterAccess } from "../cluster/port.js";
+import type { ClusterAccess } from "../model/cluster-access.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { hostPathPlugin } from "./host-path/plugin.js";
 import { imagePlugin } from "./image/plugin.js";

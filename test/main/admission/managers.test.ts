@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
-import type { Refusal } from "../../../src/main/admission/handler.js";
-import { noEvents } from "../../../src/main/events/recorder.js";
+import { noEvents } from "../../../src/main/model/event-recorder.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, apiPod, requesting } from "./kit.js";
+import type { Refusal } from "../../../src/main/model/refusal.js";
 
 function build(answer?: Refusal | Error) {
   const told: string[] = [];

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
 import { findShortages } from "../../../src/main/admission/predicates/resources.js";
 import { choosePreempted, isNoRoomError } from "../../../src/main/admission/preemption.js";
-import { noEvents } from "../../../src/main/events/recorder.js";
+import { noEvents } from "../../../src/main/model/event-recorder.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ContainerCollector } from "../../../src/main/collection/container-collector.js";
 import { podsWithLogs } from "../../../src/main/collection/log-directories.js";
-import type { EventInput } from "../../../src/main/events/recorder.js";
+import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { criError } from "../../../src/shared/cri/errors.js";
 import {
   ContainerState,

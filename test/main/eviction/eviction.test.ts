@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Eviction } from "../../../src/main/eviction/eviction.js";
 import { NodePressures } from "../../../src/main/eviction/pressures.js";
-import type { EventInput } from "../../../src/main/events/recorder.js";
+import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { EvictionUpcalls } from "../../../src/shared/contracts/eviction.js";
 import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tellOom } from "../../../src/main/eviction/oom.js";
-import type { EventRecorder } from "../../../src/main/events/recorder.js";
+import type { EventRecorder } from "../../../src/main/model/event-recorder.js";
 import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
 import { OomWatcher } from "../../../src/workers/eviction/oom/watcher.js";
 import { keptLog } from "../../support/sources-kit.js";

@@ -1,7 +1,7 @@
 // imagePullSecrets of the API: which are read, and what of them is used.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClusterObjects } from "../../../src/main/cluster/port.js";
+import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
 import { ClusterPullSecrets } from "../../../src/main/images/keyring/cluster-pull-secrets.js";
 import type { Secret } from "../../../src/shared/api/objects.js";
 import { notFound } from "../cluster/follow-kit.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ClusterObjects, TokenRequest } from "../../../src/main/cluster/port.js";
+import type { ClusterObjects, TokenRequest } from "../../../src/main/model/cluster-access.js";
 import type {
   CredentialProviderSettings,
   TokenAttributes,

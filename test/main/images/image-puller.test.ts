@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { withDefaultTag } from "../../../src/main/images/image-name.js";
 import { defaultPullPolicy } from "../../../src/main/images/pull-policy.js";
-import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
+import { StartContainerError } from "../../../src/main/model/start-container-error.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
 import { pod as makePod } from "../../support/pods.js";

@@ -1,7 +1,7 @@
 // A puller on the fake runtime under virtual time, with everything it tells.
-import { noTrace } from "../../../src/main/timeline/trace.js";
+import { noTrace } from "../../../src/main/model/pod-trace.js";
 import type { TestContext } from "node:test";
-import type { EventInput } from "../../../src/main/events/recorder.js";
+import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { noCredentials, type ImageCredentials } from "../../../src/main/images/credentials.js";
 import { openAccess, type ImageAccess } from "../../../src/main/images/image-access.js";
 import { ImagePuller } from "../../../src/main/images/image-puller.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
-import type { EventInput } from "../../../src/main/events/recorder.js";
+import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { ProbeCheckpoint } from "../../../src/main/probes/checkpoint.js";
 import { ProbeManager } from "../../../src/main/probes/probe-manager.js";
 import { Verdicts } from "../../../src/main/probes/verdicts.js";

@@ -4,10 +4,10 @@ import { mkdir, readFile, readlink, readdir, rm, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
-import { DynamicResourcesError } from "../../../src/main/runtime/dynamic-resources.js";
-import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/runtime/pod-environment-error.js";
-import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
-import type { Step } from "../../../src/main/sync/plan/step.js";
+import { DynamicResourcesError } from "../../../src/main/model/dynamic-resources.js";
+import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/model/pod-environment-error.js";
+import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import type { Step } from "../../../src/main/model/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
 import {

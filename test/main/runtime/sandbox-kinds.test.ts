@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { access, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ClusterObjects } from "../../../src/main/cluster/port.js";
+import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import {

@@ -1,10 +1,10 @@
 // UpdateContainerResources on the fake runtime: in which order, with which values, and what is refused.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { isResizeError } from "../../../src/main/runtime/resize-error.js";
+import { isResizeError } from "../../../src/main/model/resize-error.js";
 import { resizeContainers } from "../../../src/main/runtime/update-container.js";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
-import type { PodResources } from "../../../src/main/resources/allocation/pod-resources.js";
+import type { PodResources } from "../../../src/main/model/pod-resources.js";
 import type { Container, Pod, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
 import type {

@@ -2,14 +2,9 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  CONFIG_SEEN,
-  PodMerger,
-  rfc3339Nano,
-  type PodChange,
-  type PodSourceName,
-} from "../../../src/main/sources/merge.js";
+import { PodMerger, rfc3339Nano, type PodChange, type PodSourceName } from "../../../src/main/sources/merge.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { CONFIG_SEEN } from "../../../src/main/model/annotations.js";
 
 function pod(uid: string, image = "a"): Pod {
   return {

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
 import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
-import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/startup/process/swap.js";
+import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const NO_CERTIFICATES = { certDir: "/nonexistent", rotateCertificates: false };

@@ -1,19 +1,15 @@
 // The statuses of the node's pods under virtual time: batches, nothing told twice, nothing of a forgotten pod.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  PodStatuses,
-  type PodDelta,
-  type PodStatusesDeps,
-  type StatusUpdate,
-} from "../../../src/main/status/pod-statuses.js";
-import { noProbeResults, type ProbeResult } from "../../../src/main/status/probe-results.js";
+import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
+import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-results.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { ContainerState, type ContainerStatus, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
+import type { PodDelta } from "../../../src/main/model/pod-delta.js";
 
 const KNOWN: PodStatusesDeps["terminations"] = {
   messagesOf: () => new Map<string, string>(),

@@ -1,10 +1,10 @@
 // Somebody sets the clock, two hours forth or back: what was to happen in some seconds happens in some seconds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
-import { CrashBackoff } from "../../../src/main/sync/crash-backoff.js";
+import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import { CrashBackoff } from "../../../src/main/planner/crash-backoff.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import type { Step } from "../../../src/main/sync/plan/step.js";
+import type { Step } from "../../../src/main/model/step.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../support/sync-kit.js";

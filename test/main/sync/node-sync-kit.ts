@@ -2,7 +2,7 @@
 // every collaborator that hears of pods writes what it hears into one list, in order.
 import type { TestContext } from "node:test";
 import type { Admission, AdmissionVerdict } from "../../../src/main/admission/verdict.js";
-import { noProbeResults } from "../../../src/main/status/probe-results.js";
+import { noProbeResults } from "../../../src/main/model/probe-results.js";
 import type { ClusterPods } from "../../../src/main/sync/cluster-pods.js";
 import { NodeSync } from "../../../src/main/sync/node-sync.js";
 import type { PodSubscriber } from "../../../src/main/sync/pod-events.js";

@@ -1,9 +1,9 @@
 // What time and trouble do to a pod: its active deadline, a runtime that does not stop it, and what is told of failures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodCgroupError, PodDirectoriesError } from "../../../src/main/runtime/pod-environment-error.js";
+import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/pod-environment-error.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import type { Step } from "../../../src/main/sync/plan/step.js";
+import type { Step } from "../../../src/main/model/step.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
 import { criError } from "../../../src/shared/cri/errors.js";

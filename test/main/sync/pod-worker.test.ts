@@ -1,9 +1,9 @@
 // One pod's state machine under virtual time: steps are applied to a model of the runtime, and scripted to fail or hang.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartContainerError } from "../../../src/main/runtime/start-container-error.js";
+import { StartContainerError } from "../../../src/main/model/start-container-error.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import type { Step } from "../../../src/main/sync/plan/step.js";
+import type { Step } from "../../../src/main/model/step.js";
 import { CriUnavailableError, criError } from "../../../src/shared/cri/errors.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";

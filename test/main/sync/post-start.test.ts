@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import type { StepDoer, SyncedPod } from "../../../src/main/sync/pod-worker-port.js";
+import type { SyncedPod } from "../../../src/main/sync/pod-worker-port.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
+import type { StepDoer } from "../../../src/main/model/step-doer.js";
 
 /** Starts take effect at once and then wait for their hook. */
 function build() {

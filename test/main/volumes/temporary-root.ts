@@ -3,7 +3,12 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
-import { noEvents, type EventInput, type EventRecorder, type ObjectEvents } from "../../../src/main/events/recorder.js";
+import {
+  noEvents,
+  type EventInput,
+  type EventRecorder,
+  type ObjectEvents,
+} from "../../../src/main/model/event-recorder.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import {
   createVolumeManager,

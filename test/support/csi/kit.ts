@@ -1,6 +1,6 @@
 // CSI volumes with everything around them: a root directory, objects in memory, our driver, registered.
 import type { TestContext } from "node:test";
-import type { ClusterObjects } from "../../../src/main/cluster/port.js";
+import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
 import { CsiDrivers } from "../../../src/main/volumes/csi/drivers.js";
 import { connectCsiNode } from "../../../src/main/volumes/csi/node-client.js";
 import { CsiVolumes } from "../../../src/main/volumes/csi/csi-volumes.js";

@@ -2,7 +2,8 @@
 // short are what preemption would have to free.
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
 import { podRequests } from "../../resources/pod-requests.js";
-import type { AdmissionContext, AdmissionHandler, MissingResource } from "../handler.js";
+import type { AdmissionContext, AdmissionHandler } from "../handler.js";
+import type { MissingResource } from "../../model/refusal.js";
 
 const NANO = 1_000_000_000n;
 /** The order in which shortages are told; others follow by name. */

@@ -5,7 +5,7 @@ import { CLUSTER_TRUST_BUNDLES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import { selects, type LabelSelector } from "../../../shared/api/label-selector.js";
 import type { ClusterTrustBundle } from "../../../shared/api/objects.js";
-import type { TrustAnchors } from "../port.js";
+import type { TrustAnchors } from "../../model/cluster-access.js";
 import { Collection, type CollectionOptions } from "./collection.js";
 import { distinctCertificates } from "./certificates.js";
 

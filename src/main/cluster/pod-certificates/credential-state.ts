@@ -3,7 +3,7 @@
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
 import { cleanChain } from "../collections/certificates.js";
-import type { PodCredential } from "../port.js";
+import type { PodCredential } from "../../model/cluster-access.js";
 
 /** Times are milliseconds since the epoch. */
 export interface PendingRequest {

@@ -3,7 +3,7 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { PodCertificates, PodCertificateSource, PodCredential } from "../port.js";
+import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
 import type { NodePodCertificates, PodCertificatesDeps } from "./pod-certificates.js";
 
 export class LazyPodCertificates implements PodCertificates {

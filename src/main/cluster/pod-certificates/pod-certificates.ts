@@ -12,8 +12,8 @@ import type { MakePodKeyResult, PodKey } from "../../../shared/contracts/tasks.j
 import type { Logger } from "../../../shared/log/logger.js";
 import { watchPodCertificates, type PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { EventRecorder } from "../../events/recorder.js";
-import type { PodCertificates, PodCertificateSource, PodCredential } from "../port.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
+import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
 import type { Follow } from "../watching.js";
 import { PodCertificateError } from "./errors.js";
 import { SourceCredential } from "./source-credential.js";

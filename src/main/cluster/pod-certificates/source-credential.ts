@@ -11,8 +11,8 @@ import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
-import type { EventRecorder } from "../../events/recorder.js";
-import type { PodCredential } from "../port.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
+import type { PodCredential } from "../../model/cluster-access.js";
 import {
   lateness,
   mustAsk,

@@ -8,7 +8,7 @@ import {
   type CredentialProviderMetrics,
 } from "../../../shared/metrics/credential-providers.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { ClusterAccess } from "../../cluster/port.js";
+import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { PullCredentials } from "../credentials.js";
 import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { CredentialProviderSettings } from "./config.js";

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Pod } from "../../../shared/api/pod.js";
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { ImageCredentials, OwnKind, PullCredentials } from "../credentials.js";
 import { fullRepository } from "../image-name.js";
 import { lookUp } from "./keyring.js";

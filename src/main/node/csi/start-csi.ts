@@ -8,7 +8,7 @@ import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { csiMetrics } from "../../../shared/metrics/csi.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PersistentVolumes } from "../../volumes/persistent/persistent-volumes.js";
-import type { PluginHandlers } from "../plugins/handler.js";
+import type { PluginHandlers } from "../../model/plugin-handler.js";
 import { PluginManager } from "../plugins/plugin-manager.js";
 import type { NodeStatusLink } from "../start-node-status.js";
 import { CsiHandler } from "./csi-handler.js";

@@ -1,5 +1,5 @@
 // Which version of CSI a driver is spoken to in: the highest 1.x that it offers.
-import { PluginRefusedError } from "../plugins/errors.js";
+import { PluginRefusedError } from "../../model/plugin-refused.js";
 
 /** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined for what is no version. */
 export function parseVersion(text: string): number[] | undefined {

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { PluginConnection } from "../../../shared/plugins/connection.js";
 import { RegistrationService } from "../../../shared/plugins/gen/pluginregistration.v1.js";
-import type { RegistrationClient } from "./handler.js";
+import type { RegistrationClient } from "../../model/plugin-handler.js";
 
 /** To connect within ten seconds and to answer within one more; a client can't tell the two apart (constants.tsv). */
 const GET_INFO_MS = 11_000;

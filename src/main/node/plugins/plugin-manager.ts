@@ -2,7 +2,7 @@
 // that never answer included, holds up nobody but itself.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { DialRegistration, PluginHandlers } from "./handler.js";
+import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";
 import { PluginSocket } from "./plugin-socket.js";
 import { SocketWatch } from "./socket-watch.js";
 

@@ -8,8 +8,8 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
-import { PluginRefusedError } from "./errors.js";
-import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "./handler.js";
+import { PluginRefusedError } from "../../model/plugin-refused.js";
+import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "../../model/plugin-handler.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Back-off of a socket whose registration failed (plugin-registration.md). */

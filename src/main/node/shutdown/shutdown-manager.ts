@@ -11,7 +11,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import { endByGroup, type EndingPods } from "./end-groups.js";
 import { BusLostError, isBusAddressError, isInhibitDelayTooShortError } from "./errors.js";
 import { ensureInhibitDelay } from "./inhibit-delay.js";

@@ -5,8 +5,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { shutdownMetrics } from "../../../shared/metrics/shutdown.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
-import type { EventRecorder } from "../../events/recorder.js";
-import type { PodFailure } from "../../status/compute-pod-status.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodWorkers } from "../../sync/pod-workers.js";
 import type { EndingPods } from "./end-groups.js";
 import { LOGIND_CONF_DIR } from "./inhibit-delay.js";
@@ -15,6 +14,7 @@ import { connectLogind } from "./logind.js";
 import { ShutdownManager, type ShutdownManagerDeps } from "./shutdown-manager.js";
 import { ShutdownState } from "./shutdown-state.js";
 import { systemBusSocket } from "./system-bus.js";
+import type { PodFailure } from "../../model/pod-failure.js";
 
 const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };

@@ -13,7 +13,7 @@ import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeCheckpoint, encodeCheckpoint } from "./checkpoint.js";
-import type { PodResources } from "./pod-resources.js";
+import type { PodResources } from "../../model/pod-resources.js";
 
 /** So long what need not be on disk at once waits for more of its kind. */
 const GATHER_MS = 500;

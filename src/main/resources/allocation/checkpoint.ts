@@ -1,7 +1,7 @@
 // The form of allocated_pods_state and actuated_pods_state, upstream's, so that either kubelet reads what the other left:
 // {"data": "<JSON text>", "checksum": N}, where the checksum is taken of the text.
 import { fnv32 } from "../../../shared/hash/fnv32.js";
-import type { PodResources } from "./pod-resources.js";
+import type { PodResources } from "../../model/pod-resources.js";
 
 export interface Checkpoint {
   data: string;

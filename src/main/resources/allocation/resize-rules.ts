@@ -4,7 +4,7 @@ import { milliValue, value } from "../../../shared/api/quantity.js";
 import type { NodeResources } from "../node-capacity.js";
 import { podRequests, sumOf } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
-import { changedResources, resourcesOf, type Resizable } from "./pod-resources.js";
+import { changedResources, resourcesOf, type Resizable } from "../../model/pod-resources.js";
 
 /** What the node's settings allow; gates are named as upstream's, less their common beginning. */
 export interface ResizeRules {

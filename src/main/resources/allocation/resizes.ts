@@ -14,7 +14,13 @@ import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { Allocations } from "./allocations.js";
-import { changedResources, resourcesOf, sameResources, withResources, type PodResources } from "./pod-resources.js";
+import {
+  changedResources,
+  resourcesOf,
+  sameResources,
+  withResources,
+  type PodResources,
+} from "../../model/pod-resources.js";
 import * as events from "./resize-events.js";
 import { byTurn, defaultResizeRules, infeasible, raisesRequests, type ResizeRules } from "./resize-rules.js";
 

@@ -7,7 +7,7 @@ import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import { deviceMetrics } from "../../../shared/metrics/devices.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { PluginHandler } from "../../node/plugins/handler.js";
+import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { NodeResources } from "../node-capacity.js";
 import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
 import type { MachineReading } from "../topology/machine-reading.js";

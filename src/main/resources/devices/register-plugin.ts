@@ -3,8 +3,8 @@
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
 import type { DeviceMetrics } from "../../../shared/metrics/devices.js";
-import { PluginRefusedError } from "../../node/plugins/errors.js";
-import type { PluginHandler } from "../../node/plugins/handler.js";
+import { PluginRefusedError } from "../../model/plugin-refused.js";
+import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { Endpoints } from "./endpoints.js";
 import { DevicePluginError } from "./plugin-port.js";
 

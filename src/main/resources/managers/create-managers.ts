@@ -9,7 +9,7 @@ import { topologyMetrics } from "../../../shared/metrics/topology.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { EvictionSettings } from "../../command/views/eviction.js";
 import type { ResourceSettings } from "../../command/views/resources.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { MachineReading } from "../topology/machine-reading.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "./port.js";

@@ -5,7 +5,6 @@ import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { TopologyMetrics } from "../../../shared/metrics/topology.js";
-import type { Refusal } from "../../admission/handler.js";
 import type { TopologyPolicy } from "../topology/policy.js";
 import { joinGrants } from "./join-grants.js";
 import {
@@ -17,6 +16,7 @@ import {
   type TopologyHint,
 } from "./port.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import type { Refusal } from "../../model/refusal.js";
 
 /** How one manager comes to be. */
 export interface ManagerSource {

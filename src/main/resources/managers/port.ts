@@ -4,7 +4,7 @@
 // of the agent by each manager's own checkpoint; a pod that was refused holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
-import type { Refusal } from "../../admission/handler.js";
+import type { Refusal } from "../../model/refusal.js";
 
 /** A set of NUMA nodes on which a request could be served. Nodes are sorted. */
 export interface TopologyHint {

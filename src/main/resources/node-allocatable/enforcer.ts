@@ -4,7 +4,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CgroupManager } from "../cgroups/cgroup-manager.js";
 import type { Enforcement, ReservedCgroup } from "./enforcement.js";
 

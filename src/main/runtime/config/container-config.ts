@@ -9,13 +9,13 @@ import type {
   UserNamespace,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { Signal } from "../../../shared/cri/gen/runtime.v1.js";
-import { expand, ExpansionBudget } from "./expand.js";
-import { containerAnnotations, containerLabels } from "./labels.js";
-import { containerLogPath } from "./log-paths.js";
+import { expand, ExpansionBudget } from "../../model/expand.js";
+import { containerAnnotations, containerLabels } from "../../model/labels.js";
+import { containerLogPath } from "../../model/log-paths.js";
 import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
-import type { ImageUser } from "./run-as-user.js";
+import type { ImageUser } from "../../model/run-as-user.js";
 import { containerSecurityContext } from "./security-context.js";
-import { criSignal } from "./stop-signal.js";
+import { criSignal } from "../../model/stop-signal.js";
 
 type ContainerKind = "init" | "app" | "ephemeral";
 

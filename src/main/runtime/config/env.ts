@@ -3,10 +3,10 @@
 // without an API server has none of them.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
-import { CreateContainerConfigError } from "./config-error.js";
-import type { DownwardInput } from "./downward.js";
-import { fieldValue, resourceFieldValue } from "./downward.js";
-import { expand, ExpansionBudget } from "./expand.js";
+import { CreateContainerConfigError } from "../../model/config-error.js";
+import type { DownwardInput } from "../../model/downward.js";
+import { fieldValue, resourceFieldValue } from "../../model/downward.js";
+import { expand, ExpansionBudget } from "../../model/expand.js";
 
 /** What environment variables may be made of besides the pod itself; names are in the pod's namespace. */
 export interface EnvSources {

@@ -4,9 +4,9 @@ import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
-import { CreateContainerConfigError } from "./config-error.js";
-import { type ExpansionBudget, expandStrict } from "./expand.js";
-import { defaultTerminationMessagePath } from "./labels.js";
+import { CreateContainerConfigError } from "../../model/config-error.js";
+import { type ExpansionBudget, expandStrict } from "../../model/expand.js";
+import { defaultTerminationMessagePath } from "../../model/labels.js";
 
 export interface MountsInput {
   pod: Pod;

@@ -2,7 +2,7 @@
 import type { EphemeralContainer, Pod } from "../../../shared/api/pod.js";
 import type { NamespaceOption, UserNamespace } from "../../../shared/cri/gen/runtime.v1.js";
 import { NamespaceMode } from "../../../shared/cri/gen/runtime.v1.js";
-import { CreateContainerConfigError } from "./config-error.js";
+import { CreateContainerConfigError } from "../../model/config-error.js";
 
 /** The pod's user namespace is the node's unless hostUsers is false and id maps were handed out for it. */
 const nodeUsers: UserNamespace = { mode: NamespaceMode.NODE, uids: [], gids: [] };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { AppArmorProfile, SeccompProfile } from "../../../shared/api/pod.js";
 import type { SecurityProfile } from "../../../shared/cri/gen/runtime.v1.js";
 import { SecurityProfile_ProfileType as ProfileType } from "../../../shared/cri/gen/runtime.v1.js";
-import { CreateContainerConfigError } from "./config-error.js";
+import { CreateContainerConfigError } from "../../model/config-error.js";
 
 export const runtimeDefaultProfile: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: "" };
 const unconfinedProfile: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: "" };

@@ -3,8 +3,8 @@ import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../.
 import type { NamespaceOption, SELinuxOption } from "../../../shared/cri/gen/runtime.v1.js";
 import { LinuxContainerSecurityContext, SupplementalGroupsPolicy } from "../../../shared/cri/gen/runtime.v1.js";
 import { appArmorProfile, defaultMaskedPaths, defaultReadonlyPaths, seccompProfile } from "./profiles.js";
-import type { ImageUser } from "./run-as-user.js";
-import { runAs, supplementalGroups, verifyRunAsNonRoot } from "./run-as-user.js";
+import type { ImageUser } from "../../model/run-as-user.js";
+import { runAs, supplementalGroups, verifyRunAsNonRoot } from "../../model/run-as-user.js";
 
 export interface SecurityContextInput {
   pod: Pod;

@@ -3,7 +3,7 @@
 import type { Container, LifecycleHandler, Pod } from "../../../shared/api/pod.js";
 import { isNotFound } from "../../../shared/cri/errors.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
-import { annotationKeys, labelKeys } from "../config/labels.js";
+import { annotationKeys, labelKeys } from "../../model/labels.js";
 import type { NodeRuntime } from "../node-runtime.js";
 
 export interface HookTarget {

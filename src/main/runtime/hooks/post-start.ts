@@ -1,15 +1,15 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
 import type { Pod } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
-import { graceSeconds } from "../../sync/plan/plan-context.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import type { StartContainerStep } from "../../sync/plan/step.js";
-import { traced } from "../../timeline/trace.js";
+import type { StartContainerStep } from "../../model/step.js";
+import { traced } from "../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
-import { StartContainerError } from "../start-container-error.js";
+import { StartContainerError } from "../../model/start-container-error.js";
 import { stopOne, type Stopping } from "../kill-container.js";
 import { isHookError } from "./hook-error.js";
 import { runHook } from "./run-hook.js";
+import { graceSeconds } from "../../model/grace.js";
 
 const REASON = "PostStartHookError";
 

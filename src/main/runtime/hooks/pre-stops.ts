@@ -5,7 +5,7 @@ import type { LifecycleHandler } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
 import type { Timer } from "../../../shared/clock/clock.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { traced } from "../../timeline/trace.js";
+import { traced } from "../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { isHookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";

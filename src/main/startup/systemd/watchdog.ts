@@ -4,7 +4,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { BoardReader } from "../../../shared/queue/board.js";
-import { describeLate, lateThreads, type OpName, type StampLimits } from "../../node-threads/late-threads.js";
+import { describeLate, lateThreads, type OpName, type StampLimits } from "../../threads/late-threads.js";
 
 /** Up to this WATCHDOG_USEC the start is refused, as upstream does. */
 const SHORTEST_TIMEOUT_MS = 1_000;

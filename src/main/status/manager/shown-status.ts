@@ -1,7 +1,7 @@
 // What of a computed status may be shown, given what the API server has (status-rules.md 1 C and 2): a verdict is never
 // taken back, the start time stands, conditions that others own are theirs. Pure.
 import type { PodCondition, PodStatus } from "../../../shared/api/pod-status.js";
-import { isFinalPhase } from "../phase.js";
+import { isFinalPhase } from "../../model/phase.js";
 
 /** Conditions that the node agent alone writes. DisruptionTarget is shared: ours counts where there is one. */
 const OWN_TYPES = new Set([

@@ -16,7 +16,7 @@ import { isStaticPod, podDescription, podFullName, type Pod } from "../../../sha
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
-import { isFinalPhase } from "../phase.js";
+import { isFinalPhase } from "../../model/phase.js";
 import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
 import { shownStatus } from "./shown-status.js";
 import { statusPatch, type LastExchange } from "./status-patch.js";

@@ -4,7 +4,7 @@
 // deleted is told no later than its sandbox is down, which is when upstream tells it.
 import { isDeepStrictEqual } from "node:util";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
-import { isFinalPhase } from "../phase.js";
+import { isFinalPhase } from "../../model/phase.js";
 
 /** A change that nobody waits for is sent with those that follow it closely, milliseconds. */
 const HOLD_MS = 100;

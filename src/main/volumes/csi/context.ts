@@ -2,8 +2,8 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
-import type { ClusterObjects } from "../../cluster/port.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { ClusterObjects } from "../../model/cluster-access.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { KeyedLock } from "../keyed-lock.js";
 import { DriverObjects } from "./driver-objects.js";

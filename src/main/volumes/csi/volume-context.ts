@@ -1,6 +1,6 @@
 // What a driver is told of the pod that it publishes a volume for, where its CSIDriver object asks for it.
 import type { Pod } from "../../../shared/api/pod.js";
-import type { ClusterObjects } from "../../cluster/port.js";
+import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 import { apiTime } from "../../../shared/api/time.js";

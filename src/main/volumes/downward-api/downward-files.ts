@@ -2,7 +2,7 @@
 import type { ResourceList } from "../../../shared/api/meta.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DownwardAPIVolumeFile } from "../../../shared/api/volume.js";
-import { resourceFieldValue, volumeFieldValue } from "../../runtime/config/downward.js";
+import { resourceFieldValue, volumeFieldValue } from "../../model/downward.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { together } from "../object-volume/together.js";
 

@@ -4,7 +4,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/fs/group-mode.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { LocalName, RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
 import { perform } from "../../../shared/volume-calls/perform.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";

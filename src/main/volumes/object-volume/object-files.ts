@@ -2,7 +2,7 @@
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { ConfigMap, Secret } from "../../../shared/api/objects.js";
 import type { KeyToPath } from "../../../shared/api/volume.js";
-import type { ReferencedObjects } from "../../cluster/port.js";
+import type { ReferencedObjects } from "../../model/cluster-access.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { keyFiles } from "./key-files.js";
 

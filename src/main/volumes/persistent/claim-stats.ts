@@ -7,7 +7,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
 import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { VolumeUsage } from "../volume-usage.js";
 

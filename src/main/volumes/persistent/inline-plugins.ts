@@ -1,7 +1,7 @@
 // Volumes that a pod names itself: a CSI driver's that lives as long as the pod, and a cloud's that a CSI driver serves.
 // Loaded with the first of them.
-import { joined } from "../../cluster/joined.js";
-import type { ClusterAccess } from "../../cluster/port.js";
+import { joined } from "../../model/joined.js";
+import type { ClusterAccess } from "../../model/cluster-access.js";
 import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiSpecError } from "../csi/errors.js";

@@ -5,7 +5,7 @@ import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FileFacts } from "../../../shared/volume-calls/operations.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";

@@ -1,5 +1,5 @@
 // projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is one.
-import type { ClusterAccess } from "../../cluster/port.js";
+import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { VolumeProjection } from "../../../shared/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";
 import type { DownwardDeps } from "../downward-api/plugin.js";

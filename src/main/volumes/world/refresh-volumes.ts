@@ -1,6 +1,6 @@
 // Brings the volumes of a running pod up to date, one after the other. Invariant: what fails is an event of the pod and
 // ends nothing; a volume that something else is being done to is left to that.
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";

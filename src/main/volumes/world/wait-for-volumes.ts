@@ -4,7 +4,7 @@ import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { EventRecorder } from "../../events/recorder.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import { isVolumeRefusedError, isVolumeSetUpError, isVolumeStepError, VolumesNotReadyError } from "../errors.js";
 import { isDevicePlace, type VolumePlace } from "../place.js";
 import type { DoneBy, VolumeDoer } from "../plugin.js";

@@ -7,7 +7,7 @@ import { CsiHandler } from "../../../../src/main/node/csi/csi-handler.js";
 import { nodePatch, withDriver, withoutDriver } from "../../../../src/main/node/csi/csi-node-entries.js";
 import { CsiNodeObject } from "../../../../src/main/node/csi/csi-node-object.js";
 import { bestVersion } from "../../../../src/main/node/csi/versions.js";
-import { isPluginRefused } from "../../../../src/main/node/plugins/errors.js";
+import { isPluginRefused } from "../../../../src/main/model/plugin-refused.js";
 import { CsiDrivers } from "../../../../src/main/volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../../../src/main/volumes/csi/node-port.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";

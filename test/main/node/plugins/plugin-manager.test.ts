@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
-import type { PluginHandler, PluginInfo, RegistrationClient } from "../../../../src/main/node/plugins/handler.js";
+import type { PluginHandler, PluginInfo, RegistrationClient } from "../../../../src/main/model/plugin-handler.js";
 import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.js";
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { AdmissionQueue } from "../../../../src/main/admission/admission-queue.js";
 import { NodeAdmission } from "../../../../src/main/admission/node-admission.js";
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
-import { resourcesOf, sameResources } from "../../../../src/main/resources/allocation/pod-resources.js";
+import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
 import { FIRST_RETRY_MS, Resizes, RETRY_MS } from "../../../../src/main/resources/allocation/resizes.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { milliValue } from "../../../../src/shared/api/quantity.js";

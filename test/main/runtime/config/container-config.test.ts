@@ -10,10 +10,7 @@ import {
 } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import type { ContainerInput } from "../../../../src/main/runtime/config/container-config.js";
 import { containerConfig } from "../../../../src/main/runtime/config/container-config.js";
-import {
-  CreateContainerConfigError,
-  isCreateContainerConfigError,
-} from "../../../../src/main/runtime/config/config-error.js";
+import { CreateContainerConfigError, isCreateContainerConfigError } from "../../../../src/main/model/config-error.js";
 import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
 import { containerMounts, volumeSubPath } from "../../../../src/main/runtime/config/mounts.js";
 import type { MountsInput } from "../../../../src/main/runtime/config/mounts.js";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as dirs from "../../../../src/main/runtime/config/data-dirs.js";
+import * as dirs from "../../../../src/main/model/data-dirs.js";
 import {
   containerLogPath,
   logSymlinkName,
   nextRestartCount,
   podLogDirectory,
-} from "../../../../src/main/runtime/config/log-paths.js";
-import { criSignal, signalName } from "../../../../src/main/runtime/config/stop-signal.js";
+} from "../../../../src/main/model/log-paths.js";
+import { criSignal, signalName } from "../../../../src/main/model/stop-signal.js";
 import { Signal } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../status/fixtures.js";
 

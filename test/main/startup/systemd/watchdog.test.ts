@@ -2,7 +2,7 @@ import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { describeLate, lateThreads, type StampLimits } from "../../../../src/main/node-threads/late-threads.js";
+import { describeLate, lateThreads, type StampLimits } from "../../../../src/main/threads/late-threads.js";
 import {
   feedWatchdog,
   isWatchdogSetting,

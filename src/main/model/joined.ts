@@ -1,0 +1,17 @@
+// The cluster, for whoever can do nothing without it.
+import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
+
+/** The agent has a kubeconfig, but has not yet got as far as the API server. */
+class ClusterNotJoinedError extends Error {
+  override readonly name = "ClusterNotJoinedError";
+  constructor() {
+    super("the node has not joined its cluster yet; this is tried again");
+  }
+}
+
+/** @throws ClusterNotJoinedError */
+export function joined(access: ClusterAccess | undefined): ClusterObjects {
+  const cluster = access?.();
+  if (cluster === undefined) throw new ClusterNotJoinedError();
+  return cluster;
+}

@@ -1,0 +1,102 @@
+// Labels and annotations of CRI objects (section 21). They are how a restarted agent, crictl and monitoring find a pod's
+// sandboxes and containers again, so keys and values are upstream's, byte for byte.
+import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
+import { containerHash } from "./container-hash.js";
+import { goJson } from "./go-json.js";
+
+export const labelKeys = {
+  podName: "io.kubernetes.pod.name",
+  podNamespace: "io.kubernetes.pod.namespace",
+  podUid: "io.kubernetes.pod.uid",
+  containerName: "io.kubernetes.container.name",
+} as const;
+
+export const annotationKeys = {
+  hash: "io.kubernetes.container.hash",
+  restartCount: "io.kubernetes.container.restartCount",
+  terminationMessagePath: "io.kubernetes.container.terminationMessagePath",
+  terminationMessagePolicy: "io.kubernetes.container.terminationMessagePolicy",
+  podDeletionGracePeriod: "io.kubernetes.pod.deletionGracePeriod",
+  podTerminationGracePeriod: "io.kubernetes.pod.terminationGracePeriod",
+  preStopHandler: "io.kubernetes.container.preStopHandler",
+  ports: "io.kubernetes.container.ports",
+} as const;
+
+export const defaultTerminationMessagePath = "/dev/termination-log";
+
+function podLabels(pod: Pod): Record<string, string> {
+  return {
+    [labelKeys.podName]: pod.metadata.name,
+    [labelKeys.podNamespace]: pod.metadata.namespace,
+    [labelKeys.podUid]: pod.metadata.uid,
+  };
+}
+
+/** The pod's own labels; the agent's keys win. */
+export function sandboxLabels(pod: Pod): Record<string, string> {
+  return { ...pod.metadata.labels, ...podLabels(pod) };
+}
+
+export function sandboxAnnotations(pod: Pod): Record<string, string> {
+  return { ...pod.metadata.annotations };
+}
+
+export function containerLabels(pod: Pod, container: Container): Record<string, string> {
+  return { ...podLabels(pod), [labelKeys.containerName]: container.name };
+}
+
+/** @param extra annotations of device plugins and DRA drivers; the agent's keys win. */
+export function containerAnnotations(
+  pod: Pod,
+  container: Container,
+  restartCount: number,
+  extra: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const annotations: Record<string, string> = {
+    ...extra,
+    [annotationKeys.hash]: containerHash(container),
+    [annotationKeys.restartCount]: String(restartCount),
+    [annotationKeys.terminationMessagePath]: container.terminationMessagePath ?? defaultTerminationMessagePath,
+    [annotationKeys.terminationMessagePolicy]: container.terminationMessagePolicy ?? "File",
+  };
+  const { deletionGracePeriodSeconds: deletion } = pod.metadata;
+  if (deletion !== undefined) annotations[annotationKeys.podDeletionGracePeriod] = String(deletion);
+  const { terminationGracePeriodSeconds: termination } = pod.spec;
+  if (termination !== undefined) annotations[annotationKeys.podTerminationGracePeriod] = String(termination);
+  const preStop = container.lifecycle?.preStop;
+  if (preStop !== undefined) annotations[annotationKeys.preStopHandler] = goJson(handlerJson(preStop));
+  if (container.ports !== undefined && container.ports.length > 0) {
+    annotations[annotationKeys.ports] = goJson(container.ports.map(portJson));
+  }
+  return annotations;
+}
+
+// The two below fix the key order to that of the API types and leave empty fields out, as upstream's encoder does.
+
+function portJson(port: ContainerPort): Record<string, unknown> {
+  return {
+    name: port.name || undefined,
+    hostPort: port.hostPort || undefined,
+    containerPort: port.containerPort,
+    protocol: port.protocol,
+    hostIP: port.hostIP || undefined,
+  };
+}
+
+function handlerJson(handler: LifecycleHandler): Record<string, unknown> {
+  const { exec, httpGet, tcpSocket, sleep } = handler;
+  return {
+    exec: exec && { command: exec.command?.length ? exec.command : undefined },
+    httpGet: httpGet && {
+      path: httpGet.path || undefined,
+      port: httpGet.port,
+      host: httpGet.host || undefined,
+      scheme: httpGet.scheme,
+      httpHeaders: httpGet.httpHeaders?.length
+        ? httpGet.httpHeaders.map(({ name, value }) => ({ name, value }))
+        : undefined,
+    },
+    tcpSocket: tcpSocket && { port: tcpSocket.port, host: tcpSocket.host || undefined },
+    sleep: sleep && { seconds: sleep.seconds },
+  };
+}

@@ -1,0 +1,45 @@
+// Where container logs lie. `kubectl logs` and log collectors find them by these names alone, so they never change.
+import { join } from "node:path";
+import type { ObjectMeta } from "../../shared/api/meta.js";
+import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { annotationKeys } from "./labels.js";
+
+type PodName = { metadata: Pick<ObjectMeta, "name" | "namespace" | "uid"> };
+const MAX_FILE_NAME = 255;
+
+/** PODLOGSDIR/NAMESPACE_NAME_UID. */
+export function podLogDirectory(podLogsDir: string, pod: PodName): string {
+  const { name, namespace, uid } = pod.metadata;
+  return join(podLogsDir, `${namespace}_${name}_${uid}`);
+}
+
+/** Path of one run's log below the pod's log directory: NAME/RESTARTCOUNT.log. */
+export function containerLogPath(containerName: string, restartCount: number): string {
+  return join(containerName, `${restartCount}.log`);
+}
+
+/** File name of the link in /var/log/containers, cut so that it fits a file system's 255 bytes with its suffix. */
+export function logSymlinkName(pod: PodName, containerName: string, containerId: string): string {
+  const stem = `${pod.metadata.name}_${pod.metadata.namespace}_${containerName}-${containerId}`;
+  return `${stem.slice(0, MAX_FILE_NAME - ".log".length)}.log`;
+}
+
+/**
+ * Restart count of the container about to be created: the newest one's plus 1; when the runtime knows none, the highest
+ * N of the N.log* files left in the container's log directory plus 1, so that an old log is never written over; else 0.
+ */
+export function nextRestartCount(newest: ContainerStatus | undefined, logFileNames: readonly string[]): number {
+  if (newest !== undefined) return restartCountOf(newest) + 1;
+  const counts = logFileNames.flatMap((name) => {
+    const digits = /^(\d+)\.log/.exec(name)?.[1];
+    return digits === undefined ? [] : [Number(digits)];
+  });
+  return counts.reduce((highest, count) => Math.max(highest, count), -1) + 1;
+}
+
+/** Restart count written on a container: from the annotation, which outlives the agent; the attempt number when it is lost. */
+export function restartCountOf(status: ContainerStatus): number {
+  const text = status.annotations[annotationKeys.restartCount];
+  const count = text === undefined ? NaN : Number(text);
+  return Number.isInteger(count) && count >= 0 ? count : (status.metadata?.attempt ?? 0);
+}

@@ -1,0 +1,9 @@
+// The pleg thread as the sync path calls it.
+import type { InspectRequest, WatchedPod } from "../../shared/contracts/pleg.js";
+
+/** The pleg thread as main sees it. */
+export interface PlegPort {
+  inspect(request: InspectRequest): void;
+  watch(pod: WatchedPod): void;
+  unwatch(uid: string): void;
+}

@@ -1,0 +1,122 @@
+// CPU and memory of a pod apart from its definition: what was allocated to it, and what it runs with, may differ from
+// what the definition wishes. Pure. Other resources can't be resized and are always those of the definition.
+import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
+import { compareQuantities, maxQuantity, printQuantity } from "../../shared/api/quantity.js";
+
+const RESIZABLE = ["cpu", "memory"] as const;
+export type Resizable = (typeof RESIZABLE)[number];
+
+export interface PodResources {
+  /** By name of regular and init containers. */
+  readonly containers: Readonly<Record<string, ResourceRequirements>>;
+  /** Pod-level resources. */
+  readonly pod?: ResourceRequirements;
+}
+
+export function resourcesOf({ spec }: Pod): PodResources {
+  const all = [...spec.containers, ...(spec.initContainers ?? [])];
+  return {
+    containers: Object.fromEntries(all.map(({ name, resources }) => [name, resizablePart(resources)])),
+    ...(spec.resources !== undefined && { pod: resizablePart(spec.resources) }),
+  };
+}
+
+/** The pod with these CPU and memory values; the same object when it has them already. What they don't name stays. */
+export function withResources(pod: Pod, resources: PodResources): Pod {
+  if (sameResources(resourcesOf(pod), resources)) return pod;
+  const { spec } = pod;
+  const replaced = <T extends Container>(container: T): T => {
+    const own = resources.containers[container.name];
+    return own === undefined ? container : { ...container, resources: replacedPart(container.resources, own) };
+  };
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: spec.containers.map(replaced),
+      ...(spec.initContainers && { initContainers: spec.initContainers.map(replaced) }),
+      ...((spec.resources ?? resources.pod) && { resources: replacedPart(spec.resources, resources.pod ?? {}) }),
+    },
+  };
+}
+
+export function sameResources(a: PodResources, b: PodResources): boolean {
+  const names = new Set([...Object.keys(a.containers), ...Object.keys(b.containers)]);
+  if (changedResources(a.pod, b.pod).length > 0) return false;
+  return [...names].every((name) => changedResources(a.containers[name], b.containers[name]).length === 0);
+}
+
+/** Which of CPU and memory differ, as request or as limit. */
+export function changedResources(
+  before: ResourceRequirements | undefined,
+  after: ResourceRequirements | undefined,
+): Resizable[] {
+  return RESIZABLE.filter(
+    (name) =>
+      !sameQuantity(before?.requests?.[name], after?.requests?.[name]) ||
+      !sameQuantity(before?.limits?.[name], after?.limits?.[name]),
+  );
+}
+
+/** Resources that hold both: the larger request; the larger limit, or none where one of the two has none. */
+export function largestResources(a: PodResources, b: PodResources): PodResources {
+  const names = new Set([...Object.keys(a.containers), ...Object.keys(b.containers)]);
+  const containers: Record<string, ResourceRequirements> = {};
+  for (const name of names) {
+    const [left, right] = [a.containers[name], b.containers[name]];
+    containers[name] = left === undefined ? (right ?? {}) : right === undefined ? left : largest(left, right);
+  }
+  const pod = a.pod === undefined ? b.pod : b.pod === undefined ? a.pod : largest(a.pod, b.pod);
+  return { containers, ...(pod !== undefined && { pod }) };
+}
+
+function largest(a: ResourceRequirements, b: ResourceRequirements): ResourceRequirements {
+  const requests: ResourceList = {};
+  const limits: ResourceList = {};
+  for (const name of RESIZABLE) {
+    const [one, other] = [a.requests?.[name], b.requests?.[name]];
+    if (one !== undefined || other !== undefined) requests[name] = larger(one ?? 0, other ?? 0);
+    const [limit, otherLimit] = [a.limits?.[name], b.limits?.[name]];
+    if (limit !== undefined && otherLimit !== undefined) limits[name] = larger(limit, otherLimit);
+  }
+  return { requests, limits };
+}
+
+function larger(a: string | number, b: string | number): string {
+  return printQuantity(maxQuantity(a, b));
+}
+
+function sameQuantity(a: string | number | undefined, b: string | number | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return compareQuantities(a, b) === 0;
+}
+
+function resizablePart(resources: ResourceRequirements | undefined): ResourceRequirements {
+  const pick = (list: ResourceList | undefined): ResourceList =>
+    Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => isResizable(name)));
+  const [limits, requests] = [pick(resources?.limits), pick(resources?.requests)];
+  return {
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(requests).length > 0 && { requests }),
+  };
+}
+
+function replacedPart(given: ResourceRequirements | undefined, own: ResourceRequirements): ResourceRequirements {
+  const merge = (list: ResourceList | undefined, values: ResourceList | undefined): ResourceList => ({
+    ...Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => !isResizable(name))),
+    ...values,
+  });
+  const rest = { ...given };
+  delete rest.limits;
+  delete rest.requests;
+  const [limits, requests] = [merge(given?.limits, own.limits), merge(given?.requests, own.requests)];
+  return {
+    ...rest,
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(requests).length > 0 && { requests }),
+  };
+}
+
+function isResizable(name: string): boolean {
+  return name === "cpu" || name === "memory";
+}

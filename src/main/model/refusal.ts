@@ -1,0 +1,14 @@
+// Why a pod may not run on this node, or a resize is not granted.
+
+export interface Refusal {
+  reason: string;
+  message: string;
+  /** Set when room could be made: how much is missing of which resources. */
+  missing?: readonly MissingResource[];
+}
+
+export interface MissingResource {
+  resource: string;
+  /** Billionths of the resource's unit. */
+  nanos: bigint;
+}

@@ -1,0 +1,99 @@
+// May a container (re)start? Pure rules shared by the planner and the status computation: both must give the same answer,
+// or a container would be shown as waiting that nobody will start.
+import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
+import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+
+/** Feature gates these rules depend on; defaults are those of 1.36. */
+export interface RestartGates {
+  /** ContainerRestartRules. */
+  containerRestartRules: boolean;
+  /** RestartAllContainersOnContainerExits. */
+  restartAllContainers: boolean;
+}
+
+export const defaultRestartGates: RestartGates = { containerRestartRules: true, restartAllContainers: true };
+
+/** The first restart rule that matches the exit code, if the container has any (it needs a restartPolicy of its own). */
+function matchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
+  if (container.restartPolicy === undefined) return undefined;
+  return container.restartPolicyRules?.find((rule) => {
+    if (rule.exitCodes === undefined) return false;
+    const listed = (rule.exitCodes.values ?? []).includes(exitCode);
+    return rule.exitCodes.operator === "In" ? listed : !listed;
+  });
+}
+
+/** Does this exit ask for a restart of all containers of the pod? */
+export function asksRestartAll(container: Container, exitCode: number, gates: RestartGates): boolean {
+  if (!gates.containerRestartRules || !gates.restartAllContainers) return false;
+  return matchingRestartRule(container, exitCode)?.action === "RestartAllContainers";
+}
+
+/** Would a container that exited with this code be started again, were the pod not being deleted? Section 8.1, last rows. */
+export function restartsAfterExit(
+  spec: Pick<PodSpec, "restartPolicy">,
+  container: Container,
+  exitCode: number,
+  gates: RestartGates = defaultRestartGates,
+): boolean {
+  if (gates.containerRestartRules) {
+    const action = matchingRestartRule(container, exitCode)?.action;
+    if (action === "Restart") return true;
+    if (action === "RestartAllContainers" && gates.restartAllContainers) return true;
+  }
+  switch (ownPolicy(container, gates) ?? spec.restartPolicy ?? "Always") {
+    case "Always":
+      return true;
+    case "OnFailure":
+      return exitCode !== 0;
+    case "Never":
+      return false;
+  }
+}
+
+/**
+ * Section 8.1: may this container be started now?
+ * @param observed the newest container of that name in the runtime, undefined when it never ran
+ */
+export function mayStart(
+  pod: Pod,
+  container: Container,
+  observed: ContainerStatus | undefined,
+  gates: RestartGates = defaultRestartGates,
+): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined) return false;
+  switch (observed?.state) {
+    case undefined:
+    case ContainerState.CONTAINER_CREATED:
+    case ContainerState.CONTAINER_UNKNOWN:
+      return true;
+    case ContainerState.CONTAINER_RUNNING:
+      return false;
+    case ContainerState.CONTAINER_EXITED:
+      return restartsAfterExit(pod.spec, container, observed.exitCode, gates);
+  }
+}
+
+/** Is a container restarted after a liveness or startup probe killed it? Only the policy counts, never the exit code. */
+export function restartsAfterProbeKill(
+  spec: Pick<PodSpec, "restartPolicy">,
+  container: Container,
+  gates: RestartGates = defaultRestartGates,
+): boolean {
+  return (ownPolicy(container, gates) ?? spec.restartPolicy ?? "Always") !== "Never";
+}
+
+/** Can any regular container of the pod ever be started a second time? */
+export function restartPossible(spec: PodSpec, gates: RestartGates): boolean {
+  if (spec.restartPolicy !== "Never") return true;
+  return spec.containers.some((container) => {
+    const own = ownPolicy(container, gates);
+    return own !== undefined && (own !== "Never" || (container.restartPolicyRules ?? []).length > 0);
+  });
+}
+
+/** Not for sidecars: their policy predates the gate, and they always restart. */
+function ownPolicy(container: Container, gates: RestartGates): RestartPolicy | undefined {
+  return gates.containerRestartRules ? container.restartPolicy : undefined;
+}

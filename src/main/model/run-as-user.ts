@@ -1,0 +1,63 @@
+// Who a container's process runs as, and the promise of runAsNonRoot: it is verified before the container is created, since
+// nothing below the agent would.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { podDescription } from "../../shared/api/pod.js";
+import { CreateContainerConfigError } from "./config-error.js";
+
+/** The image's user, from CRI ImageStatus; both absent for an image that names none (it runs as root). */
+export interface ImageUser {
+  uid?: bigint | number;
+  username?: string;
+}
+
+export interface RunAs {
+  /** Exactly one of uid and username is set. */
+  uid?: bigint;
+  username?: string;
+  gid?: bigint;
+}
+
+const MAX_UID = 2n ** 31n - 1n;
+
+export function runAs(pod: Pod, container: Container, image: ImageUser): RunAs {
+  const uid = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser;
+  const gid = container.securityContext?.runAsGroup ?? pod.spec.securityContext?.runAsGroup;
+  const group = gid === undefined ? {} : { gid: BigInt(gid) };
+  if (uid !== undefined) return { uid: BigInt(uid), ...group };
+  if (image.uid !== undefined) return { uid: BigInt(image.uid), ...group };
+  return image.username ? { username: image.username, ...group } : { uid: 0n, ...group };
+}
+
+/** Throws CreateContainerConfigError when runAsNonRoot is asked for and would be, or might be, broken. */
+export function verifyRunAsNonRoot(pod: Pod, container: Container, image: ImageUser): void {
+  const own = container.securityContext;
+  const shared = pod.spec.securityContext;
+  if ((own?.runAsNonRoot ?? shared?.runAsNonRoot) !== true) return;
+  const where = `(pod: "${podDescription(pod)}", container: ${container.name})`;
+  const asked = own?.runAsUser ?? shared?.runAsUser;
+  if (asked !== undefined) {
+    if (asked === 0) throw new CreateContainerConfigError(`container's runAsUser breaks non-root policy ${where}`);
+    return;
+  }
+  if (image.uid === undefined && image.username) {
+    throw new CreateContainerConfigError(
+      `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root ${where}`,
+    );
+  }
+  const uid = BigInt(image.uid ?? 0);
+  if (uid === 0n) {
+    throw new CreateContainerConfigError(`container has runAsNonRoot and image will run as root ${where}`);
+  }
+  if (uid < 0n || uid > MAX_UID) {
+    throw new CreateContainerConfigError(
+      `container has runAsNonRoot and image has an invalid user id (${uid.toString()}). Must be between 1 and ${MAX_UID.toString()} ${where}`,
+    );
+  }
+}
+
+/** Extra groups of the pod's processes: fsGroup, the listed ones, then those of volumes; each once. */
+export function supplementalGroups(pod: Pod, volumeGroups: readonly number[] = []): bigint[] {
+  const { fsGroup, supplementalGroups: listed = [] } = pod.spec.securityContext ?? {};
+  const groups = [...(fsGroup === undefined ? [] : [fsGroup]), ...listed, ...volumeGroups];
+  return [...new Set(groups)].map(BigInt);
+}

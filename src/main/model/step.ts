@@ -1,0 +1,166 @@
+// The planner's output: typed steps that the doer executes, one verb per file in runtime/.
+import type { Container } from "../../shared/api/pod.js";
+import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
+import type { EventInput } from "./event-recorder.js";
+import type { PodResources } from "./pod-resources.js";
+
+export type ContainerKind = "init" | "app" | "ephemeral";
+
+/** The step is one of a crashing container's back-off: after it the next restart waits longer. */
+export interface BackoffStep {
+  /** Of CrashBackoff. */
+  key: string;
+  /** When the container before it finished, milliseconds since the epoch as the runtime tells it. */
+  finishedAt: number;
+}
+
+export interface CreateSandboxStep {
+  kind: "create-sandbox";
+  attempt: number;
+  reason: string;
+}
+export interface StopSandboxStep {
+  kind: "stop-sandbox";
+  sandboxId: string;
+  reason: string;
+}
+export interface RemoveSandboxStep {
+  kind: "remove-sandbox";
+  sandboxId: string;
+}
+export interface StartContainerStep {
+  kind: "start-container";
+  container: Container;
+  containerKind: ContainerKind;
+  sandboxId: string;
+  sandboxAttempt: number;
+  podIPs: string[];
+  /** undefined: the doer looks at the log files, as no status of the container is left. */
+  restartCount: number | undefined;
+  /** Of an ephemeral container: id of the running container whose processes it joins. */
+  targetContainerId?: string;
+  /** Absent for a container that follows none. */
+  backoff?: BackoffStep;
+  reason: string;
+}
+export interface KillContainerStep {
+  kind: "kill-container";
+  containerId: string;
+  name: string;
+  /** Seconds the container gets between its stop signal and SIGKILL. */
+  graceSeconds: number;
+  /** When the grace ends, by the steady clock: the one end of the preStop hook and the stop after it. */
+  deadline: number;
+  /** Stopped in order to be started again, whatever its restart policy says of its exit code. */
+  restart?: true;
+  /** A restart of all containers is meant to be quick: preStop hooks do not run. */
+  withoutPreStop?: true;
+  reason: string;
+}
+/** The hook of a container that stops later. */
+export interface PreStopStep {
+  kind: "run-pre-stop";
+  containerId: string;
+  name: string;
+  /** By the steady clock. */
+  deadline: number;
+  reason: string;
+}
+/** Running containers get other CPU and memory values, and the pod's cgroup with them. */
+export interface ResizeContainersStep {
+  kind: "resize-containers";
+  sandboxId: string;
+  containers: readonly ResizedContainer[];
+  /** What the pod's containers were last given; undefined: not known. */
+  actuated: PodResources | undefined;
+  reason: string;
+}
+export interface ResizedContainer {
+  container: Container;
+  containerId: string;
+}
+export interface RemoveContainerStep {
+  kind: "remove-container";
+  containerId: string;
+  name: string;
+  /** Removed by the rule RestartAllContainers, to begin anew. */
+  restartAll?: true;
+  backoff?: BackoffStep;
+}
+/** A pod is over but stays to be seen: its volumes and its cgroup go, directories and logs stay. */
+interface ReleaseStep {
+  kind: "release";
+}
+/** Everything of the pod on this machine but its containers: volumes, cgroup, directories, logs. */
+interface CleanUpStep {
+  kind: "clean-up";
+}
+
+export type Step =
+  | CreateSandboxStep
+  | StopSandboxStep
+  | RemoveSandboxStep
+  | StartContainerStep
+  | KillContainerStep
+  | PreStopStep
+  | ResizeContainersStep
+  | RemoveContainerStep
+  | ReleaseStep
+  | CleanUpStep;
+
+/** An event that the plan gives rise to. Told once for as long as successive plans bring the same key. */
+export interface PlannedEvent {
+  key: string;
+  event: EventInput;
+}
+
+export interface RestartingAll {
+  /** The rule RestartAllContainers fired, and not all containers are gone yet. */
+  active: boolean;
+  /** Names of containers that were removed by it and are not there again. */
+  removed: ReadonlySet<string>;
+}
+
+export interface Plan {
+  steps: Step[];
+  /** When time alone will change the plan (back-off over, deadline reached): by the steady clock. */
+  wakeAt?: number;
+  /** Containers that wait, and for what: shown in the pod's status. */
+  waiting: Map<string, ContainerStateWaiting>;
+  /** The pod ran to its end and nothing of it will start again. */
+  finished: boolean;
+  /** What still runs of a pod that ran to its end stops within this, by the steady clock. */
+  endDeadline?: number;
+  /** Names of containers that will be started again though their policy does not ask for it. */
+  restarting?: ReadonlySet<string>;
+  restartingAll?: RestartingAll;
+  /** Something of the pod runs with other resources than those that were allocated to it. */
+  resizing?: true;
+  events?: PlannedEvent[];
+}
+
+/** One line that says what a step does and why, for the decision log. */
+export function describeStep(step: Step): string {
+  switch (step.kind) {
+    case "create-sandbox":
+      return `create sandbox, attempt ${step.attempt}: ${step.reason}`;
+    case "stop-sandbox":
+      return `stop sandbox ${step.sandboxId.slice(0, 13)}: ${step.reason}`;
+    case "remove-sandbox":
+      return `remove sandbox ${step.sandboxId.slice(0, 13)}`;
+    case "start-container":
+      return `start container ${step.container.name}: ${step.reason}`;
+    case "kill-container":
+      return `stop container ${step.name} within ${step.graceSeconds}s: ${step.reason}`;
+    case "run-pre-stop":
+      return `run the preStop hook of container ${step.name}: ${step.reason}`;
+    case "resize-containers":
+      return `resize ${step.containers.map(({ container }) => container.name).join(", ") || "the pod"}: ${step.reason}`;
+    case "remove-container":
+      return `remove container ${step.name} (${step.containerId.slice(0, 13)})`;
+    case "release":
+      return "take down volumes and cgroup";
+    case "clean-up":
+      return "clean up volumes, cgroup and directories";
+  }
+}

@@ -1,0 +1,29 @@
+// Devices as the pod resources service lists them.
+import type { ListedDevice, PodResourcesPorts } from "./lister.js";
+import type { DeviceManager } from "../../resources/devices/device-manager.js";
+import { nodesOfDevices } from "../../resources/devices/granted-devices.js";
+
+type Held = Pick<DeviceManager, "granted" | "pool">;
+
+/** `manager` may be undefined: nobody has devices. */
+export function listedDevices(manager: () => Held | undefined): NonNullable<PodResourcesPorts["devices"]> {
+  return {
+    of(podUid, container) {
+      const granted = [...(manager()?.granted.of(podUid, container) ?? [])];
+      return granted.flatMap(([resource, given]) =>
+        [...nodesOfDevices(given)].map(([id, nodes]): ListedDevice => ({ resource, id, nodes })),
+      );
+    },
+    allocatable() {
+      const pool = manager()?.pool;
+      if (pool === undefined) return [];
+      return pool.names().flatMap((resource) =>
+        [...pool.usable(resource)].map((id): ListedDevice => ({
+          resource,
+          id,
+          nodes: pool.devices(resource).get(id)?.nodes ?? [],
+        })),
+      );
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Why a container that runs must be stopped: its definition changed, a probe gave it up, or it gets other
+// resources that it takes only at a start (sections 8.3 and 8.4).
+import type { Container, Probe } from "../../shared/api/pod.js";
+import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import { definitionChanged, type PlanInput } from "./plan-context.js";
+import { resizeNeedsRestart } from "./resize-changes.js";
+import { restartsAfterProbeKill } from "../model/restart.js";
+import { graceSeconds } from "../model/grace.js";
+
+export interface Condemned {
+  /** What follows the container's name: "failed liveness probe". */
+  why: string;
+  /** Of a regular container: it is started again once it has ended. */
+  restart: boolean;
+  graceSeconds: number;
+}
+
+export function condemned(input: PlanInput, container: Container, status: ContainerStatus): Condemned | undefined {
+  const { pod, probes, gates } = input;
+  if (definitionChanged(container, status)) {
+    return { why: "definition changed", restart: true, graceSeconds: graceSeconds(pod) };
+  }
+  const failed = failedProbe(container, status.id, probes);
+  if (failed === undefined) {
+    if (!resizeNeedsRestart(input, container)) return undefined;
+    return { why: "resize requires restart", restart: true, graceSeconds: graceSeconds(pod) };
+  }
+  return {
+    why: `failed ${failed.name} probe`,
+    restart: restartsAfterProbeKill(pod.spec, container, gates),
+    graceSeconds: graceSeconds(pod, failed.probe),
+  };
+}
+
+function failedProbe(
+  { livenessProbe, startupProbe }: Container,
+  id: string,
+  probes: ProbeResults,
+): { name: "liveness" | "startup"; probe: Probe } | undefined {
+  if (livenessProbe !== undefined && probes.liveness(id) === "Failure") {
+    return { name: "liveness", probe: livenessProbe };
+  }
+  if (startupProbe !== undefined && probes.startup(id) === "Failure") return { name: "startup", probe: startupProbe };
+  return undefined;
+}

@@ -1,0 +1,118 @@
+// Back-off between restarts of a crashing container: at once, then 10 s doubling to 5 min, forgotten after a healthy run.
+// Time comes in with every call, so the rule runs under virtual time. Entries live in memory only: after a restart of the
+// agent a crashing container is started once more at once, as upstream does.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { podDescription } from "../../shared/api/pod.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
+import { goJson } from "../model/go-json.js";
+
+/** Milliseconds. Defaults are the constants of 1.36. */
+export interface BackoffOptions {
+  baseMs: number;
+  maxMs: number;
+  /** An entry counts no more when the container finished this long after the entry's last step. */
+  resetMs: number;
+}
+
+const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
+
+interface Entry {
+  delayMs: number;
+  lastStep: number;
+  /** When the container finished: as the runtime tells it, and by the clock of the back-off. */
+  finish?: { told: number; at: number };
+}
+
+export interface InBackoff {
+  /** When the next start is allowed. */
+  until: number;
+  /** The whole delay of this step (not what is left of it). */
+  delayMs: number;
+}
+
+export class CrashBackoff {
+  private readonly entries = new Map<string, Entry>();
+  private readonly options: BackoffOptions;
+
+  /** `steadyOf`: by the clock of `now`, of a moment that the runtime tells, as both clocks are now. */
+  constructor(
+    options: Partial<BackoffOptions> = {},
+    private readonly steadyOf: (toldMs: number) => number = (toldMs) => toldMs,
+  ) {
+    const { baseMs, maxMs, resetMs } = { ...crashBackoffDefaults, ...options };
+    this.options = { baseMs: Math.min(baseMs, maxMs), maxMs, resetMs };
+  }
+
+  /**
+   * Must a container that finished at `finishedAt` still wait? Undefined: it may start now; call `next` when it is started.
+   * `finishedAt` is the runtime's wall time; all others are milliseconds by the steady clock.
+   */
+  inBackoff(key: string, finishedAt: number, now: number): InBackoff | undefined {
+    const entry = this.entries.get(key);
+    return entry === undefined ? undefined : this.waitSince(entry, this.finished(entry, finishedAt, now), now);
+  }
+
+  /** As `inBackoff`, but counted from the entry's last step: the form image pulls use. */
+  inBackoffSinceStep(key: string, now: number): InBackoff | undefined {
+    const entry = this.entries.get(key);
+    return entry === undefined ? undefined : this.waitSince(entry, entry.lastStep, now);
+  }
+
+  /** One step on: the container is being started after having finished at `finishedAt`. Returns the delay of the next restart. */
+  next(key: string, finishedAt: number, now: number): number {
+    const entry = this.entries.get(key);
+    const { baseMs, maxMs } = this.options;
+    const fresh = entry === undefined || this.expired(entry, this.finished(entry, finishedAt, now));
+    const delayMs = fresh ? baseMs : Math.min(entry.delayMs * 2, maxMs);
+    this.entries.set(key, { delayMs, lastStep: now });
+    return delayMs;
+  }
+
+  /** Drops one entry (image pulled, container gone). */
+  forget(key: string): void {
+    this.entries.delete(key);
+  }
+
+  /** Drops entries that can no longer delay anything; call now and then. */
+  collect(now: number): void {
+    const { resetMs, maxMs } = this.options;
+    for (const [key, entry] of this.entries) {
+      // A container may have finished just before the reset and still be serving its delay.
+      if (now - entry.lastStep > resetMs + maxMs) this.entries.delete(key);
+    }
+  }
+
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  private waitSince(entry: Entry, since: number, now: number): InBackoff | undefined {
+    const until = since + entry.delayMs;
+    return this.expired(entry, since) || until <= now ? undefined : { until, delayMs: entry.delayMs };
+  }
+
+  /** Kept from the first look on, or a clock that is set back would hold the container back as long as it was set. */
+  private finished(entry: Entry, told: number, now: number): number {
+    if (entry.finish?.told !== told) entry.finish = { told, at: Math.min(this.steadyOf(told), now) };
+    return entry.finish.at;
+  }
+
+  private expired(entry: Entry, finishedAt: number): boolean {
+    return finishedAt - entry.lastStep > this.options.resetMs;
+  }
+}
+
+/** Key of a container's restarts: another image or other resources start afresh, another pod of the same name too. */
+export function crashBackoffKey(pod: Pick<Pod, "metadata">, container: Container): string {
+  const { name, namespace, uid } = pod.metadata;
+  return goJson([name, namespace, uid, container.name, container.image ?? "", container.resources ?? {}]);
+}
+
+/** Message of the waiting reason CrashLoopBackOff. */
+export function crashLoopMessage(pod: Pick<Pod, "metadata">, container: { name: string }, delayMs: number): string {
+  return `back-off ${goDuration(delayMs)} restarting failed container=${container.name} pod=${podDescription(pod)}`;
+}

@@ -1,0 +1,52 @@
+// What the planner looks at, and small views on it that its parts share.
+import type { Container, Pod } from "../../shared/api/pod.js";
+import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { ResizeView } from "../resources/allocation/resizes.js";
+import { annotationKeys } from "../model/labels.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import { containerHash } from "../model/container-hash.js";
+import type { CrashBackoff } from "./crash-backoff.js";
+import type { RestartGates } from "../model/restart.js";
+import type { RestartMemory } from "./restart-memory.js";
+
+/** The last attempt to start a container failed before it ran. */
+export interface StartFailure {
+  /** Waiting reason, e.g. "ErrImagePull". */
+  reason: string;
+  message: string;
+  /** By the steady clock. */
+  failedAt: number;
+  retryAt: number;
+}
+
+export interface PlanInput {
+  pod: Pod;
+  observed: ObservedPod;
+  /** By the steady clock. */
+  now: number;
+  backoff: CrashBackoff;
+  startFailures: ReadonlyMap<string, StartFailure>;
+  probes: ProbeResults;
+  gates: RestartGates;
+  memory: Pick<RestartMemory, "restarts" | "removed">;
+  /** What runs is in no cgroup of the pod's, so that nothing holds it to its limits. */
+  cgroupLost?: boolean;
+  /** Absent: running containers are never resized. */
+  resize?: ResizeView;
+  /** Of the plan before: when the grace ends of a pod that ran to its end, by the steady clock. */
+  endDeadline?: number | undefined;
+  /** Ended containers of a name that stay; negative: all. Default 1. */
+  deadContainersKept?: number;
+}
+
+export function definitionChanged(container: Container, status: ContainerStatus): boolean {
+  const hash = status.annotations[annotationKeys.hash];
+  return hash !== undefined && hash !== containerHash(container);
+}
+
+export function startReason(status: ContainerStatus | undefined): string {
+  if (status === undefined) return "it has not run yet";
+  if (status.state === ContainerState.CONTAINER_CREATED) return "it was created but never started";
+  return `it ended with exit code ${status.exitCode}${status.reason === "" ? "" : ` (${status.reason})`}`;
+}

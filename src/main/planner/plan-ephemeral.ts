@@ -1,0 +1,16 @@
+// Ephemeral containers: added to a running pod to look into it, started once, never again, waited for by nobody.
+import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { PlanBuilder } from "./plan-builder.js";
+import { startReason } from "./plan-context.js";
+import { newestIn, newestOf } from "../model/observed-containers.js";
+
+export function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
+  const { pod, observed } = builder.input;
+  for (const container of pod.spec.ephemeralContainers ?? []) {
+    const status = newestOf(observed, container.name);
+    if (status !== undefined && status.state !== ContainerState.CONTAINER_CREATED) continue;
+    const target = newestIn(sandbox, observed, container.targetContainerName ?? "");
+    const targetContainerId = target?.state === ContainerState.CONTAINER_RUNNING ? target.id : undefined;
+    builder.start({ container, containerKind: "ephemeral", sandbox, targetContainerId, reason: startReason(status) });
+  }
+}

@@ -1,0 +1,24 @@
+// Events that plans give rise to. A plan is made again and again while nothing changes: what it told is not told again
+// until a plan came that no longer had it.
+import type { Pod } from "../../shared/api/pod.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import type { PlannedEvent } from "../model/step.js";
+
+export class PlanEvents {
+  /** UID to the keys of its newest plan. */
+  private readonly told = new Map<string, ReadonlySet<string>>();
+
+  constructor(private readonly recorder: Pick<EventRecorder, "pod">) {}
+
+  tell(pod: Pod, events: readonly PlannedEvent[]): void {
+    const { uid } = pod.metadata;
+    const before = this.told.get(uid);
+    for (const { key, event } of events) if (before?.has(key) !== true) this.recorder.pod(pod, event);
+    if (events.length === 0) this.told.delete(uid);
+    else this.told.set(uid, new Set(events.map(({ key }) => key)));
+  }
+
+  forget(uid: string): void {
+    this.told.delete(uid);
+  }
+}

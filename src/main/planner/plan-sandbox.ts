@@ -1,0 +1,66 @@
+// A pod whose sandbox can't be used any more (section 8.2): whatever is left of it stops; then a new sandbox is made, when
+// something will run in it.
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import type { PlanBuilder } from "./plan-builder.js";
+import { restartPossible } from "../model/restart.js";
+import type { SandboxNeed, SandboxNeedReason } from "../model/sandbox-need.js";
+import { nextToStop } from "./stop-order.js";
+import { isAlive, newestOf, readySandboxes } from "../model/observed-containers.js";
+
+const REASONS: Readonly<Record<SandboxNeedReason, string>> = {
+  Current: "the sandbox is current",
+  NoSandbox: "the pod has no sandbox",
+  SeveralReady: "several sandboxes are ready at once",
+  NewestNotReady: "the sandbox is no longer ready",
+  NetworkNamespaceChanged: "the network namespace of the pod changed",
+  NoAddress: "the sandbox has lost its address",
+  CgroupLost: "the pod's cgroup is gone from its place",
+};
+
+export function planNewSandbox(builder: PlanBuilder, need: SandboxNeed): void {
+  const { pod, observed } = builder.input;
+  const reason = REASONS[need.reason];
+  const running = observed.containers.filter(isAlive);
+  // What stops only because of its sandbox is started in the next one, however it ends.
+  for (const status of nextToStop(pod, running)) builder.kill(status, reason, { restart: true });
+  if (running.length > 0) return;
+  const ready = readySandboxes(observed.sandboxes);
+  for (const { id } of ready) builder.plan.steps.push({ kind: "stop-sandbox", sandboxId: id, reason });
+  if (ready.length > 0) return;
+  if (isOver(builder, need.attempt)) {
+    builder.plan.finished = true;
+    return;
+  }
+  builder.plan.steps.push({ kind: "create-sandbox", attempt: need.attempt, reason });
+  if (need.attempt > 0) {
+    builder.plan.events.push({
+      key: `SandboxChanged ${need.attempt}`,
+      event: {
+        type: "Normal",
+        reason: "SandboxChanged",
+        message: "Pod sandbox changed, it will be killed and re-created.",
+      },
+    });
+  }
+}
+
+/** Nothing of the pod would run in another sandbox. */
+function isOver(builder: PlanBuilder, attempt: number): boolean {
+  const { pod, observed, gates } = builder.input;
+  const ran = observed.containers.filter(({ state }) => state !== ContainerState.CONTAINER_CREATED);
+  if (attempt > 0 && ran.length > 0 && !restartPossible(pod.spec, gates)) return true;
+  const regular = pod.spec.containers.map((container) => ({ container, status: newestOf(observed, container.name) }));
+  const startable = regular.some(({ container, status }) => builder.mayStart(container, status));
+  if (!startable && regular.some(({ status }) => status !== undefined)) return true;
+  return initFailedForGood(builder);
+}
+
+/** An init container failed and may not run again. */
+function initFailedForGood(builder: PlanBuilder): boolean {
+  const { pod, observed } = builder.input;
+  return (pod.spec.initContainers ?? []).some((init) => {
+    const status = newestOf(observed, init.name);
+    const failed = status?.state === ContainerState.CONTAINER_EXITED && status.exitCode !== 0;
+    return failed && !builder.mayStart(init, status);
+  });
+}

@@ -1,0 +1,119 @@
+// The planner: what must be done next for a pod that should run, from its definition and what the runtime has.
+// Pure. It converges: after its steps succeeded, planning again yields fewer, and none once the pod is as wanted.
+import type { Container } from "../../shared/api/pod.js";
+import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { condemned } from "./condemned.js";
+import { PlanBuilder } from "./plan-builder.js";
+import { startReason, type PlanInput } from "./plan-context.js";
+import { planEphemeral } from "./plan-ephemeral.js";
+import { planInit } from "./plan-init.js";
+import { pruneSteps } from "./plan-prune.js";
+import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
+import { planResize } from "./plan-resize.js";
+import { planNewSandbox } from "./plan-sandbox.js";
+import { needsNewSandbox } from "../model/sandbox-need.js";
+import { preStopsAhead } from "./pre-stops-ahead.js";
+import { nextToStop } from "./stop-order.js";
+import type { Plan } from "../model/step.js";
+import { containersOf } from "../../shared/api/pod-containers.js";
+import { isAlive, newestOf } from "../model/observed-containers.js";
+import { graceSeconds, MIN_STOP_SECONDS } from "../model/grace.js";
+
+export function planPod(input: PlanInput): Plan {
+  const builder = new PlanBuilder(input);
+  const need = needsNewSandbox(input.pod, input.observed, input.cgroupLost);
+  const current = input.observed.sandboxes[0];
+  const usable = need.create ? undefined : current;
+  const trigger = usable && restartAllTrigger(builder, usable);
+  if (usable === undefined) planNewSandbox(builder, need);
+  else if (trigger !== undefined) planRestartAll(builder, trigger);
+  else planContainers(builder, usable);
+  if (trigger === undefined) builder.plan.steps.push(...pruneSteps(input.observed, input.deadContainersKept));
+  if (!builder.plan.finished) tellRestarts(builder, trigger !== undefined);
+  return builder.plan;
+}
+
+function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
+  planEphemeral(builder, sandbox);
+  const init = planInit(builder, sandbox);
+  if (init === "failed") {
+    endPod(builder, sandbox, "an init container failed for good");
+    return;
+  }
+  if (init === "waiting") {
+    planResize(builder, sandbox);
+    return;
+  }
+  killStrays(builder);
+  planResize(builder, sandbox);
+  const kept = builder.input.pod.spec.containers.filter((container) => planRegular(builder, sandbox, container));
+  if (kept.length === 0) endPod(builder, sandbox, "all containers have ended and none will start again");
+}
+
+/** Section 8.3. Answers whether the container keeps the pod going. */
+function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container: Container): boolean {
+  const { name } = container;
+  const status = newestOf(builder.input.observed, name);
+  if (status?.state === ContainerState.CONTAINER_RUNNING) {
+    const doomed = condemned(builder.input, container, status);
+    if (doomed === undefined) return true;
+    const { why, restart, graceSeconds } = doomed;
+    const reason = `Container ${name} ${why}${restart ? ", will be restarted" : ""}`;
+    builder.kill(status, reason, { graceSeconds, ...(restart && { restart }) });
+    return true;
+  }
+  if (!builder.mayStart(container, status)) return false;
+  if (status?.state === ContainerState.CONTAINER_UNKNOWN) {
+    builder.kill(status, `Container ${name} is in an unknown state, will be restarted`, { restart: true });
+    return true;
+  }
+  builder.start({
+    container,
+    containerKind: "app",
+    sandbox,
+    previous: status,
+    crashed: status,
+    reason: startReason(status),
+  });
+  return true;
+}
+
+/** What runs under a name that the definition no longer has was taken out of it. */
+function killStrays(builder: PlanBuilder): void {
+  const { spec } = builder.input.pod;
+  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  const names = new Set(all.map((container) => container.name));
+  for (const status of builder.input.observed.containers) {
+    const name = status.metadata?.name ?? "";
+    if (isAlive(status) && !names.has(name))
+      builder.kill(status, `Container ${name} is no longer in the pod's definition`);
+  }
+}
+
+/** Nothing kept and nothing to start: sidecars and the sandbox go too. */
+function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string): void {
+  const { pod, observed, now } = builder.input;
+  builder.drop();
+  const running = observed.containers.filter(isAlive);
+  // All containers share one grace, which began with the first plan that ended the pod.
+  const deadline = builder.input.endDeadline ?? now + graceSeconds(pod) * 1000;
+  const left = Math.max(Math.ceil((deadline - now) / 1000), MIN_STOP_SECONDS);
+  const stopping = nextToStop(pod, running, now >= deadline);
+  for (const status of stopping) builder.kill(status, reason, { graceSeconds: left, deadline });
+  if (running.length > 0) builder.plan.endDeadline = deadline;
+  builder.plan.steps.push(...preStopsAhead(pod, running, stopping, { deadline, reason }));
+  if (running.length > 0) return;
+  builder.plan.finished = true;
+  builder.plan.steps.push({ kind: "stop-sandbox", sandboxId: sandbox.id, reason });
+}
+
+/** What the status must know of restarts under way: exit codes alone would call such containers done. */
+function tellRestarts({ input, plan }: PlanBuilder, active: boolean): void {
+  const { pod, observed, memory } = input;
+  const there = new Set(observed.containers.map(({ metadata }) => metadata?.name ?? ""));
+  const all = containersOf(pod.spec);
+  const restarting = all.filter(({ name }) => memory.restarts(newestOf(observed, name)?.id ?? ""));
+  if (restarting.length > 0) plan.restarting = new Set(restarting.map(({ name }) => name));
+  const removed = new Set([...memory.removed].filter((name) => !there.has(name)));
+  if (active || removed.size > 0) plan.restartingAll = { active, removed };
+}

@@ -1,0 +1,21 @@
+// What of a container's CPU and memory is allocated otherwise than it was last given.
+import type { Container } from "../../shared/api/pod.js";
+import { changedResources, type Resizable } from "../model/pod-resources.js";
+import type { PlanInput } from "./plan-context.js";
+
+/** Must the container be restarted to get its new values? */
+export function resizeNeedsRestart(input: PlanInput, container: Container): boolean {
+  const changes = resizeChanges(input, container) ?? [];
+  const { resizePolicy = [] } = container;
+  return resizePolicy.some(
+    ({ resourceName, restartPolicy }) =>
+      restartPolicy === "RestartContainer" && changes.some((name) => name === resourceName),
+  );
+}
+
+/** undefined: what the container was given is not known. */
+export function resizeChanges({ resize }: PlanInput, { name, resources }: Container): Resizable[] | undefined {
+  if (resize === undefined) return [];
+  const own = resize.actuated?.containers[name];
+  return own === undefined ? undefined : changedResources(own, resources);
+}

@@ -1,0 +1,88 @@
+// The addresses that pods show as their host's. Until the Node has been seen they are what the machine's interfaces say;
+// from then on they are the Node's, however it came by them (--node-ip, its name, a cloud provider).
+import { isIP, isIPv6 } from "node:net";
+import type { Node } from "../../shared/api/node.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { formatIP } from "../../shared/net/format-ip.js";
+import type { EventInput, EventRecorder } from "../model/event-recorder.js";
+import { isFinalPhase } from "../model/phase.js";
+
+export interface HostIPsChange {
+  before: readonly string[];
+  now: readonly string[];
+  /** `before` was a guess, or what an earlier life of the agent had written into the Node. */
+  guessed: boolean;
+}
+
+/** Pods with the statuses that are shown of them. */
+export interface ShownPods {
+  all(): Pod[];
+  hostIPsChanged(change: HostIPsChange): void;
+}
+
+/** By then this life of the agent has written the node's addresses into the Node. */
+const SETTLED_MS = 15_000;
+
+export class HostIPs {
+  private readonly settledAt: number;
+  private readonly listeners: ((change: HostIPsChange) => void)[] = [];
+
+  /** `ips`: what the machine says, the primary first. */
+  constructor(
+    private ips: readonly string[],
+    private readonly clock: Pick<Clock, "monotonic">,
+  ) {
+    this.settledAt = clock.monotonic() + SETTLED_MS;
+  }
+
+  /** The primary first, one per family. */
+  get current(): readonly string[] {
+    return this.ips;
+  }
+
+  /** Told after each change from now on. */
+  onChange(listener: (change: HostIPsChange) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** A Node without addresses, as before a cloud provider gave it some, changes nothing. */
+  saw(node: Pick<Node, "status">): void {
+    const now = nodeHostIPs(node);
+    if (now.length === 0) return;
+    const change = { before: this.ips, now, guessed: this.clock.monotonic() < this.settledAt };
+    this.ips = now;
+    if (now.join() === change.before.join()) return;
+    for (const listener of this.listeners) listener(change);
+  }
+}
+
+/** Every pod shows the node's new addresses. */
+export function tellPods(change: HostIPsChange, statuses: ShownPods, events: Pick<EventRecorder, "pod">): void {
+  const mismatch = familyMismatch(change);
+  if (mismatch !== undefined) {
+    for (const pod of statuses.all()) if (!isFinalPhase(pod.status?.phase)) events.pod(pod, mismatch);
+  }
+  statuses.hostIPsChanged(change);
+}
+
+/** The primary address is of another family than pods were told: the operator has to say which it is to be. */
+function familyMismatch({ before, now }: HostIPsChange): EventInput | undefined {
+  const [old = "", next = ""] = [before[0], now[0]];
+  if (isIP(old) === 0 || isIP(old) === isIP(next)) return undefined;
+  const message =
+    `Kubelet detected an IPv${isIP(old)} node IP (${old}), but the cloud provider selected an IPv${isIP(next)} node IP ` +
+    `(${next}); pass an explicit \`--node-ip\` to kubelet to fix this.`;
+  return { type: "Warning", reason: "HostIPsIPFamilyMismatch", message };
+}
+
+/** Internal addresses before external ones; the first, and the first of the other family. */
+export function nodeHostIPs({ status }: Pick<Node, "status">): string[] {
+  const of = (type: string): string[] =>
+    (status?.addresses ?? []).flatMap((one) => (one.type === type ? (formatIP(one.address) ?? []) : []));
+  const all = [...of("InternalIP"), ...of("ExternalIP")];
+  const [first] = all;
+  if (first === undefined) return [];
+  const second = all.find((ip) => isIPv6(ip) !== isIPv6(first));
+  return second === undefined ? [first] : [first, second];
+}

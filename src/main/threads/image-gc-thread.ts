@@ -1,0 +1,62 @@
+// The image-gc thread as main runs it. Invariant: what was granted to a thread ends with it; no thread runs before the
+// sync path is there to answer.
+import type { FreedImages, ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import type { ThreadHouse } from "./thread-house.js";
+
+export interface ImageGcOwner {
+  upcalls: ImageGcUpcalls;
+  leases: { threadStarted(generation: number): void; threadGone(): void };
+}
+
+export interface ImageGcThreadOptions {
+  house: ThreadHouse;
+  init: ImageGcInit;
+  /** Answers from the moment it is there. */
+  owner: Promise<{ collection: ImageGcOwner }>;
+}
+
+/** Many images, each of which may take the runtime seconds. */
+const REMOVE_ALL_DEADLINE_MS = 15 * 60_000;
+
+export class ImageGcThread {
+  readonly thread: SupervisedThread<ImageGcControl>;
+  private owner: ImageGcOwner | undefined;
+
+  constructor(options: ImageGcThreadOptions) {
+    this.thread = superviseThread<ImageGcControl, ImageGcInit, ImageGcUpcalls>({
+      ...options.house.common("image-gc"),
+      entry: new URL("../../workers/image-gc/index.js", import.meta.url),
+      init: () => options.init,
+      // The thread waits for nothing else, so there is nothing big to pass through rings.
+      ringCapacities: { inbox: 4096, outbox: 4096 },
+      upcalls: {
+        imagesInUse: (images) => this.owner?.upcalls.imagesInUse(images) ?? Promise.resolve(undefined),
+        grant: (proposal) => this.owner?.upcalls.grant(proposal) ?? Promise.resolve([]),
+        release: (generation, ids) => this.owner?.upcalls.release(generation, ids) ?? Promise.resolve(),
+        containersAlive: (ids) => this.owner?.upcalls.containersAlive(ids) ?? Promise.resolve(undefined),
+        warn: (reason, message) => this.owner?.upcalls.warn(reason, message) ?? Promise.resolve(),
+      },
+      onRunning: async (thread) => {
+        const { collection } = await options.owner;
+        this.owner = collection;
+        collection.leases.threadStarted(thread.generation);
+      },
+      onExit: (exit) => {
+        this.owner?.leases.threadGone();
+        // The next one asks in vain until it is known.
+        this.owner = undefined;
+        options.house.exited(exit);
+      },
+    });
+  }
+
+  /** The disk is short: every unused image goes. Rejects when the thread is away, or main does not know all users yet. */
+  removeUnusedImages(): Promise<FreedImages> {
+    return this.thread.within(REMOVE_ALL_DEADLINE_MS).removeUnused();
+  }
+
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+}

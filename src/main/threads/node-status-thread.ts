@@ -1,0 +1,60 @@
+// The node-status thread as main runs it: given all facts at each start, and again whenever they change.
+import type {
+  NodeFacts,
+  NodeStatusControl,
+  NodeStatusInit,
+  NodeStatusUpcalls,
+} from "../../shared/contracts/node-status.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadHouse } from "./thread-house.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
+
+export interface NodeStatusThreadOptions {
+  house: ThreadHouse;
+  init: NodeStatusInit;
+  upcalls: NodeStatusUpcalls;
+  /** All there is to tell a thread that has just started. */
+  facts: () => NodeFacts;
+  log: Logger;
+}
+
+/** The thread passes on what the API server answers; it has a deadline of its own for that. */
+const CALL_DEADLINE_MS = 30_000;
+
+export class NodeStatusThread {
+  readonly thread: SupervisedThread<NodeStatusControl>;
+  private joined = false;
+
+  constructor(private readonly options: NodeStatusThreadOptions) {
+    this.thread = superviseThread<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>({
+      ...options.house.common("node-status"),
+      entry: new URL("../../workers/node-status/index.js", import.meta.url),
+      init: () => options.init,
+      // Nothing passes through rings.
+      ringCapacities: { inbox: 4096, outbox: 4096 },
+      callDeadlineMs: CALL_DEADLINE_MS,
+      upcalls: options.upcalls,
+      onRunning: (thread) => {
+        // From here on what changes arrives after it.
+        this.joined = true;
+        return thread.call.setFacts(options.facts());
+      },
+      onExit: (exit) => {
+        this.joined = false;
+        options.house.exited(exit);
+      },
+    });
+  }
+
+  /** A thread that does not take them gets all at its next start. */
+  setFacts(facts: NodeFacts): void {
+    if (!this.joined) return;
+    this.thread.call.setFacts(facts).catch((error: unknown) => {
+      this.options.log.warn({ err: error }, "the node-status thread did not take what changed of the node");
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+}

@@ -1,0 +1,107 @@
+// The pleg thread as main runs it: supervised, its queues joined to the sync path anew at every start.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { QueueReader } from "../../shared/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/queue/queue-writer.js";
+import { RingProducer } from "../../shared/queue/ring.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import { readRecords } from "./read-records.js";
+import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
+import type { PlegPort } from "../model/pleg-port.js";
+
+/** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
+const MAX_WAITING_REQUESTS = 100_000;
+const RING_BYTES = { inbox: 1 << 20, outbox: 8 << 20 };
+
+export interface PlegThreadOptions {
+  house: ThreadHouse;
+  init: PlegInit;
+  clock: Clock;
+  log: Logger;
+  /** Answers from the moment it is there; no thread runs before. */
+  owner: Promise<Pick<ThreadOwner, "onRecord" | "watches" | "resend">>;
+}
+
+export class PlegThread implements PlegPort {
+  readonly thread: SupervisedThread<PlegControl>;
+  private requests: QueueWriter<InspectRequest> | undefined;
+  private records: QueueReader<PlegRecord> | undefined;
+  /** The snapshot of the watches is on its way: what comes now arrives after it. */
+  private joined = false;
+
+  constructor(private readonly options: PlegThreadOptions) {
+    this.thread = superviseThread<PlegControl, PlegInit>({
+      ...options.house.common("pleg"),
+      entry: new URL("../../workers/pleg/index.js", import.meta.url),
+      init: () => options.init,
+      ringCapacities: RING_BYTES,
+      onRunning: (thread) => this.join(thread),
+      onExit: (exit) => {
+        this.detach();
+        options.house.exited(exit);
+      },
+    });
+  }
+
+  inspect(request: InspectRequest): void {
+    // Without a thread the request is not lost: the cache asks again when the thread is back.
+    this.requests?.push(request);
+  }
+
+  watch(pod: WatchedPod): void {
+    this.control("watch", (thread) => thread.call.watch(pod));
+  }
+
+  unwatch(uid: string): void {
+    this.control("unwatch", (thread) => thread.call.unwatch(uid));
+  }
+
+  async stop(): Promise<void> {
+    await this.thread.stop();
+    this.detach();
+  }
+
+  private async join(thread: SupervisedThread<PlegControl>): Promise<void> {
+    const { clock, log } = this.options;
+    // The codec brings all of gRPC: loaded here, after the thread was started, it costs no time of its own.
+    const [owner, { inspectRequestCodec, plegRecordCodec }] = await Promise.all([
+      this.options.owner,
+      import("../../shared/contracts/pleg-codec.js"),
+    ]);
+    this.detach();
+    this.requests = new QueueWriter(
+      new RingProducer(thread.inbox),
+      inspectRequestCodec,
+      { kind: "backpressure", limit: MAX_WAITING_REQUESTS },
+      { name: "inspect requests", clock },
+    );
+    this.records = readRecords(thread, {
+      codec: plegRecordCodec,
+      onRecord: (record) => owner.onRecord(record),
+      unreadable: "a record of the pleg thread could not be handled; its restart repairs it",
+      ...{ clock, log },
+    });
+    const sent = thread.call.setWatches(owner.watches());
+    this.joined = true;
+    await sent;
+    owner.resend();
+  }
+
+  private detach(): void {
+    this.joined = false;
+    this.records?.stop();
+    this.requests?.close();
+    this.records = undefined;
+    this.requests = undefined;
+  }
+
+  /** Watches are sent whole at each start, so a call that fails because the thread is away needs no repeat. */
+  private control(what: string, call: (thread: SupervisedThread<PlegControl>) => Promise<void>): void {
+    if (!this.joined) return;
+    call(this.thread).catch((error: unknown) => {
+      this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread repairs it`);
+    });
+  }
+}

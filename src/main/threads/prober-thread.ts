@@ -1,0 +1,107 @@
+// The prober thread as main runs it: started with the first pod that has probes, given the whole set at each start and
+// changes in order afterwards, its records joined to the probe manager.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ProbedPod, ProberControl, ProberInit, ProbeRecord } from "../../shared/contracts/prober.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { QueueReader } from "../../shared/queue/queue-reader.js";
+import { isThreadStopped } from "./errors.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import { PodDeltas } from "./pod-deltas.js";
+import { readRecords } from "./read-records.js";
+import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
+import type { ProberPort } from "../model/prober-port.js";
+
+/** Records are of runs that failed or changed something; a burst of a whole node's failures with their output fits. */
+const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 20 };
+
+export interface ProberThreadOptions {
+  house: ThreadHouse;
+  init: ProberInit;
+  clock: Clock;
+  log: Logger;
+  owner: Promise<Pick<ThreadOwner, "onProbeRecord" | "probedPods">>;
+}
+
+export class ProberThread implements ProberPort {
+  readonly thread: SupervisedThread<ProberControl>;
+  private records: QueueReader<ProbeRecord> | undefined;
+  private started = false;
+  private readonly deltas: PodDeltas<ProbedPod>;
+
+  constructor(private readonly options: ProberThreadOptions) {
+    this.deltas = new PodDeltas(
+      (set, gone) => this.thread.call.applyPods({ set, gone }),
+      (error) =>
+        options.log.warn({ err: error }, "the prober thread did not take a change; it gets all probes when it is back"),
+    );
+    this.thread = superviseThread<ProberControl, ProberInit>({
+      ...options.house.common("prober"),
+      entry: new URL("../../workers/prober/index.js", import.meta.url),
+      init: () => options.init,
+      ringCapacities: RING_BYTES,
+      onRunning: (thread) => this.join(thread),
+      onExit: (exit) => {
+        this.detach();
+        options.house.exited(exit);
+      },
+    });
+  }
+
+  setPod(pod: ProbedPod): void {
+    if (!this.started && pod.probes.length === 0) return;
+    this.start();
+    this.deltas.change([[pod.uid, pod]], []);
+  }
+
+  podGone(uid: string): void {
+    if (!this.started) return;
+    this.deltas.change([], [uid]);
+  }
+
+  /** For /metrics; nothing while no pod has probes. */
+  async metrics(): Promise<MetricSnapshot[]> {
+    return this.started ? [await this.thread.call.metrics()] : [];
+  }
+
+  /** For /metrics/probes. */
+  async probeMetrics(): Promise<MetricSnapshot[]> {
+    return this.started ? [await this.thread.call.probeMetrics()] : [];
+  }
+
+  async stop(): Promise<void> {
+    await this.thread.stop();
+    this.detach();
+  }
+
+  private start(): void {
+    if (this.started) return;
+    this.started = true;
+    this.thread.start().catch((error: unknown) => {
+      if (!isThreadStopped(error)) this.options.log.error({ err: error }, "the prober thread did not start");
+    });
+  }
+
+  private async join(thread: SupervisedThread<ProberControl>): Promise<void> {
+    const { clock, log } = this.options;
+    const [owner, { probeRecordCodec }] = await Promise.all([
+      this.options.owner,
+      import("../../shared/contracts/prober-codec.js"),
+    ]);
+    this.detach();
+    this.records = readRecords(thread, {
+      codec: probeRecordCodec,
+      onRecord: (record) => owner.onProbeRecord(record),
+      unreadable: "a record of the prober thread could not be handled; its restart repairs it",
+      ...{ clock, log },
+    });
+    await this.deltas.join(() => thread.call.setPods(owner.probedPods()));
+  }
+
+  private detach(): void {
+    this.deltas.leave();
+    this.records?.stop();
+    this.records = undefined;
+  }
+}

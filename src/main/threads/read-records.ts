@@ -1,0 +1,37 @@
+// Reads what a worker pushes into its ring.
+// Invariant: a record that was not handled ends its thread, since no other repeats it: the next start brings a fresh ring
+// and everything anew.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { Codec } from "../../shared/queue/codec.js";
+import { QueueReader } from "../../shared/queue/queue-reader.js";
+import { RingConsumer } from "../../shared/queue/ring.js";
+import type { SupervisedThread } from "./supervisor.js";
+
+export interface RecordReading<T> {
+  codec: Codec<T>;
+  onRecord: (record: T) => void;
+  /** What the log says of a record that can't be read or handled. */
+  unreadable: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Reads from now on, until it is stopped. */
+export function readRecords<T>(
+  thread: Pick<SupervisedThread<object>, "outbox" | "terminate">,
+  { codec, onRecord, unreadable, clock, log }: RecordReading<T>,
+): QueueReader<T> {
+  const reader = new QueueReader(
+    new RingConsumer(thread.outbox),
+    codec,
+    onRecord,
+    (error) => {
+      log.error({ err: error }, unreadable);
+      void thread.terminate();
+    },
+    { clock },
+  );
+  reader.start();
+  return reader;
+}

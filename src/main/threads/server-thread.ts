@@ -1,0 +1,73 @@
+// The server thread as main runs it: gets every pod at its start, and changes in order afterwards.
+import type { Pod } from "../../shared/api/pod.js";
+import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import { PodDeltas } from "./pod-deltas.js";
+import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadOwner } from "./thread-owner.js";
+import type { PodDelta } from "../model/pod-delta.js";
+
+export interface ServerThreadOptions {
+  house: ThreadHouse;
+  init: ServerInit;
+  upcalls: ServerUpcalls;
+  log: Logger;
+  /** Answers from the moment it is there; no thread runs before. */
+  owner: Promise<Pick<ThreadOwner, "pods">>;
+}
+
+export class ServerThread {
+  readonly thread: SupervisedThread<ServerControl>;
+  private readonly deltas: PodDeltas<Pod>;
+  private configz: ConfigzBodies;
+
+  constructor(private readonly options: ServerThreadOptions) {
+    this.configz = options.init.configz;
+    this.deltas = new PodDeltas(
+      (set, removed) => this.thread.call.applyPods({ set, removed }),
+      (error) =>
+        options.log.warn(
+          { err: error },
+          "the server thread did not take a pod update; it gets all pods when it is back",
+        ),
+    );
+    this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
+      ...options.house.common("server"),
+      entry: new URL("../../workers/server/index.js", import.meta.url),
+      init: () => ({ ...options.init, configz: this.configz }),
+      upcalls: options.upcalls,
+      onRunning: async (thread) => {
+        const owner = await options.owner;
+        await this.deltas.join(() => thread.call.setPods(owner.pods()));
+      },
+      onExit: (exit) => {
+        this.deltas.leave();
+        options.house.exited(exit);
+        if (exit.cause !== "drained") {
+          options.log.warn("the kubelet's ports are closed, /healthz among them, until its server thread runs again");
+        }
+      },
+    });
+  }
+
+  publish(delta: PodDelta): void {
+    this.deltas.change(
+      delta.set.map((pod) => [pod.metadata.uid, pod] as const),
+      delta.removed,
+    );
+  }
+
+  /** The configuration was changed in place. A thread that does not take it is given it at its next start. */
+  setConfigz(bodies: ConfigzBodies): void {
+    this.configz = bodies;
+    if (!this.deltas.joined) return;
+    this.thread.call.setConfigz(bodies).catch((error: unknown) => {
+      this.options.log.warn({ err: error }, "the server thread did not take the changed configuration for /configz");
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+}

@@ -1,0 +1,26 @@
+// Which threads may end the process: the restart rules that each thread is supervised with.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { pino } from "pino";
+import { THREADS, ThreadHouse, type ThreadName } from "../../../src/main/threads/thread-house.js";
+import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { threadMetrics } from "../../../src/shared/metrics/threads.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+
+const workers = THREADS.filter((name): name is Exclude<ThreadName, "main"> => name !== "main");
+
+describe("restart rules", () => {
+  const metrics = threadMetrics(new ThreadRegistry("main"));
+  const house = new ThreadHouse(systemClock, pino({ level: "silent" }), metrics, () => undefined);
+
+  for (const name of workers) {
+    test(name === "pleg" ? "pleg is given up after ten restarts" : `${name} is restarted for ever`, () => {
+      const policy = new RestartPolicy(house.common(name).restart);
+      const decisions = Array.from({ length: 500 }, () => policy.exited(0));
+      const restarts = decisions.findIndex(({ restart }) => !restart);
+      assert.equal(restarts, name === "pleg" ? 10 : -1);
+      for (const decision of decisions) assert.ok(!decision.restart || decision.delayMs <= 10_000);
+    });
+  }
+});
