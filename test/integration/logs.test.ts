@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/shared/clock/clock.js";
-import { readContainerLogs, type ReadLogsOptions } from "../../src/shared/container-logs/read.js";
+import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/pod-logs/read.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   IDLE,

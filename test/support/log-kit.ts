@@ -3,7 +3,7 @@ import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../src/shared/clock/clock.js";
-import { readContainerLogs, type ReadLogsOptions } from "../../src/shared/container-logs/read.js";
+import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/pod-logs/read.js";
 
 export interface TestRecord {
   stream: "stdout" | "stderr";

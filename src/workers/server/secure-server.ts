@@ -9,7 +9,7 @@ import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
 import { checkpointRoute } from "./checkpoint.js";
 import { configzRoute } from "./configz.js";
-import { containerLogsRoute } from "./container-logs.js";
+import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import { flagsRoute } from "./debug/flags.js";
 import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";

@@ -8,7 +8,7 @@ import { fnv128 } from "../../../src/workers/tasks/manifest/fnv128.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
 import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
-import { pullPolicyOf } from "../../../src/shared/api/manifest/defaults.js";
+import { pullPolicyOf } from "../../../src/workers/tasks/manifest/defaults.js";
 import { manifest } from "../../support/sources-kit.js";
 
 const FILE = { kind: "file", path: "/etc/kubernetes/manifests/web.yaml" } as ManifestOrigin;

@@ -1,6 +1,8 @@
 // Formats of names and values in a Pod (DNS labels, environment names, IP addresses, …), as the API server has them.
 import { isIP } from "node:net";
-import type { FormatRule } from "./field-types.js";
+
+/** Says what is allowed instead when a value breaks the field's format; undefined when it is fine. */
+export type FormatRule<T> = (value: T) => string | undefined;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,5 +1,5 @@
 // The query of /containerLogs as upstream decodes it into v1.PodLogOptions.
-import type { PodLogOptions } from "../../../shared/container-logs/options.js";
+import type { PodLogOptions } from "./options.js";
 
 /** A value is not of its field's type. */
 export class LogQueryError extends Error {

@@ -1,10 +1,10 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
-import { checkPodManifest } from "../../../shared/api/manifest/check-pod.js";
-import { withPodDefaults } from "../../../shared/api/manifest/defaults.js";
-import { fieldName, Report, shown, type FieldPath } from "../../../shared/api/manifest/report.js";
+import { checkPodManifest } from "./check-pod.js";
+import { withPodDefaults } from "./defaults.js";
+import { fieldName, Report, shown, type FieldPath } from "./report.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
-import { isRecord } from "../../../shared/api/manifest/walk.js";
+import { isRecord } from "./walk.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";

@@ -1,6 +1,6 @@
 // Where in the text a field stands: line and column of a path's value, or of its nearest enclosing one.
 import { isAlias, isMap, isPair, isScalar, isSeq, type Document, type LineCounter, type Node } from "yaml";
-import type { Finding } from "../../../shared/api/manifest/report.js";
+import type { Finding } from "./report.js";
 
 export interface Position {
   line: number;

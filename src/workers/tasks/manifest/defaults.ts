@@ -12,10 +12,15 @@ import type {
   Probe,
   PullPolicy,
   ResourceRequirements,
-} from "../pod.js";
-import { aggregate } from "../aggregate-resources.js";
-import { printQuantity } from "../quantity.js";
-import type { DownwardAPIVolumeFile, DownwardAPIVolumeSource, Volume, VolumeProjection } from "../volume.js";
+} from "../../../shared/api/pod.js";
+import { aggregate } from "../../../shared/api/aggregate-resources.js";
+import { printQuantity } from "../../../shared/api/quantity.js";
+import type {
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  Volume,
+  VolumeProjection,
+} from "../../../shared/api/volume.js";
 import { isRecord } from "./walk.js";
 
 export function withPodDefaults(pod: Pod): Pod {

@@ -15,7 +15,7 @@ import {
   portName,
   relativePath,
   sysctlName,
-} from "./formats.js";
+} from "../../../shared/api/manifest/formats.js";
 import { volume } from "./volume-schema.js";
 
 const PORT = int(1, 65535);

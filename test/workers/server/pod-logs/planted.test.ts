@@ -4,10 +4,10 @@ import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { logRun, openLogFiles } from "../../../src/shared/container-logs/log-files.js";
-import { NotRegularFileError } from "../../../src/shared/fs/untrusted-file.js";
-import { NotFolderError } from "../../../src/shared/fs/untrusted-folder.js";
-import { temporaryFolder } from "../../support/sources-kit.js";
+import { logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
+import { NotRegularFileError } from "../../../../src/shared/fs/untrusted-file.js";
+import { NotFolderError } from "../../../../src/shared/fs/untrusted-folder.js";
+import { temporaryFolder } from "../../../support/sources-kit.js";
 
 test("a FIFO or a symbolic link in the place of a container's log is refused", { timeout: 60_000 }, async (t) => {
   const folder = await temporaryFolder(t);

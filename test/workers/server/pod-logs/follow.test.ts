@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { appendFile, open, readFile, rename, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { waitFor } from "../../../packaging/standalone/wait.js";
-import { reading, recordText, writeLog } from "../../support/log-kit.js";
-import { temporaryFolder } from "../../support/sources-kit.js";
+import { waitFor } from "../../../../packaging/standalone/wait.js";
+import { reading, recordText, writeLog } from "../../../support/log-kit.js";
+import { temporaryFolder } from "../../../support/sources-kit.js";
 
 const line = (text: string): string => recordText({ stream: "stdout", tag: "F", text, second: 1 });
 

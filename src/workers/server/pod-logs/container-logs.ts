@@ -2,21 +2,21 @@
 // Invariant: a follower costs flat memory, and nothing once its client is gone.
 import { join } from "node:path";
 import type { ServerResponse } from "node:http";
-import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { isLogMissingError, isLogOptionsError } from "../../shared/container-logs/errors.js";
-import { containerLogFiles } from "../../shared/container-logs/log-files.js";
-import { NotRegularFileError } from "../../shared/fs/untrusted-file.js";
-import { FolderTooBigError, NotFolderError } from "../../shared/fs/untrusted-folder.js";
-import { checkLogOptions, type PodLogOptions } from "../../shared/container-logs/options.js";
-import { readContainerLogs } from "../../shared/container-logs/read.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { Route } from "./answer.js";
-import type { PodList } from "./pod-list.js";
-import { containerSpec, containerStatus } from "./pod-lookup.js";
-import { logQuery, LogQueryError } from "./pod-logs/query.js";
-import { NoLogError, runOf } from "./pod-logs/run-of.js";
-import { queryOf, replyPlain, TEXT, writeChunks } from "./reply.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { isLogMissingError, isLogOptionsError } from "./errors.js";
+import { containerLogFiles } from "./log-files.js";
+import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
+import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
+import { checkLogOptions, type PodLogOptions } from "./options.js";
+import { readContainerLogs } from "./read.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { Route } from "../answer.js";
+import type { PodList } from "../pod-list.js";
+import { containerSpec, containerStatus } from "../pod-lookup.js";
+import { logQuery, LogQueryError } from "./query.js";
+import { NoLogError, runOf } from "./run-of.js";
+import { queryOf, replyPlain, TEXT, writeChunks } from "../reply.js";
 
 export interface ContainerLogsParts {
   pods: PodList;

@@ -1,9 +1,9 @@
 // Wakes whoever follows a log: by inotify where there is an instance to be had, else by the look that comes every second
 // anyway. Invariant: losing inotify costs a follower time, never lines.
-import { Scope } from "../abort/scope.js";
-import { sleepOn, type Clock } from "../clock/clock.js";
-import { isNativeBinding, isOsCallError } from "../os/errors.js";
-import { IN, Inotify, type InotifyEvent } from "../os/inotify.js";
+import { Scope } from "../../../shared/abort/scope.js";
+import { sleepOn, type Clock } from "../../../shared/clock/clock.js";
+import { isNativeBinding, isOsCallError } from "../../../shared/os/errors.js";
+import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
 
 /** Why a wait ended: the file grew; something else may have changed; nothing was heard of. */
 export type Wake = "grew" | "changed" | "timeout";

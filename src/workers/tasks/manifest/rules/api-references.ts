@@ -1,7 +1,7 @@
 // What a static pod may not reference, because only an API server could resolve it (gate PreventStaticPodAPIReferences).
 // With the gate off, cluster trust bundles and resource claims stay refused.
-import type { Pod } from "../../pod.js";
-import type { Volume } from "../../volume.js";
+import type { Pod } from "../../../../shared/api/pod.js";
+import type { Volume } from "../../../../shared/api/volume.js";
 import type { FieldPath, Report } from "../report.js";
 import { isRecord } from "../walk.js";
 import { containersOf, items } from "./visit.js";

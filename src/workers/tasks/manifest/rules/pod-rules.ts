@@ -1,7 +1,7 @@
 // Rules of the pod as a whole: names, DNS, host namespaces, tolerations, metadata.
-import type { Pod, Toleration } from "../../pod.js";
-import { safePodUid } from "../../pod-uid.js";
-import { isQualifiedName } from "../formats.js";
+import type { Pod, Toleration } from "../../../../shared/api/pod.js";
+import { safePodUid } from "../../../../shared/api/pod-uid.js";
+import { isQualifiedName } from "../../../../shared/api/manifest/formats.js";
 import type { FieldPath, Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
 

@@ -1,6 +1,6 @@
 // Rules of resource requests and limits: names, request against limit, what may not be overcommitted.
-import type { Pod, ResourceRequirements } from "../../pod.js";
-import { isQualifiedName } from "../formats.js";
+import type { Pod, ResourceRequirements } from "../../../../shared/api/pod.js";
+import { isQualifiedName } from "../../../../shared/api/manifest/formats.js";
 import { quantityNanos } from "../quantity-syntax.js";
 import type { FieldPath, Report } from "../report.js";
 import { containersOf } from "./visit.js";

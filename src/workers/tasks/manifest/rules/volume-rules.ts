@@ -1,10 +1,10 @@
 // Rules of volumes and of what containers mount of them.
-import type { Container, Pod, VolumeMount } from "../../pod.js";
-import type { Volume } from "../../volume.js";
+import type { Container, Pod, VolumeMount } from "../../../../shared/api/pod.js";
+import type { Volume } from "../../../../shared/api/volume.js";
 import { shown, type FieldPath, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
 import { containersOf, incomplete, items } from "./visit.js";
-import { didYouMean } from "../../../text/nearest-name.js";
+import { didYouMean } from "../../../../shared/text/nearest-name.js";
 
 export function checkVolumes(pod: Pod, report: Report): void {
   const names = new Set<string>();

@@ -1,5 +1,5 @@
 // From an untrusted value to a Pod that fits schema and rules: everything wrong with it ends in the report.
-import type { Pod } from "../pod.js";
+import type { Pod } from "../../../shared/api/pod.js";
 import { podSchema } from "./pod-schema.js";
 import type { FieldPath, Report } from "./report.js";
 import { checkAPIReferences } from "./rules/api-references.js";

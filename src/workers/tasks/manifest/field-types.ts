@@ -2,9 +2,7 @@
 // Own walker instead of a validation library: a violation needs the field's path, the nearest known name and every fault
 // at once, and unknown fields are warnings rather than errors. valibot would add 5–7 ms to each pool thread's start, and
 // its issues would still have to be translated.
-
-/** Says what is allowed instead when a value breaks the field's format; undefined when it is fine. */
-export type FormatRule<T> = (value: T) => string | undefined;
+import type { FormatRule } from "../../../shared/api/manifest/formats.js";
 
 export type FieldType =
   | { kind: "string"; values?: readonly string[]; rules?: readonly FormatRule<string>[] }

@@ -1,7 +1,7 @@
 // The table of a pod's volumes. Sources the agent reads are typed; the others are kept as they came, so that /pods shows
 // them and whoever mounts volumes can say what is missing.
 import { any, bool, int, list, object, oneOf, quantity, str, text, type FieldType } from "./field-types.js";
-import { dnsLabel, noBackSteps, notEmpty, relativePath } from "./formats.js";
+import { dnsLabel, noBackSteps, notEmpty, relativePath } from "../../../shared/api/manifest/formats.js";
 
 const MODE = int(0, 0o777);
 const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE }, ["key", "path"]));

@@ -1,6 +1,6 @@
 // Collects the violations and warnings of one manifest while schema and rules walk it.
 // Positions are added afterwards, once, because finding them is the costly part and most manifests are right.
-import type { ManifestViolation, ViolationReason } from "./violation.js";
+import type { ManifestViolation, ViolationReason } from "../../../shared/api/manifest/violation.js";
 
 /** Steps from the document root to a value. */
 export type FieldPath = readonly (string | number)[];

@@ -3,7 +3,7 @@
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
 import { quantityNanos } from "./quantity-syntax.js";
 import { shown, type FieldPath, type Report } from "./report.js";
-import { didYouMean } from "../../text/nearest-name.js";
+import { didYouMean } from "../../../shared/text/nearest-name.js";
 
 /** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
 const MAX_DEPTH = 64;

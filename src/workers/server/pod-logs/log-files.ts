@@ -4,11 +4,11 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { openUntrusted, statUntrusted } from "../fs/untrusted-file.js";
-import { inUntrustedFolder, namesOf as namesIn } from "../fs/untrusted-folder.js";
+import { openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrusted-folder.js";
 import { LogFilesChangingError } from "./errors.js";
-import { currentName, logFileNames, type LogFileName } from "./file-names.js";
-import { errorCode } from "../errors/error-code.js";
+import { currentName, logFileNames, type LogFileName } from "../../../shared/container-logs/file-names.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;

@@ -6,13 +6,13 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
-import type { ApiContainerStatus, ContainerState } from "../../../src/shared/api/pod-status.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
-import { logQuery } from "../../../src/workers/server/pod-logs/query.js";
-import { runOf } from "../../../src/workers/server/pod-logs/run-of.js";
-import { recordText, writeLog } from "../../support/log-kit.js";
-import { pod } from "../../support/pods.js";
-import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+import type { ApiContainerStatus, ContainerState } from "../../../../src/shared/api/pod-status.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
+import { logQuery } from "../../../../src/workers/server/pod-logs/query.js";
+import { runOf } from "../../../../src/workers/server/pod-logs/run-of.js";
+import { recordText, writeLog } from "../../../support/log-kit.js";
+import { pod } from "../../../support/pods.js";
+import { Certificates, SecureHouse, type HouseOptions } from "../secure-house.js";
 
 const RUNNING: ContainerState = { running: {} };
 const ended = (containerID?: string): ContainerState => ({

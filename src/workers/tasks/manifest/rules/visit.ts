@@ -1,6 +1,6 @@
 // Iteration over a checked but possibly incomplete pod: refused items are holes in their lists and are passed over,
 // and every item comes with its path in the manifest.
-import type { Container, Pod } from "../../pod.js";
+import type { Container, Pod } from "../../../../shared/api/pod.js";
 import type { FieldPath } from "../report.js";
 
 /** The items of a list that survived the schema, with their paths. */

@@ -6,8 +6,8 @@ import { execFile } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { recordText } from "../../support/log-kit.js";
-import { temporaryFolder } from "../../support/sources-kit.js";
+import { recordText } from "../../../support/log-kit.js";
+import { temporaryFolder } from "../../../support/sources-kit.js";
 
 const MIB = 1024 * 1024;
 const LOG_MIB = Number(process.env["LOG_TEST_MIB"] ?? 128);
@@ -18,8 +18,8 @@ const OUTPUT = `${TEXTS.join("\n")}\n`;
 
 /** Reads the log and reports bytes read and the growth of memory beyond what the first megabyte took. */
 const READER = `
-import { readContainerLogs } from ${JSON.stringify(new URL("../../../src/shared/container-logs/read.js", import.meta.url).href)};
-import { systemClock } from ${JSON.stringify(new URL("../../../src/shared/clock/clock.js", import.meta.url).href)};
+import { readContainerLogs } from ${JSON.stringify(new URL("../../../../src/workers/server/pod-logs/read.js", import.meta.url).href)};
+import { systemClock } from ${JSON.stringify(new URL("../../../../src/shared/clock/clock.js", import.meta.url).href)};
 const [podLogDirectory, options] = process.argv.slice(1);
 let bytes = 0, base = 0, peak = 0, next = 0;
 for await (const block of readContainerLogs({ podLogDirectory, container: "app", restartCount: 0, clock: systemClock, ...JSON.parse(options) })) {

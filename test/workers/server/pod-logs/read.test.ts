@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { isLogMissingError, isLogOptionsError } from "../../../src/shared/container-logs/errors.js";
-import { containerLogFiles } from "../../../src/shared/container-logs/log-files.js";
-import type { PodLogOptions } from "../../../src/shared/container-logs/options.js";
+import { isLogMissingError, isLogOptionsError } from "../../../../src/workers/server/pod-logs/errors.js";
+import { containerLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
+import type { PodLogOptions } from "../../../../src/workers/server/pod-logs/options.js";
 import {
   readAll,
   reading,
@@ -15,8 +15,8 @@ import {
   writeLog,
   type TestFile,
   type TestRecord,
-} from "../../support/log-kit.js";
-import { temporaryFolder } from "../../support/sources-kit.js";
+} from "../../../support/log-kit.js";
+import { temporaryFolder } from "../../../support/sources-kit.js";
 
 const GARBAGE = [
   "not a record\n",

@@ -1,7 +1,7 @@
 // Requests that a pod with pod-level limits leaves open: those of its containers together, or else its limits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withPodDefaults } from "../../../src/shared/api/manifest/defaults.js";
+import { withPodDefaults } from "../../../src/workers/tasks/manifest/defaults.js";
 import type { Container, ResourceList, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 

@@ -2,11 +2,11 @@
 // not, for as long as it grows when it is followed.
 // Invariant: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
-import type { Clock } from "../clock/clock.js";
-import { inUntrustedFolder } from "../fs/untrusted-folder.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { inUntrustedFolder } from "../../../shared/fs/untrusted-folder.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
 import { LogMissingError } from "./errors.js";
-import type { LogFileName } from "./file-names.js";
+import type { LogFileName } from "../../../shared/container-logs/file-names.js";
 import { LineWriter } from "./line-writer.js";
 import {
   closeLogFiles,

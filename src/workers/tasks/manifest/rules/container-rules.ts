@@ -1,5 +1,5 @@
 // Rules of one container: ports, environment, security, restart rules.
-import type { Container, EnvVar, Pod, SeccompProfile } from "../../pod.js";
+import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/api/pod.js";
 import type { FieldPath, Report } from "../report.js";
 import { containersOf, items, membersSet, type VisitedContainer } from "./visit.js";
 
