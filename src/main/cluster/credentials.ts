@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { certificateMetrics } from "../../shared/metrics/certificates.js";
+import { certificateMetrics } from "../node/certificates/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { bootstrap, describeOf } from "../node/certificates/bootstrap.js";

@@ -14,7 +14,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
-import { goPlatform } from "../../shared/metrics/node.js";
+import { goPlatform } from "../node/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../events/node-recorder.js";

@@ -5,7 +5,7 @@ import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "../../shared/contracts/eviction.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { EvictionMetrics } from "../../shared/metrics/eviction.js";
+import type { EvictionMetrics } from "./metrics.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import type { RunningPods } from "./running-pods.js";

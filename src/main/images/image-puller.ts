@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import type { ImageMetrics } from "../../shared/metrics/images.js";
+import type { ImageMetrics } from "./metrics.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import type { ImageUser } from "../model/run-as-user.js";
 import { PULL_STAGE } from "../model/start-sli.js";

@@ -2,8 +2,8 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { imageMetrics } from "../../shared/metrics/images.js";
-import { pullRecordMetrics } from "../../shared/metrics/pull-records.js";
+import { imageMetrics } from "./metrics.js";
+import { pullRecordMetrics } from "./pull-records/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { AgentFlags } from "../command/agent-flags.js";
 import type { ImageSettings } from "../command/views/images.js";

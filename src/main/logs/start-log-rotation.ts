@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { containerLogMetrics } from "../../shared/metrics/container-logs.js";
+import { containerLogMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";

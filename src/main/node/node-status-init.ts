@@ -1,7 +1,7 @@
 // What the node-status thread is started with, out of the settings.
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
-import { goPlatform } from "../../shared/metrics/node.js";
+import { goPlatform } from "./metrics.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles } from "./certificates/certificate-files.js";
 import { declaredFeatures } from "./declared-features.js";

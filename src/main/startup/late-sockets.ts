@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { podResourcesMetrics } from "../../shared/metrics/pod-resources.js";
+import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
 import type { PluginHandler } from "../model/plugin-handler.js";

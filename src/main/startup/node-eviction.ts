@@ -6,7 +6,7 @@ import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { evictionMetrics } from "../../shared/metrics/eviction.js";
+import { evictionMetrics } from "../eviction/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { DiskUsage } from "../disk-usage/disk-usage.js";
 import { Eviction, type EvictionThreadPort } from "../eviction/eviction.js";

@@ -1,7 +1,7 @@
 // Gauges of the sync path, read at each snapshot instead of being kept up to date.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodMetrics } from "../../shared/metrics/pods.js";
+import type { PodMetrics } from "../sync/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodWorker } from "../sync/pod-worker.js";
 import type { NodeSync } from "../sync/node-sync.js";

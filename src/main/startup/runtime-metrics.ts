@@ -1,5 +1,5 @@
 // What the runtime verbs count, under upstream's names.
-import type { PodMetrics } from "../../shared/metrics/pods.js";
+import type { PodMetrics } from "../sync/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { RuntimeMetrics } from "../runtime/node-runtime.js";
 

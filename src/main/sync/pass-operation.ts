@@ -1,5 +1,5 @@
 // What one pass of a pod worker is counted as (label operation_type of kubelet_pod_worker_duration_seconds).
-import type { WorkerOperation } from "../../shared/metrics/pods.js";
+import type { WorkerOperation } from "./metrics.js";
 import type { PodWorkerState } from "./pod-worker-port.js";
 
 /** @param news what the pass is about, for a pod that is to run */

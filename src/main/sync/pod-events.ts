@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { WorkerOperation } from "../../shared/metrics/pods.js";
+import type { WorkerOperation } from "./metrics.js";
 import type { SyncedPod } from "./pod-worker-port.js";
 
 export interface PodEvents {

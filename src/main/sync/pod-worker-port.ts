@@ -6,7 +6,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import type { WorkerOperation } from "../../shared/metrics/pods.js";
+import type { WorkerOperation } from "./metrics.js";
 import type { ProbedPodState } from "../model/probe-port.js";
 import type { Resizes } from "../resources/allocation/resizes.js";
 import type { ProbeResults } from "../model/probe-results.js";

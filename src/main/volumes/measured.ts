@@ -1,6 +1,6 @@
 // One operation on a volume, measured under the name of whoever does it.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { VolumeMetrics, VolumeOperationName } from "../../shared/metrics/volumes.js";
+import type { VolumeMetrics, VolumeOperationName } from "./metrics.js";
 import type { DoneBy, VolumeDoer } from "./plugin.js";
 
 /** Of volumes that pods have as devices. */

@@ -4,7 +4,7 @@
 import { stat } from "node:fs/promises";
 import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { VolumeMetrics } from "../../shared/metrics/volumes.js";
+import type { VolumeMetrics } from "./metrics.js";
 import { clearIntent, readIntent } from "./mount-intent.js";
 import { asMountPoint } from "./mounts.js";
 import * as paths from "./paths.js";

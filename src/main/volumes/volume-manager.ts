@@ -9,7 +9,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
-import type { VolumeMetrics } from "../../shared/metrics/volumes.js";
+import type { VolumeMetrics } from "./metrics.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";

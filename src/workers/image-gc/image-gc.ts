@@ -7,7 +7,7 @@ import type { FreedImages, ImageGcEventReason, ImageGcInit, ImageGcUpcalls } fro
 import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ImageGcMetrics, RemovalReason } from "../../shared/metrics/image-gc.js";
+import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
 import { byteSize } from "./byte-size.js";
 import { readImageFs, type StatFs } from "./image-fs.js";
 import { ImageRecords, NEVER, type ImageRecord, type ListedImage } from "./records.js";

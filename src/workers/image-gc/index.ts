@@ -1,7 +1,7 @@
 // Thread entry: wires image garbage collection and the care of log links to their CRI connection and to main.
 import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import { imageGcMetrics } from "../../shared/metrics/image-gc.js";
+import { imageGcMetrics } from "./metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";

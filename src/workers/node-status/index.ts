@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createApiClient } from "../../shared/api/client/client.js";
 import { loadNodeConfig } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
-import { nodeStatusMetrics } from "../../shared/metrics/node-status.js";
+import { nodeStatusMetrics } from "./metrics.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";

@@ -8,7 +8,7 @@ import type { Lease } from "../../shared/api/lease.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { LeaseMetrics } from "../../shared/metrics/node-status.js";
+import type { LeaseMetrics } from "./metrics.js";
 import { Backoff } from "./backoff.js";
 import { Rounds } from "./rounds.js";
 import { Trouble } from "./trouble.js";

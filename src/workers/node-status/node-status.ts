@@ -8,7 +8,7 @@ import type { Node } from "../../shared/api/node.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { NodeStatusMetrics } from "../../shared/metrics/node-status.js";
+import type { NodeStatusMetrics } from "./metrics.js";
 import type { BoardReader } from "../../shared/queue/board.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Machine } from "./machine.js";

@@ -1,5 +1,5 @@
 // How long a new node took to be ready, by stages: told once, and only of a Node that this agent made.
-import type { NodeStartup } from "../../shared/metrics/node-status.js";
+import type { NodeStartup } from "./metrics.js";
 
 export class StartupTimes {
   private firstRegistrationAt: number | undefined;

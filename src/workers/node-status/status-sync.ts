@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { StatusMetrics } from "../../shared/metrics/node-status.js";
+import type { StatusMetrics } from "./metrics.js";
 import type { HostNetwork } from "./addresses.js";
 import { computeNode, type Computed } from "./compute.js";
 import type { Machine } from "./machine.js";

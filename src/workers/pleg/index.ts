@@ -2,7 +2,7 @@
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import { plegMetrics } from "../../shared/metrics/pleg.js";
+import { plegMetrics } from "./metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";

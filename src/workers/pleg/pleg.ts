@@ -9,7 +9,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
 import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { PlegMetrics } from "../../shared/metrics/pleg.js";
+import type { PlegMetrics } from "./metrics.js";
 import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
 import type { BoardWriter } from "../../shared/queue/board.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";

@@ -1,7 +1,7 @@
 // Thread entry: wires the schedule to the handlers, its queue and its metrics.
 import type { ProberControl, ProberInit } from "../../shared/contracts/prober.js";
 import { probeRecordCodec } from "../../shared/contracts/prober-codec.js";
-import { probeMetrics, scheduleMetrics } from "../../shared/metrics/prober.js";
+import { probeMetrics, scheduleMetrics } from "./metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/metrics/threads.js";

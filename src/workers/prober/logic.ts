@@ -17,7 +17,7 @@ import type {
   ProbesDelta,
 } from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ProbeMetrics, ScheduleMetrics } from "../../shared/metrics/prober.js";
+import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { RUNTIME_PATIENCE_MS } from "./exec.js";

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ServerAuthMetrics } from "../../shared/metrics/server-auth.js";
+import type { ServerAuthMetrics } from "./auth/metrics.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
 import { subresourcesOf, verbOf } from "./auth/attributes.js";

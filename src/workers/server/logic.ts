@@ -12,10 +12,10 @@ import type {
 } from "../../shared/contracts/server.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { processMetrics, processStartTime } from "../../shared/metrics/process.js";
+import { processMetrics, processStartTime } from "./process-metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import { standingMetrics } from "../../shared/metrics/standing.js";
+import { standingMetrics } from "./standing-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";

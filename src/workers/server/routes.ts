@@ -1,7 +1,7 @@
 // What each port answers without authentication, and the routes that the authenticated port shares with them.
 import type { RequestListener } from "node:http";
 import type { Logger } from "../../shared/log/logger.js";
-import { EXPOSITION_CONTENT_TYPE } from "../../shared/metrics/merge.js";
+import { EXPOSITION_CONTENT_TYPE } from "./merge-metrics.js";
 import type { Answer, Route } from "./answer.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";

@@ -2,7 +2,7 @@
 // scrape is answered with the others' last known figures, so the one page that explains a stall survives it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { renderExposition } from "../../shared/metrics/merge.js";
+import { renderExposition } from "./merge-metrics.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

@@ -6,7 +6,7 @@ import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ListenAddress, SecureInit } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { serverAuthMetrics } from "../../shared/metrics/server-auth.js";
+import { serverAuthMetrics } from "./auth/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
 import { Authorizer } from "./auth/authorizer.js";

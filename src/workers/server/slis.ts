@@ -1,6 +1,6 @@
 // /metrics/slis: how the health checks went, each time somebody asked for them. DELETE begins to count anew.
-import { EXPOSITION_CONTENT_TYPE, renderExposition } from "../../shared/metrics/merge.js";
-import { processStartTime } from "../../shared/metrics/process.js";
+import { EXPOSITION_CONTENT_TYPE, renderExposition } from "./merge-metrics.js";
+import { processStartTime } from "./process-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
 import type { HealthCheck } from "./health.js";

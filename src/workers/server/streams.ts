@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { isNotFound, isResourceExhausted } from "../../shared/cri/errors.js";
-import type { StreamMetrics } from "../../shared/metrics/streams.js";
+import type { StreamMetrics } from "./streams/metrics.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
 import type { PodList } from "./pod-list.js";

@@ -2,7 +2,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { SecureInit } from "../../shared/contracts/server.js";
-import { processStartedAt } from "../../shared/metrics/process.js";
+import { processStartedAt } from "./process-metrics.js";
 import type { Route } from "./answer.js";
 import { replyZPage, type ZPage } from "./debug/zpages.js";
 import { apiTime } from "../../shared/api/time.js";

@@ -8,7 +8,7 @@ import { serialize } from "node:v8";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";
 import { setOwnership } from "../../../src/main/volumes/fs-group/set-ownership.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { noVolumeMetrics } from "../../../src/main/volumes/metrics.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { directoryUsage } from "../../../src/workers/tasks/usage/directory-usage.js";
 import { pod } from "../../support/pods.js";

@@ -7,7 +7,7 @@ import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { EvictionUpcalls } from "../../../src/shared/contracts/eviction.js";
 import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { evictionMetrics } from "../../../src/shared/metrics/eviction.js";
+import { evictionMetrics } from "../../../src/main/eviction/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pod } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";

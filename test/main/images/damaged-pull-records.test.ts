@@ -7,7 +7,7 @@ import type { CredentialSource } from "../../../src/main/images/credentials.js";
 import { intentText, readRecord, recordName, recordText } from "../../../src/main/images/pull-records/record.js";
 import { RecordedAccess } from "../../../src/main/images/pull-records/recorded-access.js";
 import { verificationPolicy } from "../../../src/main/images/pull-records/verification-policy.js";
-import { pullRecordMetrics } from "../../../src/shared/metrics/pull-records.js";
+import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pair } from "../../shared/cri/support.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openAccess } from "../../../src/main/images/image-access.js";
-import { imageSizeLabel } from "../../../src/shared/metrics/images.js";
+import { imageSizeLabel } from "../../../src/main/images/metrics.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
 import { build, BUSYBOX, never, REMOTE, sandbox, SECOND } from "./puller-kit.js";

@@ -19,7 +19,7 @@ import { RecordedAccess } from "../../../src/main/images/pull-records/recorded-a
 import { verificationPolicy, type NeedsProof } from "../../../src/main/images/pull-records/verification-policy.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
-import { pullRecordMetrics } from "../../../src/shared/metrics/pull-records.js";
+import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { FakeCri } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";

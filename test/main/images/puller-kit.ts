@@ -10,7 +10,7 @@ import { PullTurns } from "../../../src/main/images/pull-turns.js";
 import { Pulls } from "../../../src/main/images/pulls.js";
 import type { Container, Pod, PullPolicy } from "../../../src/shared/api/pod.js";
 import { PodSandboxConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { imageMetrics } from "../../../src/shared/metrics/images.js";
+import { imageMetrics } from "../../../src/main/images/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";

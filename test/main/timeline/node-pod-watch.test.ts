@@ -5,7 +5,7 @@ import { NodePodWatch } from "../../../src/main/timeline/node-pod-watch.js";
 import { Timelines } from "../../../src/main/timeline/timelines.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { podMetrics } from "../../../src/shared/metrics/pods.js";
+import { podMetrics } from "../../../src/main/sync/metrics.js";
 import type { MetricSample } from "../../../src/shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { container, pod } from "../../support/pods.js";

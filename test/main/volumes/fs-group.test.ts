@@ -23,7 +23,7 @@ import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../src/shared/contracts/tasks.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
-import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { noVolumeMetrics } from "../../../src/main/volumes/metrics.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { volumeCalls } from "../../support/volume-calls.js";

@@ -20,7 +20,7 @@ import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
-import { noVolumeMetrics } from "../../../src/shared/metrics/volumes.js";
+import { noVolumeMetrics } from "../../../src/main/volumes/metrics.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 import { mountsBelow } from "../../support/mounts.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";

@@ -1,6 +1,6 @@
 // The node-status thread's logic without a thread: virtual time, an API server in memory, a board, and a main that listens.
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
-import { nodeStatusMetrics, type NodeStartup } from "../../../src/shared/metrics/node-status.js";
+import { nodeStatusMetrics, type NodeStartup } from "../../../src/workers/node-status/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";
 import type { HostNetwork } from "../../../src/workers/node-status/addresses.js";

@@ -2,7 +2,7 @@
 import type { TestContext } from "node:test";
 import type { InspectHint, PlegInit, PlegRecord } from "../../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
-import { plegMetrics } from "../../../src/shared/metrics/pleg.js";
+import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { Pleg } from "../../../src/workers/pleg/pleg.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ProbeRecord, ProbeSpec, ProbedPod } from "../../../src/shared/contracts/prober.js";
-import { probeMetrics, scheduleMetrics } from "../../../src/shared/metrics/prober.js";
+import { probeMetrics, scheduleMetrics } from "../../../src/workers/prober/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { Prober } from "../../../src/workers/prober/logic.js";
 import { ImpossibleProbeError, type RunAction } from "../../../src/workers/prober/run-action.js";

@@ -1,7 +1,7 @@
 // Where one podCertificate source stands, and what has to be done about it by a moment. Pure: who asks, waits and tells
 // is source-credential.ts. Invariant: what was issued stays in use until better is there or the signer says no.
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
-import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
+import type { PodCertificateState } from "./metrics.js";
 import { cleanChain } from "../collections/certificates.js";
 import type { PodCredential } from "../../model/cluster-access.js";
 

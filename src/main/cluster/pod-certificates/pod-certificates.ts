@@ -10,7 +10,7 @@ import type { PodCertificateProjection } from "../../../shared/api/volume.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { MakePodKeyResult, PodKey } from "../../../shared/contracts/tasks.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { watchPodCertificates, type PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
+import { watchPodCertificates, type PodCertificateState } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";

@@ -10,7 +10,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { PodCertificateState } from "../../../shared/metrics/pod-certificates.js";
+import type { PodCertificateState } from "./metrics.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodCredential } from "../../model/cluster-access.js";
 import {

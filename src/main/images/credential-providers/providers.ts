@@ -3,10 +3,7 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
-import {
-  credentialProviderMetrics,
-  type CredentialProviderMetrics,
-} from "../../../shared/metrics/credential-providers.js";
+import { credentialProviderMetrics, type CredentialProviderMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { PullCredentials } from "../credentials.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { AccessCheck, PullRecordMetrics } from "../../../shared/metrics/pull-records.js";
+import type { AccessCheck, PullRecordMetrics } from "./metrics.js";
 import type { CredentialSource, OwnKind } from "../credentials.js";
 import type { ImageAccess, OwnSources } from "../image-access.js";
 import { withoutTagAndDigest } from "../image-name.js";

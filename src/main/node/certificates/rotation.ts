@@ -4,7 +4,7 @@ import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { CertificateMetrics } from "../../../shared/metrics/certificates.js";
+import type { CertificateMetrics } from "./metrics.js";
 import type { NodeAddress } from "../../../shared/api/node.js";
 import { CertificateManager } from "./certificate-manager.js";
 import type { CertificateStore } from "./certificate-store.js";

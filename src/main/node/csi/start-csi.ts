@@ -5,7 +5,7 @@
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { csiMetrics } from "../../../shared/metrics/csi.js";
+import { csiMetrics } from "../../volumes/csi/metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PersistentVolumes } from "../../volumes/persistent/persistent-volumes.js";
 import type { PluginHandlers } from "../../model/plugin-handler.js";

@@ -2,11 +2,7 @@
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import { mkdir, rm } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type {
-  PodResourcesCall,
-  PodResourcesMetrics,
-  PodResourcesVersion,
-} from "../../../shared/metrics/pod-resources.js";
+import type { PodResourcesCall, PodResourcesMetrics, PodResourcesVersion } from "./metrics.js";
 import {
   PodResourcesListerService as ListerService,
   type GetPodResourcesRequest,

@@ -11,7 +11,7 @@ import { CgroupMissingError, isCgroupWriteError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
 import type { CgroupLimits } from "./cgroup-limits.js";
 import type { CgroupMounts, V1Hierarchy } from "../../../shared/cgroup/mounts.js";
-import type { CgroupOperation } from "../../../shared/metrics/cgroups.js";
+import type { CgroupOperation } from "./metrics.js";
 import * as names from "../../../shared/cgroup/name.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";

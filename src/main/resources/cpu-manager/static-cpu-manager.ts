@@ -4,7 +4,7 @@ import type { Container, Pod } from "../../../shared/api/pod.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { CpuManagerMetrics } from "../../../shared/metrics/cpu-manager.js";
+import type { CpuManagerMetrics } from "./metrics.js";
 import { isAllocationError } from "../managers/port.js";
 import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";

@@ -7,7 +7,7 @@ import { isSidecar } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { DeviceMetrics } from "../../../shared/metrics/devices.js";
+import type { DeviceMetrics } from "./metrics.js";
 import {
   AllocationError,
   type ContainerGrant,

@@ -5,7 +5,7 @@ import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { errorText } from "../../../shared/log/error-text.js";
-import { deviceMetrics } from "../../../shared/metrics/devices.js";
+import { deviceMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { NodeResources } from "../node-capacity.js";

@@ -2,7 +2,7 @@
 // it is called. Texts of refusals are upstream's: plugins log them.
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
-import type { DeviceMetrics } from "../../../shared/metrics/devices.js";
+import type { DeviceMetrics } from "./metrics.js";
 import { PluginRefusedError } from "../../model/plugin-refused.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { Endpoints } from "./endpoints.js";

@@ -5,7 +5,7 @@ import type { CriClient } from "../../../shared/cri/client.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import { topologyMetrics } from "../../../shared/metrics/topology.js";
+import { topologyMetrics } from "../topology/metrics.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { EvictionSettings } from "../../command/views/eviction.js";
 import type { ResourceSettings } from "../../command/views/resources.js";

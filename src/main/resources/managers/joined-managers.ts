@@ -4,7 +4,7 @@
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
-import type { TopologyMetrics } from "../../../shared/metrics/topology.js";
+import type { TopologyMetrics } from "../topology/metrics.js";
 import type { TopologyPolicy } from "../topology/policy.js";
 import { joinGrants } from "./join-grants.js";
 import {

@@ -1,7 +1,7 @@
 // The memory manager of this node; loaded only with policy Static.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { memoryManagerMetrics } from "../../../shared/metrics/memory-manager.js";
+import { memoryManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { MemoryManager, type MemoryManagerSettings } from "./memory-manager.js";

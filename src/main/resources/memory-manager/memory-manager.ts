@@ -6,7 +6,7 @@ import type { Container, Pod } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { MemoryManagerMetrics } from "../../../shared/metrics/memory-manager.js";
+import type { MemoryManagerMetrics } from "./metrics.js";
 import type { ContainerGrant, MemoryShare, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
 import { hasPodLevelResources, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";

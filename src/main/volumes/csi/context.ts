@@ -1,7 +1,7 @@
 // What the parts of the CSI code share.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
+import type { VolumeMetrics } from "../metrics.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";

@@ -1,7 +1,7 @@
 // A driver's node service, as typed calls. Loading this file loads gRPC.
 // Invariant: no call lasts longer than two minutes; every call is measured.
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { CsiMetrics } from "../../../shared/metrics/csi.js";
+import type { CsiMetrics } from "./metrics.js";
 import { isPluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";
 import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import {

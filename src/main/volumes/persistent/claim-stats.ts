@@ -4,7 +4,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { ClaimFigures, VolumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
+import type { ClaimFigures, VolumeStatsMetrics } from "./metrics.js";
 import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

@@ -10,7 +10,7 @@ import type { PersistentVolumeClaim } from "../../../shared/api/objects.js";
 import { value } from "../../../shared/api/quantity.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { VolumeMetrics } from "../../../shared/metrics/volumes.js";
+import type { VolumeMetrics } from "../metrics.js";
 import { isPluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
 import { joined } from "../../model/joined.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";

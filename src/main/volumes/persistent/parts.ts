@@ -1,6 +1,6 @@
 // What does the work behind claims and CSI volumes, put together. Loaded with the first of them.
-import { volumeStatsMetrics } from "../../../shared/metrics/volume-stats.js";
-import { volumeMetrics } from "../../../shared/metrics/volumes.js";
+import { volumeStatsMetrics } from "./metrics.js";
+import { volumeMetrics } from "../metrics.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
 import type { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS, type MigratedField } from "../csi/migrated-plugins.js";

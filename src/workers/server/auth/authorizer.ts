@@ -3,7 +3,7 @@
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { AuthorizationInit, ReviewLimits } from "../../../shared/contracts/server.js";
-import type { ServerAuthMetrics } from "../../../shared/metrics/server-auth.js";
+import type { ServerAuthMetrics } from "./metrics.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
 import { ReviewTurns, TooManyReviewsError } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, SUBJECT_ACCESS_REVIEWS, type SubjectAccessReview } from "./reviews.js";

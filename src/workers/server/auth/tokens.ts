@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
-import type { ServerAuthMetrics } from "../../../shared/metrics/server-auth.js";
+import type { ServerAuthMetrics } from "./metrics.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
 import { ReviewTurns } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, TOKEN_REVIEWS, type TokenReview } from "./reviews.js";

@@ -2,7 +2,7 @@
 // with the first request.
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
-import { EXPOSITION_CONTENT_TYPE } from "../../../shared/metrics/merge.js";
+import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
 import type { Answer, Route } from "../answer.js";
 import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";

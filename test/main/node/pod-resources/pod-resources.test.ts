@@ -6,7 +6,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { PodResourcesLister, type PodResourcesPorts } from "../../../../src/main/node/pod-resources/lister.js";
 import { servePodResources } from "../../../../src/main/node/pod-resources/server.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
-import { podResourcesMetrics } from "../../../../src/shared/metrics/pod-resources.js";
+import { podResourcesMetrics } from "../../../../src/main/node/pod-resources/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { UnaryMethod } from "../../../../src/shared/plugins/connection.js";
 import { PodResourcesListerService as V1 } from "../../../../src/shared/plugins/gen/podresources.v1.js";

@@ -13,7 +13,7 @@ import type {
 } from "../../../../src/main/resources/devices/plugin-port.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { noDeviceMetrics } from "../../../../src/shared/metrics/devices.js";
+import { noDeviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container, pod } from "../pods.js";
 

@@ -12,7 +12,7 @@ import { serveRegistration } from "../../../../src/main/resources/devices/regist
 import { isExtendedResourceName } from "../../../../src/shared/api/extended-resource.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { noDeviceMetrics } from "../../../../src/shared/metrics/devices.js";
+import { noDeviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
 import { TestDevicePlugin, type TestPluginOptions } from "../../../support/device-plugin/plugin.js";
 import { allocate, GPU, never, podOf, wanting } from "./kit.js";
 

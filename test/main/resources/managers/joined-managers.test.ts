@@ -5,7 +5,7 @@ import { JoinedManagers, type ManagerSource } from "../../../../src/main/resourc
 import { AllocationError, type ResourceManager } from "../../../../src/main/resources/managers/port.js";
 import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { topologyMetrics } from "../../../../src/shared/metrics/topology.js";
+import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import { container, pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -2,7 +2,7 @@
 import type { TestContext } from "node:test";
 import { MemoryManager } from "../../../../src/main/resources/memory-manager/memory-manager.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
-import { memoryManagerMetrics } from "../../../../src/shared/metrics/memory-manager.js";
+import { memoryManagerMetrics } from "../../../../src/main/resources/memory-manager/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { container, pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";

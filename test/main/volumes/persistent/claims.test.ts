@@ -18,8 +18,8 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/sh
 import type { Volume } from "../../../../src/shared/api/volume.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { noCsiMetrics } from "../../../../src/shared/metrics/csi.js";
-import { volumeMetrics } from "../../../../src/shared/metrics/volumes.js";
+import { noCsiMetrics } from "../../../../src/main/volumes/csi/metrics.js";
+import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { serverAuthMetrics } from "../../../../src/shared/metrics/server-auth.js";
+import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
 import { subresourcesOf, verbOf } from "../../../../src/workers/server/auth/attributes.js";
 import { authenticate, type Credentials } from "../../../../src/workers/server/auth/authenticator.js";
 import { Authorizer } from "../../../../src/workers/server/auth/authorizer.js";

@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiClient } from "../../../../src/shared/api/client/port.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { serverAuthMetrics } from "../../../../src/shared/metrics/server-auth.js";
+import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
 import { MAX_WAITING, TooManyReviewsError } from "../../../../src/workers/server/auth/review-turns.js";
 import { Tokens } from "../../../../src/workers/server/auth/tokens.js";
 import { ManualClock } from "../manual-clock.js";

@@ -1,0 +1,28 @@
+// Device plugins as operators of other kubelets know them. Main thread only.
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+
+export interface DeviceMetrics {
+  /** A plugin asked to be registered, whatever came of it. */
+  registered(resource: string): void;
+  /** An Allocate call ended. */
+  allocated(resource: string, durationMs: number): void;
+}
+
+export const noDeviceMetrics: DeviceMetrics = { registered: () => undefined, allocated: () => undefined };
+
+export function deviceMetrics(registry: ThreadRegistry): DeviceMetrics {
+  const registrations = registry.counter(
+    "kubelet_device_plugin_registration_total",
+    "Cumulative number of device plugin registrations. Broken down by resource name.",
+    ["resource_name"],
+  );
+  const seconds = registry.histogram(
+    "kubelet_device_plugin_alloc_duration_seconds",
+    "Duration in seconds to serve a device plugin Allocation request. Broken down by resource name.",
+    ["resource_name"],
+  );
+  return {
+    registered: (resource_name) => registrations.inc({ resource_name }),
+    allocated: (resource_name, durationMs) => seconds.observe({ resource_name }, durationMs / 1000),
+  };
+}
