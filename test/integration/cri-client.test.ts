@@ -18,7 +18,7 @@ import {
   isUnimplemented,
 } from "../../src/shared/cri/errors.js";
 import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
-import { readRuntimeStatus } from "../../src/shared/cri/runtime-status.js";
+import { readRuntimeStatus } from "../../src/workers/pleg/runtime-status.js";
 import { checkConnection, checkVersion } from "../../src/shared/cri/version.js";
 
 const ENDPOINT = process.env["NODELET_CRI_ENDPOINT"] ?? "";

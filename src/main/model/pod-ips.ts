@@ -4,7 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import { formatIP } from "../../shared/net/format-ip.js";
+import { formatIP } from "./format-ip.js";
 
 /** First address of the primary's family, then the first of the other family. */
 function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {

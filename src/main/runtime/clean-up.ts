@@ -3,7 +3,7 @@ import { readlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
-import { removeFiles } from "../../shared/fs/remove-files.js";
+import { removeFiles } from "./remove-files.js";
 import { entriesOf, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { podLogDirectory } from "../model/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";

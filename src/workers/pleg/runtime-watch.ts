@@ -2,7 +2,7 @@
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
-import { readRuntimeStatus } from "../../shared/cri/runtime-status.js";
+import { readRuntimeStatus } from "./runtime-status.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;

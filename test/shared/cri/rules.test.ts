@@ -8,7 +8,7 @@ import { isInvalidEndpoint, parseEndpoint } from "../../../src/shared/cri/endpoi
 import { criError, isUnavailable, type CriCode } from "../../../src/shared/cri/errors.js";
 import * as gen from "../../../src/shared/cri/gen/runtime.v1.js";
 import * as checks from "../../../src/shared/cri/reply-checks.js";
-import { describeCondition, readRuntimeStatus } from "../../../src/shared/cri/runtime-status.js";
+import { describeCondition, readRuntimeStatus } from "../../../src/workers/pleg/runtime-status.js";
 import type { CriVerb } from "../../../src/shared/cri/verbs.js";
 import { checkConnection, checkVersion, isCriVersionError } from "../../../src/shared/cri/version.js";
 

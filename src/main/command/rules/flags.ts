@@ -1,7 +1,7 @@
 // Rules of what only flags can say.
 import { isIP, isIPv4 } from "node:net";
 import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
-import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "../../../shared/api/node-label.js";
+import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./node-label.js";
 import type { Violation } from "./rule.js";
 import { quote } from "./check.js";
 

@@ -6,7 +6,7 @@ import {
   type EvictionThreshold,
   type ThresholdValue,
 } from "../../../shared/api/eviction-threshold.js";
-import { parsePercentage } from "../../../shared/api/percentage.js";
+import { parsePercentage } from "../percentage.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { parseDuration } from "../duration.js";
 import type { Violation } from "./rule.js";

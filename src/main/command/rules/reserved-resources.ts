@@ -1,6 +1,6 @@
 // What is set aside for the system: amounts, CPUs, memory of NUMA nodes.
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
-import { parsePercentage } from "../../../shared/api/percentage.js";
+import { parsePercentage } from "../percentage.js";
 import type { ConfigView, HostFacts, Violation } from "./rule.js";
 import { parseReserved, readQuantity } from "./parse-reserved.js";
 import { quote } from "./check.js";

@@ -1,5 +1,5 @@
 // Traces of the agent's work.
-import { parseTracingEndpoint, TRACING_SCHEMES } from "../../../shared/api/tracing-endpoint.js";
+import { parseTracingEndpoint, TRACING_SCHEMES } from "./tracing-endpoint.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { inRange, quote } from "./check.js";
 

@@ -1,5 +1,5 @@
 // The process's own limits, the cgroup tree, and how containers are held to their limits. Times are ms.
-import { parsePercentage } from "../../../shared/api/percentage.js";
+import { parsePercentage } from "../percentage.js";
 import type { ConfigReader } from "./reader.js";
 
 export type CgroupSettings = Readonly<ReturnType<typeof cgroupSettings>>;

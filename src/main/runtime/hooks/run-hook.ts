@@ -2,7 +2,7 @@
 // that was let go of, and that ends with its container; a failure of the hook is a HookError with upstream's words, an abort is the signal's reason.
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { isCriError } from "../../../shared/cri/errors.js";
-import { letGoOnAbort } from "../../../shared/cri/let-go.js";
+import { letGoOnAbort } from "../let-go.js";
 import { quote } from "../../../shared/log/quote.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";

@@ -11,7 +11,7 @@ import { randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { DiskFullError } from "../../../shared/fs/atomic-write.js";
-import { keptByUmask } from "../../../shared/fs/umask.js";
+import { keptByUmask } from "../umask.js";
 import { namesIn } from "../paths.js";
 import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./payload.js";
 import { errorCode } from "../../../shared/errors/error-code.js";

@@ -1,5 +1,10 @@
 // The runtime's own view of its readiness: the two conditions of Status, its handlers and features.
-import type { RuntimeCondition, RuntimeFeatures, RuntimeHandler, StatusResponse } from "./gen/runtime.v1.js";
+import type {
+  RuntimeCondition,
+  RuntimeFeatures,
+  RuntimeHandler,
+  StatusResponse,
+} from "../../shared/cri/gen/runtime.v1.js";
 
 export interface RuntimeReadiness {
   runtimeReady: RuntimeCondition;

@@ -4,9 +4,9 @@
 // in batches.
 import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessGone } from "./unless-gone.js";
-import { errorCode } from "../errors/error-code.js";
-import { entriesOf, inUntrustedFolder, NotFolderError } from "./untrusted-folder.js";
+import { unlessGone } from "../../shared/fs/unless-gone.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { entriesOf, inUntrustedFolder, NotFolderError } from "../../shared/fs/untrusted-folder.js";
 
 /** What is made while the folder is being emptied is seen by the next try. */
 const TRIES = 3;

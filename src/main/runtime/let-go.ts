@@ -1,7 +1,7 @@
 // Calls that must not be cancelled while the runtime is just beginning with them. A containerd that loses its client while
 // a command of ExecSync starts holds the container's shim for 30 s, and with it the stop that made the caller go.
-import type { Clock } from "../clock/clock.js";
-import { abortReason } from "../errors/thrown.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { abortReason } from "../../shared/errors/thrown.js";
 
 /** By then a command has long started; cancelling ends it. */
 const PATIENCE_MS = 10_000;

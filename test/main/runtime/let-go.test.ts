@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { letGoOnAbort } from "../../../src/shared/cri/let-go.js";
+import { letGoOnAbort } from "../../../src/main/runtime/let-go.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 /** A call that ends when told to, or when it is cancelled. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { removeFiles } from "../../../src/shared/fs/remove-files.js";
+import { removeFiles } from "../../../src/main/runtime/remove-files.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 test("a folder goes with files, folders and links in it; what the links lead to stays", async (t) => {
