@@ -16,9 +16,37 @@ const SHORT: Readonly<Record<string, string>> = {
 const SPECIAL = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 const EACH_SPECIAL = new RegExp(SPECIAL, "gu");
 
+const EACH_BEYOND_ASCII = /[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{ASCII}]/gu;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Longer texts are escaped over bytes: a call of a function for each character takes ten times as long. */
+const SHORT_TEXT = 512;
+/** Bytes of the longest escape of one ASCII character. */
+const ESCAPE_BYTES = 4;
+/** By character code; undefined: itself. */
+const ASCII_ESCAPES = Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return SPECIAL.test(character) ? Buffer.from(escapeOne(character)) : undefined;
+});
+
 /** `text` in double quotes, as Go's %q has it. A lone surrogate becomes \ufffd. */
 export function quote(text: string): string {
-  return SPECIAL.test(text) ? `"${text.replace(EACH_SPECIAL, escapeOne)}"` : `"${text}"`;
+  if (!SPECIAL.test(text)) return `"${text}"`;
+  if (text.length <= SHORT_TEXT || LONE_SURROGATE.test(text)) return `"${text.replace(EACH_SPECIAL, escapeOne)}"`;
+  return `"${escapeAscii(text).replace(EACH_BEYOND_ASCII, escapeOne)}"`;
+}
+
+function escapeAscii(text: string): string {
+  const from = Buffer.from(text);
+  const to = Buffer.allocUnsafe(from.length * ESCAPE_BYTES);
+  let end = 0;
+  for (let at = 0; at < from.length; at++) {
+    const byte = from[at] ?? 0;
+    const escape = ASCII_ESCAPES[byte];
+    if (escape === undefined) to[end++] = byte;
+    else for (let i = 0; i < escape.length; i++) to[end++] = escape[i] ?? 0;
+  }
+  return to.toString("utf8", 0, end);
 }
 
 function escapeOne(character: string): string {

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { quote } from "../../../src/shared/log/quote.js";
 import { textLine, withPriority } from "../../../src/shared/log/text-line.js";
+import { leastCpuMs } from "../../support/thread-cpu.js";
 
 const AT = new Date(2026, 10, 21, 9, 46, 13).getTime() + 123.456;
 const PID = String(process.pid).padStart(7);
@@ -108,6 +109,18 @@ describe("Go's quoting", () => {
     ["\ud800", '"\\ufffd"'],
   ];
   for (const [text, quoted] of table) test(quoted, () => assert.equal(quote(text), quoted));
+
+  test("a long text has the same escapes as its characters have one by one", () => {
+    for (const [text] of table) assert.equal(quote(text.repeat(1_000)), `"${quote(text).slice(1, -1).repeat(1_000)}"`);
+    const ascii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code)).repeat(10);
+    assert.equal(quote(ascii), `"${Array.from(ascii, (one) => quote(one).slice(1, -1)).join("")}"`);
+  });
+
+  test("a megabyte of characters to escape takes less than 50 ms of the thread's time", () => {
+    const text = '\\"\n'.repeat(350_000);
+    const ms = leastCpuMs(() => quote(text));
+    assert.ok(ms < 50, `${Math.round(ms)} ms`);
+  });
 
   test("what JSON can read means the same text", () => {
     fc.assert(
