@@ -95,6 +95,11 @@ export function openUntrustedSync(path: string, options: UntrustedOptions = {}):
   }
 }
 
+/** Creates a file for writing, for threads of the tasks pool. @throws EEXIST when anything stands at the path, a link among others */
+export function createNewSync(path: string, mode: number): number {
+  return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+}
+
 /** The last `maxBytes` of the file, and whether that is all of it. @throws as openUntrusted */
 export async function readTail(path: string, maxBytes: number): Promise<{ bytes: Buffer; whole: boolean }> {
   const { handle, stats } = await openUntrusted(path);

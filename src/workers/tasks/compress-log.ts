@@ -5,12 +5,10 @@
 // A pod with /var/log mounted may plant links, FIFOs and devices: only a regular file is read, and the new file is a new one.
 import {
   closeSync,
-  constants,
   fchmodSync,
   fstatSync,
   fsyncSync,
   futimesSync,
-  openSync,
   readSync,
   renameSync,
   unlinkSync,
@@ -19,11 +17,10 @@ import {
 import { gzipSync } from "node:zlib";
 import { COMPRESSED, UNFINISHED } from "../../shared/container-logs/file-names.js";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
-import { openUntrustedSync } from "../../shared/fs/untrusted-file.js";
+import { createNewSync, openUntrustedSync } from "../../shared/fs/untrusted-file.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 const BLOCK = 1024 * 1024;
-const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 export function compressLog({ path }: CompressLogJob): CompressLogResult {
   try {
@@ -44,7 +41,7 @@ function compress(path: string): CompressLogResult {
     try {
       // What is left of an earlier try, or was planted there, is never written to.
       removeQuietly(unfinished);
-      const target = openSync(unfinished, NEW, mode & 0o777);
+      const target = createNewSync(unfinished, mode & 0o777);
       try {
         fchmodSync(target, mode & 0o777);
         bytes = copyCompressed(source, target);

@@ -71,7 +71,7 @@ test("while a wide folder is listed, other work goes on", async (t) => {
   };
   setImmediate(count);
   let seen = 0;
-  for await (const _entry of entriesOf(folder)) seen++;
+  for await (const { name } of entriesOf(folder)) if (name !== "") seen++;
   listing = false;
   assert.equal(seen, 2000);
   assert.ok(turns >= 4, `${turns} turns of the event loop`);
