@@ -64,8 +64,13 @@ export function podPluginDir(rootDir: string, uid: string, plugin: string): stri
   return join(podDir(rootDir, uid), "plugins", plugin.replaceAll("/", "~"));
 }
 
+/** Files of the kubelet's own making, a folder for each container. */
+export function podContainersDir(rootDir: string, uid: string): string {
+  return join(podDir(rootDir, uid), "containers");
+}
+
 function podContainerDir(rootDir: string, uid: string, container: string): string {
-  return join(podDir(rootDir, uid), "containers", container);
+  return join(podContainersDir(rootDir, uid), container);
 }
 
 /** Host file behind a container's termination message path. `id` is any 32-bit number, new for each start. */

@@ -169,6 +169,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
   const cgroupsChanged = (): void => care.podsChanged();
   const sync: NodeSync = new NodeSync({
     runtime,
+    calls,
     pleg,
     probes,
     admission,

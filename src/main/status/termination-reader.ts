@@ -6,7 +6,9 @@ import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import { readTail } from "../../shared/fs/untrusted-file.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { podContainersDir } from "../model/data-dirs.js";
 import { annotationKeys } from "../model/labels.js";
 import { podLogDirectory } from "../model/log-paths.js";
 import { outputTail } from "./log-tail.js";
@@ -17,7 +19,9 @@ export class TerminationReader {
   private readonly reading = new Set<string>();
 
   constructor(
-    private readonly podLogsDir: string,
+    private readonly places: { rootDir: string; podLogsDir: string },
+    /** Message files of subPaths may lie on a file system that does not answer. */
+    private readonly calls: Pick<VolumeCalls, "call">,
     private readonly log: Logger,
     /** One more container's last words are known, be they none. */
     private readonly onRead: (uid: string) => void,
@@ -53,13 +57,13 @@ export class TerminationReader {
 
   private async read(pod: Pod, status: ContainerStatus): Promise<string> {
     try {
-      const message = await this.readFile(status);
+      const message = await this.readFile(pod, status);
       const policy = status.annotations[annotationKeys.terminationMessagePolicy] as
         TerminationMessagePolicy | undefined;
       if (!fallsBackToLog(policy, message, status)) return message;
       const path = status.logPath.startsWith("/")
         ? status.logPath
-        : join(podLogDirectory(this.podLogsDir, pod), status.logPath);
+        : join(podLogDirectory(this.places.podLogsDir, pod), status.logPath);
       return logMessage(await outputTail(path));
     } catch (error) {
       this.log.debug({ err: error, container: status.id }, "no termination message could be read");
@@ -67,11 +71,18 @@ export class TerminationReader {
     }
   }
 
-  private async readFile(status: ContainerStatus): Promise<string> {
+  private async readFile(pod: Pod, status: ContainerStatus): Promise<string> {
     const path = status.annotations[annotationKeys.terminationMessagePath];
     const mount = status.mounts.find((candidate) => candidate.containerPath === path);
     if (path === undefined || mount === undefined) return "";
     // One byte more than counts: it tells whether the rest begins within a character.
-    return fileMessage((await readTail(mount.hostPath, fileMessageLimit + 1)).bytes);
+    const maxBytes = fileMessageLimit + 1;
+    const { hostPath } = mount;
+    const isOwn = hostPath.startsWith(`${podContainersDir(this.places.rootDir, pod.metadata.uid)}/`);
+    // The kubelet's own file is on the node's disk: most containers have no other.
+    const { bytes } = isOwn
+      ? await readTail(hostPath, maxBytes)
+      : await this.calls.call("readTail", { path: hostPath, maxBytes }, { paths: [hostPath] });
+    return fileMessage(Buffer.from(bytes));
   }
 }

@@ -21,6 +21,7 @@ import { outgrown } from "../runtime/update-container.js";
 import { isFinalPhase } from "../model/phase.js";
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses } from "../status/pod-statuses.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { TerminationReader } from "../status/termination-reader.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { BackoffOptions } from "../planner/crash-backoff.js";
@@ -44,6 +45,8 @@ export interface NodeSyncDeps {
   pleg: PlegPort;
   probes: ProbePort;
   admission: Admission;
+  /** On files of volumes. */
+  calls: Pick<VolumeCalls, "call">;
   clock: Clock;
   log: Logger;
   gates: RestartGates;
@@ -113,7 +116,12 @@ export class NodeSync {
       nodeIPs: () => runtime.node.nodeIPs,
       runtimeName: () => this.cache.runtime?.name ?? "",
       qosClass,
-      terminations: new TerminationReader(runtime.settings.podLogsDir, log, (uid) => this.statuses.onMessageRead(uid)),
+      terminations: new TerminationReader(
+        { rootDir, podLogsDir: runtime.settings.podLogsDir },
+        deps.calls,
+        log,
+        (uid) => this.statuses.onMessageRead(uid),
+      ),
       probes: deps.probes.results,
       resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,

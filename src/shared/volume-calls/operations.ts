@@ -41,6 +41,8 @@ interface Operations {
   /** A file that is there stays as it is. */
   touch: { request: { path: string; mode: number }; result: undefined };
   isEmpty: { request: { path: string }; result: boolean };
+  /** Of a regular file. @throws NotRegularFileError, without its type where a helper reads */
+  readTail: { request: { path: string; maxBytes: number }; result: { bytes: Uint8Array; whole: boolean } };
   /** chown, then chmod: the former may clear setgid. */
   give: { request: { path: string; uid: number; gid: number; mode: number }; result: undefined };
   /** "other": something else is mounted at the target, which is left as it is. @throws SubPathError */

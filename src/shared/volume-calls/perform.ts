@@ -1,5 +1,6 @@
 // Operations on files of volumes, by file system calls of this very process.
 import { chmod, chown, mkdir, open, opendir, stat, statfs } from "node:fs/promises";
+import { readTail } from "../fs/untrusted-file.js";
 import type { LocalName, Performer } from "./operations.js";
 import { bindSubPath } from "./sub-path.js";
 
@@ -24,6 +25,9 @@ export const perform: Performer<LocalName> = {
     // A for-await loop closes the directory on every way out.
     for await (const _entry of await opendir(path)) return false;
     return true;
+  },
+  async readTail({ path, maxBytes }) {
+    return await readTail(path, maxBytes);
   },
   async give({ path, uid, gid, mode }) {
     await chown(path, uid, gid);

@@ -8,6 +8,10 @@ import { test, type TestContext } from "node:test";
 import { TerminationReader } from "../../../src/main/status/termination-reader.js";
 import type { ContainerStatus, DeepPartial } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { startHelperProcess } from "../../../src/shared/volume-calls/helper.js";
+import { VolumeCalls } from "../../../src/shared/volume-calls/volume-calls.js";
+import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { entriesIn } from "../../support/entries-in.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
@@ -18,7 +22,10 @@ async function build(t: TestContext) {
   const root = await temporaryFolder(t);
   const kept = keptLog();
   const found: string[] = [];
-  const reader = new TerminationReader(join(root, "logs"), kept.log, (uid) => found.push(uid));
+  const calls = new VolumeCalls({ clock: systemClock, log: kept.log, startHelper: startHelperProcess });
+  t.after(() => calls.close());
+  const places = { rootDir: join(root, "kubelet"), podLogsDir: join(root, "logs") };
+  const reader = new TerminationReader(places, calls, kept.log, (uid) => found.push(uid));
   const logFile = join(root, "logs", "ns_web_u1", "a", "0.log");
   await mkdir(join(logFile, ".."), { recursive: true });
   const messageFile = join(root, "message");
@@ -250,3 +257,30 @@ test("a forgotten pod's messages are gone; a pod of the same UID is read anew", 
   assert.equal(await read(ended("File")), "second life");
   await rm(messageFile);
 });
+
+test(
+  "message files on mounts that do not answer hold no thread, and are empty: other files are read",
+  { skip: !canHang, timeout: 120_000 },
+  async (t) => {
+    const { root, messageFile, ended, read, reader, pod } = await build(t);
+    const mounts = new HungMounts();
+    try {
+      const hung: ContainerStatus[] = [];
+      for (let index = 0; index < 6; index++) {
+        const place = join(root, `hung-${index}`);
+        await mounts.hang(place);
+        const mount = { containerPath: PATH, hostPath: join(place, "message") };
+        hung.push(ended("File", { id: `hung-${index}`, mounts: [mount] }));
+      }
+      assert.equal(reader.messagesOf(pod, observedPod(hung)), undefined);
+      await writeFile(messageFile, "beside them");
+      assert.equal(await readFile(messageFile, "utf8"), "beside them", "libuv's threads are free");
+      await until("all are given up", () => reader.messagesOf(pod, observedPod(hung))?.size === 6, 60_000);
+      for (const message of reader.messagesOf(pod, observedPod(hung))?.values() ?? []) assert.equal(message, "");
+      assert.equal(await read(ended("File")), "beside them");
+    } finally {
+      // Before the folder is removed, which would wait for the mounts.
+      await mounts.releaseAll();
+    }
+  },
+);

@@ -1,5 +1,6 @@
 // The whole sync path of main (NodeSync) on the in-memory runtime: the inspector of the pleg worker stands for the pleg thread, and
 // every collaborator that hears of pods writes what it hears into one list, in order.
+import { perform } from "../../../src/shared/volume-calls/perform.js";
 import type { TestContext } from "node:test";
 import type { Admission, AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 import { noProbeResults } from "../../../src/main/model/probe-results.js";
@@ -66,6 +67,7 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
   };
   const sync: NodeSync = new NodeSync({
     runtime,
+    calls: { call: (name, request) => perform[name](request) },
     pleg: {
       inspect: ({ uid, generation, hints }) => inspector.request(uid, generation, hints),
       watch: ({ uid, watchDirs }) => hear(`pleg.watch: ${uid} ${watchDirs.length}`),
