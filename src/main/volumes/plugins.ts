@@ -8,7 +8,7 @@ import { imagePlugin } from "./image/plugin.js";
 import { lazyPlugin } from "./lazy-plugin.js";
 import type { ObjectVolumeDeps } from "./object-volume/object-volume.js";
 import type { VolumePlugin } from "./plugin.js";
-import type { VolumeManagerOptions } from "./volume-manager.js";
+import type { VolumeManagerOptions } from "./volume-manager-options.js";
 
 /** `cluster` is absent on a stand-alone node. */
 export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAccess): VolumePlugin[] {

@@ -2,24 +2,18 @@
 // kept apart (world/), and the disk and the mount table have the last word: a restarted agent needs no memory of the one
 // before. Invariant: only volumes that a container uses are set up; nothing is deleted before what an earlier agent left
 // was compared with the mount table; a pod's directory goes only when its volumes are down; no volume waits for another.
-import type { Clock } from "../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ResourceList } from "../../shared/api/meta.js";
+import { moduleLogger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
-import type { VolumeMetrics } from "./metrics.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
-import type { EventRecorder } from "../model/event-recorder.js";
 import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";
-import type { OwnershipDeps } from "./fs-group/set-ownership.js";
-import type { PersistentVolumes } from "./persistent/persistent-volumes.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
 import { measured } from "./measured.js";
 import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { volumePlugins } from "./plugins.js";
+import type { VolumeManagerOptions } from "./volume-manager-options.js";
 import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
@@ -54,29 +48,6 @@ export interface VolumeManager {
   removePodDirectory(uid: string): Promise<void>;
   /** UIDs of pods with a directory on disk. */
   listPods(): Promise<string[]>;
-}
-
-export interface VolumeManagerOptions {
-  /** Root directory of the agent: /var/lib/kubelet. Absolute. */
-  rootDir: string;
-  /** Bound of memory-backed volumes, bytes. */
-  nodeMemoryBytes: bigint;
-  /** What pods may use of this node, as the downward API shows it. */
-  nodeAllocatable(): ResourceList;
-  /** How often volumes whose content changes are looked at. */
-  syncFrequencyMs: number;
-  clock: Clock;
-  log: Logger;
-  events: EventRecorder;
-  metrics: VolumeMetrics;
-  /** Runs in a pool thread. */
-  changeOwnership: OwnershipDeps["changeOwnership"];
-  /** For whatever may lie on a mount that does not answer. */
-  calls: VolumeCalls;
-  /** Volumes that outlive pods, on a node with a cluster. */
-  persistent?: Pick<PersistentVolumes, "plugins">;
-  /** A pod of which a volume can never be here is to end as failed. */
-  refuse?: (uid: string, failure: { reason: string; message: string }) => void;
 }
 
 /** `cluster` is absent on a stand-alone node. */

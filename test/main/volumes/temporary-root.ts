@@ -10,11 +10,8 @@ import {
   type ObjectEvents,
 } from "../../../src/main/model/event-recorder.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
-import {
-  createVolumeManager,
-  type VolumeManager,
-  type VolumeManagerOptions,
-} from "../../../src/main/volumes/volume-manager.js";
+import { createVolumeManager, type VolumeManager } from "../../../src/main/volumes/volume-manager.js";
+import type { VolumeManagerOptions } from "../../../src/main/volumes/volume-manager-options.js";
 import type { ObjectReference } from "../../../src/shared/api/event.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";

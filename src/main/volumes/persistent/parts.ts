@@ -1,4 +1,11 @@
 // What does the work behind claims and CSI volumes, put together. Loaded with the first of them.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import type { ClusterAccess } from "../../model/cluster-access.js";
+import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
+import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { volumeStatsMetrics } from "./metrics.js";
 import { volumeMetrics } from "../metrics.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
@@ -15,7 +22,26 @@ import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
 import { NfsVolumes } from "./nfs.js";
 import { nfsPlugin } from "./nfs-plugin.js";
 import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
-import type { PersistentVolumesOptions } from "./persistent-volumes.js";
+
+export interface PersistentVolumesOptions {
+  rootDir: string;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+  events: EventRecorder & ObjectEvents;
+  changeOwnership: OwnershipDeps["changeOwnership"];
+  calls: VolumeCalls;
+  cluster: ClusterAccess;
+  /** enableControllerAttachDetach. */
+  controllerAttaches: boolean;
+  /** volumeStatsAggPeriod; 0 and less: no figures are taken. */
+  statsPeriodMs: number;
+  /** Gate CSIVolumeHealth. */
+  volumeHealth: boolean;
+  /** Gate SELinuxMount. */
+  seLinuxEveryMode: boolean;
+  registry: ThreadRegistry;
+}
 
 export interface Parts {
   csi: CsiVolumes;

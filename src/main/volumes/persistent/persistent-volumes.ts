@@ -1,41 +1,15 @@
 // Volumes that outlive pods, and CSI drivers' volumes, of one node: the plugins for the volume manager, and what the node
 // tells the cluster of them. Light: what does the work is loaded with the first such volume.
 import { stat } from "node:fs/promises";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
-import type { ClusterAccess } from "../../model/cluster-access.js";
-import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
+import { moduleLogger } from "../../../shared/log/logger.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";
 import { csiRoot } from "../csi/paths.js";
-import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { lazyPlugin } from "../lazy-plugin.js";
 import type { VolumePlugin } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
-import type { Parts } from "./parts.js";
-
-export interface PersistentVolumesOptions {
-  rootDir: string;
-  nodeName: string;
-  clock: Clock;
-  log: Logger;
-  events: EventRecorder & ObjectEvents;
-  changeOwnership: OwnershipDeps["changeOwnership"];
-  calls: VolumeCalls;
-  cluster: ClusterAccess;
-  /** enableControllerAttachDetach. */
-  controllerAttaches: boolean;
-  /** volumeStatsAggPeriod; 0 and less: no figures are taken. */
-  statsPeriodMs: number;
-  /** Gate CSIVolumeHealth. */
-  volumeHealth: boolean;
-  /** Gate SELinuxMount. */
-  seLinuxEveryMode: boolean;
-  registry: ThreadRegistry;
-}
+import type { Parts, PersistentVolumesOptions } from "./parts.js";
 
 export class PersistentVolumes {
   readonly drivers: CsiDrivers;

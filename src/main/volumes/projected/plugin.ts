@@ -1,18 +1,11 @@
 // projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is one.
-import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { VolumeProjection } from "../../../shared/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";
-import type { DownwardDeps } from "../downward-api/plugin.js";
 import { DEFAULT_MODE } from "../object-volume/key-files.js";
 import { objectVolumePlugin } from "../object-volume/object-volume.js";
 import { together } from "../object-volume/together.js";
 import type { VolumePlugin } from "../plugin.js";
-import { projectionFiles } from "./projection-files.js";
-
-export interface ProjectedDeps extends DownwardDeps {
-  /** Absent on a stand-alone node: then only the downward API is projected. */
-  cluster: ClusterAccess | undefined;
-}
+import { projectionFiles, type ProjectedDeps } from "./projection-files.js";
 
 export function projectedPlugin(deps: ProjectedDeps): VolumePlugin {
   return objectVolumePlugin(

@@ -1,12 +1,18 @@
 // The files of one source of a projected volume. Credentials are for the pod's own user or group where it has one.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection, VolumeProjection } from "../../../shared/api/volume.js";
+import type { ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { downwardFiles } from "../downward-api/downward-files.js";
+import type { DownwardDeps } from "../downward-api/plugin.js";
 import { credentialFile } from "../object-volume/fs-user.js";
 import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
-import type { ProjectedDeps } from "./plugin.js";
+
+export interface ProjectedDeps extends DownwardDeps {
+  /** Absent on a stand-alone node: then only the downward API is projected. */
+  cluster: ClusterAccess | undefined;
+}
 
 /** A source that says too little, or one that this node cannot project. */
 class ProjectionError extends Error {

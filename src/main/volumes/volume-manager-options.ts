@@ -1,0 +1,32 @@
+// What the volume manager and its plugins get of the node. A file of its own: the manager needs the plugins, and they need this.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ResourceList } from "../../shared/api/meta.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import type { VolumeMetrics } from "./metrics.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import type { OwnershipDeps } from "./fs-group/set-ownership.js";
+import type { PersistentVolumes } from "./persistent/persistent-volumes.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export interface VolumeManagerOptions {
+  /** Root directory of the agent: /var/lib/kubelet. Absolute. */
+  rootDir: string;
+  /** Bound of memory-backed volumes, bytes. */
+  nodeMemoryBytes: bigint;
+  /** What pods may use of this node, as the downward API shows it. */
+  nodeAllocatable(): ResourceList;
+  /** How often volumes whose content changes are looked at. */
+  syncFrequencyMs: number;
+  clock: Clock;
+  log: Logger;
+  events: EventRecorder;
+  metrics: VolumeMetrics;
+  /** Runs in a pool thread. */
+  changeOwnership: OwnershipDeps["changeOwnership"];
+  /** For whatever may lie on a mount that does not answer. */
+  calls: VolumeCalls;
+  /** Volumes that outlive pods, on a node with a cluster. */
+  persistent?: Pick<PersistentVolumes, "plugins">;
+  /** A pod of which a volume can never be here is to end as failed. */
+  refuse?: (uid: string, failure: { reason: string; message: string }) => void;
+}
