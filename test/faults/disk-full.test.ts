@@ -47,7 +47,7 @@ describe("the disk of the pod records is full", () => {
       { what: "pods to start and go while the disk is full", timeoutMs: PATIENCE_MS },
     );
     assert.equal((await errors()).length, 1, (await errors()).join("\n"));
-    assert.match((await errors())[0] ?? "", /pod records can't be written to .*no space left/);
+    assert.match((await errors())[0] ?? "", /cannot write pod records to .*no space left/);
 
     await unlink(filler);
     await node.writeManifest("after", sleeper("after"));

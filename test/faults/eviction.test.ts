@@ -75,7 +75,7 @@ describe("eviction under faults", () => {
   const order = (from: number, name: string): Promise<AgentLogLine> =>
     logged(
       from,
-      ({ thread, msg }) => thread === "main" && msg.startsWith(`pod ${name}_default(`) && msg.includes("is evicted: "),
+      ({ thread, msg }) => thread === "main" && msg.startsWith(`evicting pod ${name}_default(`),
       `${name} to be evicted`,
     );
   const end = (from: number): Promise<AgentLogLine> =>
@@ -122,7 +122,7 @@ describe("eviction under faults", () => {
     assert.equal(await metric(cluster.node, "kubelet_evictions", MEMORY), before + 1);
     const changes = (await agentLog(cluster.node))
       .slice(from)
-      .filter(({ thread, msg }) => thread === "main" && /^the node is (under|short of nothing)/.test(msg));
+      .filter(({ thread, msg }) => thread === "main" && /^the node is (under|no longer under)/.test(msg));
     assert.equal(changes.length, 2, changes.map(({ msg }) => msg).join("\n"));
     await calmLive();
   });

@@ -102,7 +102,7 @@ describe("an error that no caller catches", () => {
           timeoutMs: PATIENCE_MS,
         });
         const since = (await agentLog(node)).slice(logged);
-        assert.ok(since.some(({ msg }) => msg.startsWith(`uncaught error, the thread goes on: OrderedFaultError`)));
+        assert.ok(since.some(({ msg }) => msg.startsWith(`uncaught error, the thread continues: OrderedFaultError`)));
         assert.deepEqual(since.filter(isThreadExit), []);
         await untouched();
       });

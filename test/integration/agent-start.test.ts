@@ -60,7 +60,7 @@ describe("one lock file", () => {
     try {
       await second.start();
       assert.equal(await ended(first.kubelet, "the first agent to make way"), 0);
-      assert.match(await logOf(first.kubelet), /giving way to another process.*opened/);
+      assert.match(await logOf(first.kubelet), /exiting for another process.*opened/);
       await second.waitHealthy();
       await waitFor(async () => statusOf(podOf(await second.pods(), "web"), "app")?.ready === true, {
         what: "the second agent to have adopted the pod",

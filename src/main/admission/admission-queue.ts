@@ -52,7 +52,7 @@ export class AdmissionQueue {
   }
 
   stop(): void {
-    this.stopping.abort(new Error("the agent is stopping"));
+    this.stopping.abort(new Error("the kubelet is stopping"));
   }
 
   private enqueue(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {

@@ -137,7 +137,7 @@ export class NodeAdmission implements Admission {
       victims.map(async (victim) => {
         log.warn(
           { pod: victim.metadata.uid, for: pod.metadata.uid },
-          `pod ${podDescription(victim)} gives way to critical pod ${podDescription(pod)}`,
+          `pod ${podDescription(victim)} is preempted by critical pod ${podDescription(pod)}`,
         );
         events.pod(victim, { type: "Warning", reason: PREEMPTED.reason, message: PREEMPTED.message });
         counters.preempted(missing[0]?.resource ?? "");
@@ -145,7 +145,7 @@ export class NodeAdmission implements Admission {
         this.release(victim.metadata.uid);
       }),
     ).catch((error: unknown) => {
-      log.error({ err: error }, `room for ${podDescription(pod)} could not be made: ${errorText(error)}`);
+      log.error({ err: error }, `cannot preempt pods for ${podDescription(pod)}: ${errorText(error)}`);
     });
     signal.throwIfAborted();
     return firstRefusal(this.context(pod, node));

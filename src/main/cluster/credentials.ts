@@ -78,7 +78,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
   };
   const onRotated = (): void => {
     for (const reload of [client.reload(), ...links.map((link) => link.reloadCredentials())]) {
-      reload.catch((error: unknown) => log.warn({ err: error }, "a renewed client certificate is not in use yet"));
+      reload.catch((error: unknown) => log.warn({ err: error }, "the renewed client certificate is not in use yet"));
     }
   };
   // What the kubeconfig began with counts until there is one of the agent's own.
@@ -117,7 +117,10 @@ async function firstOf(
   log: Logger,
 ): Promise<DescribedCertificate | undefined> {
   return await describeOf(config, tasks).catch((error: unknown) => {
-    log.warn({ err: error }, `when the kubeconfig's client certificate ends is not known: ${errorText(error)}`);
+    log.warn(
+      { err: error },
+      `cannot read the expiration time of the kubeconfig's client certificate: ${errorText(error)}`,
+    );
     return undefined;
   });
 }

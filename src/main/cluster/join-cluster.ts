@@ -80,7 +80,7 @@ class Joining implements JoinedCluster {
     this.done = this.join().catch((error: unknown) => {
       if (this.abort.signal.aborted) return;
       parts.log.debug({ err: error }, "joining the cluster failed");
-      parts.giveUp(`the node can't join its cluster: ${errorText(error)}`);
+      parts.giveUp(`cannot join the cluster: ${errorText(error)}`);
     });
   }
 
@@ -104,7 +104,7 @@ class Joining implements JoinedCluster {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the agent stops"));
+    this.abort.abort(new Error("the kubelet is stopping"));
     await this.done;
     for (const stop of this.stops.reverse()) await stop();
   }

@@ -15,7 +15,7 @@ export class LateCluster {
   }
 
   join(objects: ClusterObjects): void {
-    if (this.objects !== undefined) throw new Error("the agent has joined its cluster already");
+    if (this.objects !== undefined) throw new Error("the kubelet is already connected to its cluster");
     this.objects = objects;
     for (const listener of this.listeners.splice(0)) listener(objects);
   }

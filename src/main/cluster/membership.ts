@@ -42,7 +42,7 @@ export class Membership {
       },
       (error: unknown) => {
         const what = errorText(error);
-        this.log.error({ err: error }, `the node can't join its cluster: ${what}`);
+        this.log.error({ err: error }, `cannot join the cluster: ${what}`);
       },
     );
   }
@@ -74,7 +74,7 @@ export class Membership {
       return await this.late.access()?.client.get(NODES, { name }, { signal, timeoutMs: FRESH_MS });
     } catch (error) {
       signal.throwIfAborted();
-      this.log.debug({ err: error }, "the node's object could not be read anew: what was seen last counts");
+      this.log.debug({ err: error }, "cannot read the Node object; using the cached one");
       return undefined;
     }
   }

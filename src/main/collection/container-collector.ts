@@ -46,7 +46,7 @@ export class ContainerCollector {
   }
 
   async stop(): Promise<void> {
-    this.end.abort(new Error("the agent is stopping"));
+    this.end.abort(new Error("the kubelet is stopping"));
     this.timer?.cancel();
     await this.round;
   }
@@ -108,7 +108,7 @@ export class ContainerCollector {
     const names = containers.map(({ uid, name }) => `${name} of pod ${uid}`);
     log.info(
       { containers: containers.length, sandboxes: sandboxes.length },
-      `removing ended containers (${names.slice(0, 10).join(", ")}) and ${sandboxes.length} empty sandboxes`,
+      `removing dead containers (${names.slice(0, 10).join(", ")}) and ${sandboxes.length} empty sandboxes`,
     );
     const waiting: Removal[] = [
       ...containers.map(({ uid, id }): Removal => ({

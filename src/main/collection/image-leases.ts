@@ -11,7 +11,7 @@ export class ImageBeingRemovedError extends Error {
   override readonly name = "ImageBeingRemovedError";
   constructor(image: string, waitedMs: number) {
     super(
-      `image "${image}" is being removed by image garbage collection for ${waitedMs / 1000} s now: the runtime is slow`,
+      `image "${image}" is being removed by image garbage collection for ${waitedMs / 1000} s; the runtime is slow`,
     );
   }
 }

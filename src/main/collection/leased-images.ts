@@ -56,7 +56,7 @@ export class LeasedImages implements ImageProvider {
     }
     throw new StartContainerError(
       "ImageInspectError",
-      `image "${reference}" was removed ${MAX_TRIES} times while it was being made ready`,
+      `image "${reference}" was removed ${MAX_TRIES} times while it was being prepared`,
     );
   }
 }

@@ -64,14 +64,14 @@ export class DiskUsage {
     this.kept.delete(uid);
     this.queue.get(uid)?.finish();
     this.queue.delete(uid);
-    if (this.walking?.uid === uid) this.walking.abort.abort(new Error(`pod ${uid} is gone`));
+    if (this.walking?.uid === uid) this.walking.abort.abort(new Error(`pod ${uid} was removed`));
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
     for (const { finish } of this.queue.values()) finish();
     this.queue.clear();
-    this.walking?.abort.abort(new Error("the agent is stopping"));
+    this.walking?.abort.abort(new Error("the kubelet is stopping"));
     await this.running;
   }
 
@@ -136,7 +136,7 @@ export class DiskUsage {
       const { name, namespace } = pod.metadata;
       deps.log.warn(
         { err: error, uid },
-        `what pod ${name}_${namespace}(${uid}) has on disk could not be measured: ${errorText(error)}; its last figures count`,
+        `cannot measure the disk usage of pod ${name}_${namespace}(${uid}): ${errorText(error)}; using its last values`,
       );
     } finally {
       this.walking = undefined;

@@ -79,7 +79,10 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     const where = container === undefined ? about : `${about} container ${container}`;
     if (outcome.kind === "suppressed") {
       counters?.suppressed();
-      verbose(log, 4)?.({ event: reason }, `event ${reason} of ${where} left out, too many of this object: ${message}`);
+      verbose(log, 4)?.(
+        { event: reason },
+        `dropped event ${reason} of ${where}, too many events of this object: ${message}`,
+      );
       return;
     }
     counters?.recorded(type);

@@ -60,10 +60,7 @@ export class Eviction {
       if (told !== undefined) this.deps.thread.setPod(told);
     } catch (error) {
       // Admission has read the same quantities; a pod that slipped through is not evicted.
-      this.deps.log.error(
-        { err: error },
-        `pod ${podDescription(pod)} can't be watched for eviction: ${errorText(error)}`,
-      );
+      this.deps.log.error({ err: error }, `cannot watch pod ${podDescription(pod)} for eviction: ${errorText(error)}`);
     }
   }
 
@@ -104,5 +101,7 @@ export class Eviction {
 }
 
 function described(pressures: readonly string[]): string {
-  return pressures.length === 0 ? "the node is short of nothing any more" : `the node is under ${pressures.join(", ")}`;
+  return pressures.length === 0
+    ? "the node is no longer under resource pressure"
+    : `the node is under ${pressures.join(", ")}`;
 }

@@ -38,11 +38,11 @@ export class Orders {
     const known = pods.get(uid);
     if (known?.told.generation !== generation) {
       metrics.outdated();
-      log.info({ uid, signal }, `an order to evict pod ${uid} is outdated: it is over, or has another definition`);
+      log.info({ uid, signal }, `the order to evict pod ${uid} is outdated: the pod has terminated or was replaced`);
       return false;
     }
     if (isCriticalPod(known.pod)) {
-      log.error({ uid, signal }, `pod ${podDescription(known.pod)} is critical: it is not evicted`);
+      log.error({ uid, signal }, `pod ${podDescription(known.pod)} is critical; cannot evict it`);
       return false;
     }
     this.evict(known.pod, order);
@@ -66,7 +66,7 @@ export class Orders {
       metrics.evicted(signal, sampleAgeMs);
       log.warn(
         { uid, signal, graceSeconds, sampleAgeMs: Math.round(sampleAgeMs) },
-        `pod ${podDescription(pod)} is evicted: ${message}`,
+        `evicting pod ${podDescription(pod)}: ${message}`,
       );
       events.pod(pod, { type: "Warning", reason: EVICTED, message, annotations });
     }
@@ -74,7 +74,7 @@ export class Orders {
     const own = LOCAL_LIMITS.some((limit) => limit === signal);
     const failure: PodFailure = { reason: EVICTED, message, ...(own ? {} : { disruption: message }) };
     this.deps.fail(uid, failure, { graceSeconds }).catch((error: unknown) => {
-      log.debug({ uid, err: error }, `the agent stops before pod ${uid} has ended: ${errorText(error)}`);
+      log.debug({ uid, err: error }, `the kubelet stops before pod ${uid} has terminated: ${errorText(error)}`);
     });
   }
 }

@@ -183,7 +183,7 @@ export class ImagePuller {
       this.tell(need, "Warning", "Failed", `Failed to pull image "${spec}": ${error.message}`);
       throw new StartContainerError(error.reason, message, until, { cause: error });
     }
-    if (meanwhile === undefined) throw new Error(`the pull of image "${image}" ended without saying how`);
+    if (meanwhile === undefined) throw new Error(`the pull of image "${image}" ended without a result`);
     this.tellPresent(need);
     return meanwhile;
   }

@@ -105,7 +105,7 @@ export class LogRotation {
       this.discover();
     } catch (error) {
       // The logs that are known are kept within their limits all the same.
-      this.deps.log.error({ err: error }, `the running containers' logs could not be listed: ${messageOf(error)}`);
+      this.deps.log.error({ err: error }, `cannot list the logs of running containers: ${messageOf(error)}`);
     }
     const now = this.deps.clock.monotonic();
     for (const entry of this.entries.values()) {
@@ -263,7 +263,7 @@ export class LogRotation {
     const { namespace, pod, container } = log;
     this.deps.log.warn(
       { err: error, uid: log.uid, container, path: log.path },
-      `the log of container ${container} of pod ${namespace}/${pod} could not be kept within its limits: ${message}`,
+      `cannot keep the log of container ${container} of pod ${namespace}/${pod} within its limits: ${message}`,
     );
   }
 }

@@ -17,9 +17,11 @@ class ReopenLogError extends Error {
     readonly restored: boolean,
     cause: unknown,
   ) {
-    const outcome = restored ? "it goes on in the old file" : "the runtime has made a new file all the same";
+    const outcome = restored
+      ? "the container keeps writing to the old file"
+      : "the runtime created a new file nevertheless";
     const reason = messageOf(cause);
-    super(`log ${path} could not be rotated: ${reason}; ${outcome}, and the rotation is tried again`, { cause });
+    super(`cannot rotate log ${path}: ${reason}; ${outcome}; trying again`, { cause });
   }
 }
 

@@ -5,7 +5,7 @@ import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 class ClusterNotJoinedError extends Error {
   override readonly name = "ClusterNotJoinedError";
   constructor() {
-    super("the node has not joined its cluster yet; this is tried again");
+    super("the node has not joined its cluster yet; trying again");
   }
 }
 

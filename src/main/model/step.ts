@@ -159,8 +159,8 @@ export function describeStep(step: Step): string {
     case "remove-container":
       return `remove container ${step.name} (${step.containerId.slice(0, 13)})`;
     case "release":
-      return "take down volumes and cgroup";
+      return "unmount volumes and remove the cgroup";
     case "clean-up":
-      return "clean up volumes, cgroup and directories";
+      return "remove volumes, cgroup and directories";
   }
 }

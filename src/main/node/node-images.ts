@@ -27,7 +27,7 @@ export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions):
       if (!stopped) found(images);
     } catch (error) {
       nextMs = RETRY_MS;
-      log.debug(`the images for the node's status are not known, asked again later: ${errorText(error)}`);
+      log.debug(`cannot list the images for the node status; trying again later: ${errorText(error)}`);
     }
     if (!stopped) timer = clock.after(nextMs, () => void look()).unref();
   };

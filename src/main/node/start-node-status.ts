@@ -76,7 +76,7 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     },
     async onPodCIDR(podCidr) {
       await parts.cri.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
-      log.info(`the runtime was told the pod CIDR ${podCidr}`);
+      log.info(`updated the runtime's pod CIDR to ${podCidr}`);
     },
     serverReturned() {
       parts.serverReturned();

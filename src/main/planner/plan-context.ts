@@ -48,5 +48,5 @@ export function definitionChanged(container: Container, status: ContainerStatus)
 export function startReason(status: ContainerStatus | undefined): string {
   if (status === undefined) return "it has not run yet";
   if (status.state === ContainerState.CONTAINER_CREATED) return "it was created but never started";
-  return `it ended with exit code ${status.exitCode}${status.reason === "" ? "" : ` (${status.reason})`}`;
+  return `it exited with code ${status.exitCode}${status.reason === "" ? "" : ` (${status.reason})`}`;
 }

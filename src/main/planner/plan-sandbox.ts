@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<SandboxNeedReason, string>> = {
   NewestNotReady: "the sandbox is no longer ready",
   NetworkNamespaceChanged: "the network namespace of the pod changed",
   NoAddress: "the sandbox has lost its address",
-  CgroupLost: "the pod's cgroup is gone from its place",
+  CgroupLost: "the pod's cgroup is missing",
 };
 
 export function planNewSandbox(builder: PlanBuilder, need: SandboxNeed): void {

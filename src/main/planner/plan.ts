@@ -47,7 +47,7 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
   killStrays(builder);
   planResize(builder, sandbox);
   const kept = builder.input.pod.spec.containers.filter((container) => planRegular(builder, sandbox, container));
-  if (kept.length === 0) endPod(builder, sandbox, "all containers have ended and none will start again");
+  if (kept.length === 0) endPod(builder, sandbox, "all containers have exited and none will start again");
 }
 
 /** Section 8.3. Answers whether the container keeps the pod going. */

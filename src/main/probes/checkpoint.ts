@@ -79,7 +79,7 @@ export class ProbeCheckpoint {
 
   private onWritten(): void {
     this.writing = undefined;
-    if (this.failing) this.log.info(`probe results are written to ${this.path} again`);
+    if (this.failing) this.log.info(`writing probe results to ${this.path} succeeded again`);
     this.failing = false;
     this.again(SPACING_MS);
   }
@@ -91,8 +91,8 @@ export class ProbeCheckpoint {
     if (!this.failing) {
       this.log.error(
         { err: error },
-        `probe results can't be written to ${this.path}: ${message}; after a restart of the agent pods may be shown as ` +
-          `not ready until their probes have run, until this works again`,
+        `cannot write probe results to ${this.path}: ${message}; after a restart of the kubelet pods may be shown as ` +
+          `not ready until their probes have run`,
       );
     }
     this.failing = true;

@@ -142,7 +142,7 @@ export class Doer implements StepDoer {
 }
 
 function required(pod: Pod | undefined, step: Step): Pod {
-  if (pod === undefined) throw new Error(`a pod without definition can't ${step.kind}`);
+  if (pod === undefined) throw new Error(`cannot run step ${step.kind} for a pod without spec`);
   return pod;
 }
 

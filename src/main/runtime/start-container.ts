@@ -271,7 +271,7 @@ async function linkLog(
   try {
     await makeLink(target, link);
   } catch (error) {
-    runtime.log.warn({ err: error, link }, `the log link ${link} could not be made; log collectors will miss it`);
+    runtime.log.warn({ err: error, link }, `cannot create the log symlink ${link}; log collectors will miss it`);
   }
 }
 

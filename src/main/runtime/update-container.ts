@@ -85,7 +85,7 @@ async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string,
     if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
     runtime.log.warn(
       { pod: pod.metadata.uid, err: error },
-      `the sandbox of ${podDescription(pod)} was not told of its new resources: ${error.details}`,
+      `cannot update the sandbox resources of ${podDescription(pod)}: ${error.details}`,
     );
   }
 }
@@ -135,7 +135,7 @@ async function memoryInUse(runtime: NodeRuntime, containerId: string, signal: Ab
   } catch (error) {
     if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
     // The kernel refuses what can't be.
-    runtime.log.debug({ err: error, containerId }, "the memory that a container uses is not known");
+    runtime.log.debug({ err: error, containerId }, "the memory usage of a container is not known");
     return 0n;
   }
 }

@@ -51,7 +51,7 @@ export class ApiSource implements PodFeed {
   onReplace(pods: readonly Pod[]): void {
     const listed = new Set(pods.map(({ metadata }) => metadata.uid));
     const failed = (error: unknown, uid: string): void =>
-      this.log.error({ uid, err: error }, `pod ${uid} of the API server could not be handled: ${messageOf(error)}`);
+      this.log.error({ uid, err: error }, `cannot handle pod ${uid} of the API server: ${messageOf(error)}`);
     const gone = this.view.uids().filter((uid) => !listed.has(uid));
     forEachIsolated(gone, (uid) => this.forget(uid), failed);
     const see = (pod: Pod): void => {

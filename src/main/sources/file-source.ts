@@ -134,7 +134,7 @@ export class FileSource {
       if (code === "ENOENT") return [];
       if (this.complaint !== code) {
         this.complaint = code;
-        const text = `cannot list manifests in ${this.folder} (${code}): the pods known so far stay`;
+        const text = `cannot list manifests in ${this.folder} (${code}); keeping the known pods`;
         this.options.log.error({ folder: this.folder, err: error }, text);
       }
       return undefined;

@@ -101,6 +101,6 @@ export class HttpSource {
     if (complaint === this.complaint) return;
     this.complaint = complaint;
     const detail = isManifestError(error) ? { violations: error.violations } : { err: error };
-    this.options.log.error({ url: this.name, ...detail }, `${message}; the pods of its last good version stay`);
+    this.options.log.error({ url: this.name, ...detail }, `${message}; keeping the pods of its last good version`);
   }
 }

@@ -115,7 +115,7 @@ export class ManifestFile {
     if (lost === undefined || lost.pods.length === 0 || lost.pods !== this.pods) return;
     const { path, log } = this.options;
     if ((await currentSignature(path)) === lost.signature) return;
-    log.info({ path }, `manifest ${path} was removed: its pod ends, and starts anew if it is there again`);
+    log.info({ path }, `manifest ${path} was removed; terminating its pod`);
     this.release();
     this.signature = undefined;
     this.bytes = undefined;

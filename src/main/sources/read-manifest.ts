@@ -84,5 +84,5 @@ async function unreadable(path: string, error: unknown): Promise<ReadOutcome> {
       : { kind: "missing" };
   }
   if (code === "ELOOP") return { kind: "refused", signature, reason: "its symbolic links form a loop" };
-  return { kind: "refused", signature, reason: `the agent must be able to read it (${code})` };
+  return { kind: "refused", signature, reason: `the kubelet must be able to read it (${code})` };
 }

@@ -80,7 +80,7 @@ export function startSources(options: SourcesOptions): Sources {
       const key = `${source} ${uid} ${pod}`;
       if (conflicts.has(key)) continue;
       conflicts.add(key);
-      log.error({ uid, source, pod }, `pod ${pod} from ${source} has the UID ${uid} of another pod: it is left out`);
+      log.error({ uid, source, pod }, `pod ${pod} from ${source} has the UID ${uid} of another pod; ignoring it`);
     }
     announce();
   };

@@ -42,8 +42,8 @@ export async function nodeCgroupDriver(
   } catch (error) {
     log.warn(
       { driver: configured, err: error },
-      "the runtime did not say which cgroup driver it uses: taking cgroupDriver of the configuration; " +
-        "if the runtime uses another one, pods will be outside their limits: make both the same, or restart the agent",
+      "the runtime did not report its cgroup driver; using cgroupDriver of the configuration; " +
+        "if the runtime uses another one, pods will be outside their limits: set both to the same driver, or restart the kubelet",
     );
     return configured;
   } finally {
@@ -53,7 +53,10 @@ export async function nodeCgroupDriver(
 
 function tell({ driver, source, reason }: CgroupDriverChoice, configured: CgroupDriverName, log: Logger): void {
   if (driver !== configured) {
-    log.warn({ driver, configured }, "the runtime uses another cgroup driver than the configuration names: taking it");
+    log.warn(
+      { driver, configured },
+      "the runtime uses another cgroup driver than the configuration; using the runtime's",
+    );
   } else {
     log.info({ driver, source, reason }, "cgroup driver");
   }

@@ -26,9 +26,7 @@ export async function examineApart(argv: readonly string[], files: ConfigFiles):
   const [answer, complaint, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   if (code !== 0) {
     const how = signal === null ? `status ${code}` : `${signal} (its deadline is ${DEADLINE_MS / 1000} s)`;
-    throw new ExaminationError(
-      `the changed configuration could not be examined: ${how}: ${complaint.trim().slice(-500)}`,
-    );
+    throw new ExaminationError(`cannot validate the changed configuration: ${how}: ${complaint.trim().slice(-500)}`);
   }
   return JSON.parse(answer) as Examination;
 }

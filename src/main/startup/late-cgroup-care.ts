@@ -29,7 +29,7 @@ export class LateCgroupCare {
       .then(() => this.start())
       .catch((error: unknown) => {
         if (this.ending.signal.aborted) return;
-        log.error({ err: error }, `the node's cgroups are not looked after: ${errorText(error)}`);
+        log.error({ err: error }, `cannot maintain the node's cgroups: ${errorText(error)}`);
       });
   }
 
@@ -38,7 +38,7 @@ export class LateCgroupCare {
   }
 
   async stop(): Promise<void> {
-    this.ending.abort(new Error("the agent stops"));
+    this.ending.abort(new Error("the kubelet is stopping"));
     await this.begun;
     await this.care?.stop();
   }

@@ -47,7 +47,7 @@ export function startLateSockets(parts: LateSocketsParts): LateSockets {
         stops.push(await start());
         return;
       } catch (error) {
-        log.error({ err: error }, `${what} can't be served: ${errorText(error)}; trying again`);
+        log.error({ err: error }, `cannot serve ${what}: ${errorText(error)}; trying again`);
       }
       await clock.sleep(AGAIN_MS, signal).catch(() => undefined);
     }
@@ -89,7 +89,7 @@ export function startLateSockets(parts: LateSocketsParts): LateSockets {
   const running = run();
   return {
     async stop() {
-      ending.abort(new Error("the agent stops"));
+      ending.abort(new Error("the kubelet is stopping"));
       await running;
       for (const stop of stops.reverse()) await stop();
     },

@@ -15,11 +15,11 @@ export function startLateWarnings(
     .sleep(AFTER_START_MS, ending.signal)
     .then(async () => (await import("../node/machine-warnings.js")).tellMachineWarnings(settings, events))
     .catch((error: unknown) => {
-      if (!ending.signal.aborted) moduleLogger(log, "node").warn({ err: error }, "the machine could not be looked at");
+      if (!ending.signal.aborted) moduleLogger(log, "node").warn({ err: error }, "cannot inspect the machine");
     });
   return {
     async stop() {
-      ending.abort(new Error("the agent stops"));
+      ending.abort(new Error("the kubelet is stopping"));
       await running;
     },
   };

@@ -97,7 +97,7 @@ async function withNode(
       log.info({ verbosity }, "the verbosity was changed by a request to /debug/flags/v");
     },
     onGiveUp: (error) => {
-      log.error({ err: error }, `the node can't go on: ${error.message}`);
+      log.error({ err: error }, `the kubelet cannot continue: ${error.message}`);
       end({ exitCode: 1 });
     },
   });
@@ -109,7 +109,7 @@ async function withNode(
     setOomScoreAdj(settings.oomScoreAdj, log),
   ]);
   const giveUp = (reason: string): void => {
-    log.error(`the agent can't go on: ${reason}`);
+    log.error(`the kubelet cannot continue: ${reason}`);
     end({ exitCode: 1 });
   };
   const cluster = inCluster ? { settings, startedAtMs, giveUp } : undefined;
@@ -127,7 +127,7 @@ async function withNode(
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));
   void lock.contended.then((what) => {
-    log.info(`giving way to another process: ${what}`);
+    log.info(`exiting for another process: ${what}`);
     end({ exitCode: 0 });
   });
   if (settings.runOnce) void runOnce(node, clock, stop.aborted).then(end);

@@ -27,14 +27,14 @@ export class NodeShutdown {
     const log = moduleLogger(parts.log, "shutdown");
     this.started = this.start(parts, log).catch((error: unknown) => {
       if (!this.stopping.signal.aborted) {
-        log.error({ err: error }, `no graceful shutdown of the node: ${errorText(error)}`);
+        log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`);
       }
       return undefined;
     });
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the agent stops"));
+    this.stopping.abort(new Error("the kubelet is stopping"));
     await (await this.started)?.stop();
   }
 

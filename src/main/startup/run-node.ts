@@ -127,7 +127,7 @@ export async function runNode(settings: NodeSettings, deps: RunNodeDeps): Promis
       allocatable: standing.then(({ allocatable }) => allocatable),
       refuse: (uid, failure) => {
         sync.workers.fail(uid, failure).catch((error: unknown) => {
-          log.error({ err: error, uid }, "a pod that can't have its volumes could not be ended");
+          log.error({ err: error, uid }, "cannot kill a pod whose volumes cannot be mounted");
         });
       },
     }),

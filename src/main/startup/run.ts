@@ -65,7 +65,7 @@ async function restart(reason: string, logging: Logging): Promise<Outcome> {
     const argv = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
     replaceProcess({ file: process.execPath, argv, env: process.env });
   } catch (error) {
-    log.error({ err: error }, "the kubelet can't restart in place: it ends, for its supervisor to start it again");
+    log.error({ err: error }, "the kubelet cannot restart in place; it exits so that its supervisor starts it again");
   }
   return { exitCode: 1 };
 }

@@ -30,6 +30,6 @@ export async function provideServingCertificate(parts: ServingParts): Promise<vo
   } catch (error) {
     if (signal.aborted) return;
     const what = errorText(error);
-    log.error({ err: error }, `no serving certificate could be made, and without it no port is opened: ${what}`);
+    log.error({ err: error }, `cannot create a serving certificate; the kubelet opens no port without one: ${what}`);
   }
 }

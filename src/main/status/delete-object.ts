@@ -12,7 +12,7 @@ class StillThereError extends Error {
   override readonly name = "StillThereError";
   constructor(pod: Pod, cause: unknown) {
     const said = messageOf(cause);
-    super(`${podDescription(pod)} was not deleted, though the API server has it: ${said}; this is tried again`, {
+    super(`${podDescription(pod)} cannot be deleted from the API server: ${said}; trying again`, {
       cause,
     });
   }

@@ -245,7 +245,7 @@ export class PodStatuses {
     const failed = (error: unknown): void =>
       this.deps.log.error(
         { pod: input.pod.metadata.uid, err: error },
-        `status of ${podDescription(input.pod)} could not be computed: ${messageOf(error)}`,
+        `cannot compute the status of ${podDescription(input.pod)}: ${messageOf(error)}`,
       );
     forEachIsolated([input], (one) => this.update(one), failed);
   }

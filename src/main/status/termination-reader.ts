@@ -66,7 +66,7 @@ export class TerminationReader {
         : join(podLogDirectory(this.places.podLogsDir, pod), status.logPath);
       return logMessage(await outputTail(path));
     } catch (error) {
-      this.log.debug({ err: error, container: status.id }, "no termination message could be read");
+      this.log.debug({ err: error, container: status.id }, "cannot read a termination message");
       return "";
     }
   }

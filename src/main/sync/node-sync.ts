@@ -221,7 +221,7 @@ export class NodeSync {
     this.cluster = cluster;
     const { accepted, statusComputed, staticsKnown } = cluster.subscriber;
     const failed = (error: unknown, { metadata: { uid } }: Pod): void =>
-      this.deps.log.error({ uid, err: error }, `the API server's side could not take pod ${uid}: ${messageOf(error)}`);
+      this.deps.log.error({ uid, err: error }, `the status manager cannot handle pod ${uid}: ${messageOf(error)}`);
     const desired = [...this.workers.all()].flatMap((worker) => worker.desired ?? []);
     forEachIsolated(desired, (pod) => accepted?.({ pod, known: true }), failed);
     const tell = (pod: Pod): void => {
@@ -238,7 +238,7 @@ export class NodeSync {
       podsUsingNode(this.workers.all()),
       (pod) => subscriber.admitted?.({ pod }),
       (error, { metadata: { uid } }) =>
-        this.deps.log.error({ uid, err: error }, `${name} could not take pod ${uid}: ${messageOf(error)}`),
+        this.deps.log.error({ uid, err: error }, `${name} cannot handle pod ${uid}: ${messageOf(error)}`),
     );
     this.events.subscribe(name, subscriber);
   }
@@ -252,9 +252,9 @@ export class NodeSync {
   }
 
   private endByVerdict(uid: string, { phase, reason = "", message = "" }: PodStatus): void {
-    this.deps.log.info({ uid, phase, reason }, `pod ${uid} is ${phase} by another's word: what runs of it is stopped`);
+    this.deps.log.info({ uid, phase, reason }, `pod ${uid} was marked ${phase} in the API; stopping its containers`);
     this.workers.fail(uid, { reason, message }).catch((error: unknown) => {
-      this.deps.log.debug({ uid, err: error }, "the agent stops before the pod has ended");
+      this.deps.log.debug({ uid, err: error }, "the kubelet stops before the pod has terminated");
     });
   }
 
@@ -394,7 +394,7 @@ export class NodeSync {
     if (!ends && sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) {
       const sized = outgrown(allocated, this.allocations.actuated(uid));
       this.cgroupWatches.adopt(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
-        this.deps.log.warn({ uid, err: error }, "the pod's cgroup could not be checked");
+        this.deps.log.warn({ uid, err: error }, "cannot check the pod's cgroup");
       });
     }
   }

@@ -69,7 +69,7 @@ export class PodEventStream {
 
   /** From now on; late subscribers hear nothing of what was before. @throws Error when the name is taken */
   subscribe(name: PodSubscriberName, subscriber: PodSubscriber): void {
-    if (this.subscribers.has(name)) throw new Error(`${name} has subscribed to the events of pods already`);
+    if (this.subscribers.has(name)) throw new Error(`${name} is already subscribed to pod events`);
     this.subscribers.set(name, subscriber);
   }
 

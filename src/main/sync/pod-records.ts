@@ -196,10 +196,7 @@ export class PodRecords {
     try {
       return (await readFile(BOOT_ID, "utf8")).trim();
     } catch (error) {
-      this.log.warn(
-        { err: error },
-        `${BOOT_ID} can't be read: pods that ended before a reboot are taken as ended still`,
-      );
+      this.log.warn({ err: error }, `${BOOT_ID} can't be read: pods that terminated before a reboot stay terminated`);
       return undefined;
     }
   }
@@ -232,7 +229,7 @@ export class PodRecords {
       this.lastAdmitted = Math.max(this.lastAdmitted, record.admitted ?? 0);
     } catch (error) {
       const message = messageOf(error);
-      log.warn({ path, err: error }, `pod record ${path} can't be read: ${message}; starting without it`);
+      log.warn({ path, err: error }, `cannot read pod record ${path}: ${message}; starting without it`);
     }
   }
 
@@ -275,7 +272,7 @@ export class PodRecords {
     else if (this.unwritable) {
       this.unwritable = false;
       this.retryTimer?.cancel();
-      this.log.info(`pod records are written to ${this.directory} again; none is missing`);
+      this.log.info(`writing pod records to ${this.directory} succeeded again; no record is missing`);
     }
   }
 
@@ -288,8 +285,8 @@ export class PodRecords {
     const message = messageOf(error);
     this.log.error(
       { uid, err: error },
-      `pod records can't be written to ${this.directory}: ${message}; pods go on, but start times and termination ` +
-        `deadlines will not survive a restart of the agent until this works again`,
+      `cannot write pod records to ${this.directory}: ${message}; pods keep running, but start times and termination ` +
+        `deadlines will not survive a restart of the kubelet until writing succeeds`,
     );
   }
 

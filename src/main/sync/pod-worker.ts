@@ -75,7 +75,7 @@ export class PodWorker {
     this.activeDeadline = new ActiveDeadline(
       deps.clock,
       () => deps.startTime(uid),
-      () => this.interrupt("the pod's active deadline has come"),
+      () => this.interrupt("the pod's active deadline has expired"),
     );
     this.stopWatch = new StopWatch(deps.clock, () => this.onStopOverdue());
     this.watchActiveDeadline();
@@ -94,7 +94,7 @@ export class PodWorker {
       this.end = undefined;
       this.endTold = false;
       this.released = false;
-      this.become("admitting", "the pod has another definition");
+      this.become("admitting", "the pod's spec changed");
     }
     this.watchActiveDeadline();
     if (this.next === "sync") this.next = "update";
@@ -105,7 +105,7 @@ export class PodWorker {
   resumeEnd(end: PodEnd, told: boolean): void {
     this.end = end;
     this.endTold = told;
-    this.become("ending", `an earlier life of the agent ended it (${end.failure?.reason ?? end.cause})`);
+    this.become("ending", `a previous kubelet terminated it (${end.failure?.reason ?? end.cause})`);
   }
 
   /** Ends a pod that its source still wants. The first cause stays; a later call may only shorten the grace. */
@@ -167,7 +167,7 @@ export class PodWorker {
     this.dirty = false;
     this.timer?.cancel();
     this.activeDeadline.set(undefined);
-    this.passAbort.abort(new Error("the agent is stopping"));
+    this.passAbort.abort(new Error("the kubelet is stopping"));
     this.waiters.stop(this.name());
     this.overWaiters.stop(this.name());
     await Promise.all([this.looping, this.deps.doer.stop?.()]);
@@ -282,11 +282,11 @@ export class PodWorker {
     await this.deadlineKept;
     const observed = await this.look();
     const { deadline } = end;
-    const reason = end.failure?.reason ?? "all its containers have ended";
+    const reason = end.failure?.reason ?? "all its containers have exited";
     const plan = planEnd({ pod, observed, now: this.deps.clock.steady(), deadline, reason, released });
     this.tell(pod, observed, plan, end);
     if (plan.finished) {
-      this.become("finished", "nothing of it is left running");
+      this.become("finished", "no container of it runs any more");
       this.deps.events.onFinished?.(this.uid);
       this.wakeAt(undefined);
       return;
@@ -355,7 +355,7 @@ export class PodWorker {
     if (this.pod !== undefined) {
       this.deps.recorder.pod(this.pod, { type: "Warning", reason: "ExceededGracePeriod", message });
     }
-    this.deps.log.warn({ pod: this.name(), uid: this.uid }, `${this.name()}: ${message} It is asked once more.`);
+    this.deps.log.warn({ pod: this.name(), uid: this.uid }, `${this.name()}: ${message} Trying once more.`);
     this.interrupt("the runtime did not kill the pod in time");
   }
 
@@ -364,7 +364,7 @@ export class PodWorker {
     this.activeDeadline.set(undefined);
     this.become("ending", end.failure?.reason ?? end.cause);
     this.deadlineKept = this.deps.events.onEnding(this.uid, end);
-    if (end.cause === "failed") this.interrupt(`the pod is being ended: ${end.failure?.reason ?? ""}`);
+    if (end.cause === "failed") this.interrupt(`the pod is terminating: ${end.failure?.reason ?? ""}`);
   }
 
   /** What is under way is no longer wanted, or wanted otherwise: it is aborted and planned anew. */
@@ -402,10 +402,7 @@ export class PodWorker {
     try {
       this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod }, error);
     } catch (err) {
-      this.deps.log.error(
-        { uid: this.uid, err },
-        `${this.name()}: a failed sync could not be recorded: ${messageOf(err)}`,
-      );
+      this.deps.log.error({ uid: this.uid, err }, `${this.name()}: cannot record a failed sync: ${messageOf(err)}`);
     }
     this.wakeIn(this.retry.rest);
   }

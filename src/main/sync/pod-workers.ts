@@ -152,7 +152,7 @@ export class PodWorkers {
     this.workers.delete(uid);
     for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
     const failed = (error: unknown, of: string): void =>
-      this.deps.log.error({ uid: of, err: error }, `pod ${of} could not be handled: ${messageOf(error)}`);
+      this.deps.log.error({ uid: of, err: error }, `cannot handle pod ${of}: ${messageOf(error)}`);
     forEachIsolated([uid], (gone) => this.deps.onGone(gone), failed);
     if (this.stopped) return;
     const start = (pod: Pod): void => {

@@ -130,7 +130,7 @@ export class StepRunner {
         if (synced !== undefined && !progress.over) events.onSynced({ ...synced, observed, inPostStart: container });
       },
       (error: unknown) =>
-        log.debug({ uid: this.uid, err: error }, `${this.name(work)}: progress of ${container} not seen`),
+        log.debug({ uid: this.uid, err: error }, `${this.name(work)}: cannot observe the progress of ${container}`),
     );
   }
 

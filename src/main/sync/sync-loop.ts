@@ -81,7 +81,7 @@ export class SyncLoop {
         if (!busy.has(uid) && this.isOrphan(uid)) this.adoptIsolated(uid, 0);
       }
     } catch (error) {
-      log.warn({ err: error }, "what earlier pods left on disk could not be listed");
+      log.warn({ err: error }, "cannot list the directories of orphaned pods");
     }
   }
 
@@ -142,7 +142,7 @@ export class SyncLoop {
     }
     if (!state.reachable && before?.reachable !== false) {
       log.error(
-        `the container runtime does not answer; running containers go on, changes wait for it: ${state.message}`,
+        `the container runtime does not answer; running containers keep running, changes wait for it: ${state.message}`,
       );
     }
     if (state.reachable && state.message !== "" && state.message !== before?.message) {
@@ -165,7 +165,7 @@ export class SyncLoop {
     const { kind, pod } = change;
     const { uid } = pod.metadata;
     this.failed.delete(uid);
-    const what = `pod ${podFullName(pod)} could not be ${kind === "remove" ? "removed" : "taken on"}`;
+    const what = `cannot ${kind === "remove" ? "remove" : "add"} pod ${podFullName(pod)}`;
     if (!this.isolated(uid, what, () => this.apply(change)) && kind !== "remove") this.failed.add(uid);
   }
 
@@ -234,7 +234,7 @@ export class SyncLoop {
   /** The pod was held back, and may run now. */
   private release(pod: Pod): void {
     const { uid } = pod.metadata;
-    const what = `pod ${podFullName(pod)} could not be taken on`;
+    const what = `cannot add pod ${podFullName(pod)}`;
     if (!this.isolated(uid, what, () => this.resumeOrAdd(pod))) this.failed.add(uid);
   }
 
@@ -286,7 +286,7 @@ export class SyncLoop {
   }
 
   private adoptIsolated(uid: string, graceSeconds: number, fullName?: string): void {
-    this.isolated(uid, `orphaned pod ${uid} could not be ended`, () => this.adopt(uid, graceSeconds, fullName));
+    this.isolated(uid, `cannot terminate orphaned pod ${uid}`, () => this.adopt(uid, graceSeconds, fullName));
   }
 
   private adopt(uid: string, graceSeconds: number, fullName?: string): void {
@@ -295,8 +295,8 @@ export class SyncLoop {
     const seconds = boundedSeconds(grace, { least: 1, fallback: DEFAULT_GRACE_SECONDS });
     const deadline = record?.termination?.deadline ?? this.deps.clock.steady() + seconds * 1000;
     this.deps.onOrphan();
-    this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source: it is ended and cleaned up`);
-    const request = { deadline, reason: "the pod is in no source any more" };
+    this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source; terminating and removing it`);
+    const request = { deadline, reason: "the pod is no longer in any source" };
     this.deps.workers.adoptOrphan(uid, record?.pod, request, fullName);
   }
 }

@@ -4,7 +4,7 @@
 export class WorkerStoppedError extends Error {
   override readonly name = "WorkerStoppedError";
   constructor(pod: string) {
-    super(`the agent stops before pod ${pod} has ended; the pod's end goes on when the agent is back`);
+    super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);
   }
 }
 export function isWorkerStoppedError(error: unknown): error is WorkerStoppedError {

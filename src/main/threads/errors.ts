@@ -10,8 +10,8 @@ export class ThreadGaveUpError extends Error {
     readonly attempts: number,
   ) {
     super(
-      `thread ${exit.thread} given up after ${attempts} starts without a healthy run, last: ${exit.reason} ` +
-        `(${exit.cause}); restart the kubelet once the cause is gone`,
+      `thread ${exit.thread} failed ${attempts} times without a healthy run; no further restart. Last: ${exit.reason} ` +
+        `(${exit.cause}); restart the kubelet after fixing the cause`,
     );
   }
 }
@@ -21,7 +21,7 @@ export class ThreadStoppedError extends Error {
   override readonly name = "ThreadStoppedError";
   readonly code = "THREAD_STOPPED";
   constructor(thread: string) {
-    super(`thread ${thread} was stopped before it ran`);
+    super(`thread ${thread} was stopped before it was running`);
   }
 }
 

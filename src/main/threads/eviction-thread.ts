@@ -41,7 +41,10 @@ export class EvictionThread implements EvictionThreadPort {
     this.deltas = new PodDeltas(
       (set, ended) => this.thread.call.applyPods({ set, ended }),
       (error) =>
-        options.log.warn({ err: error }, "the eviction thread did not take a change; it gets all pods when it is back"),
+        options.log.warn(
+          { err: error },
+          "the eviction thread did not accept a change; it receives all pods after its restart",
+        ),
     );
     const upcalls = async (): Promise<EvictionUpcalls> => (await this.owner()).upcalls;
     this.thread = superviseThread<EvictionControl, EvictionInit, EvictionUpcalls>({
@@ -104,7 +107,7 @@ export class EvictionThread implements EvictionThreadPort {
     this.records = readRecords(thread, {
       codec: evictionRecordCodec,
       onRecord: (record) => owner.onRecord(record),
-      unreadable: "a record of the eviction thread could not be handled; its restart repairs it",
+      unreadable: "cannot handle a record of the eviction thread; restarting the thread",
       ...{ clock, log },
     });
     await this.deltas.join(() => thread.call.setPods(owner.pods(), owner.ordersUnderWay(), owner.pressures()));

@@ -117,7 +117,7 @@ export class ThreadGeneration {
 
   /** Main could not handle a message of the thread. */
   messageLost(thrown: unknown): void {
-    this.kill("message-lost", `main could not handle its message: ${errorText(thrown)}`, thrown);
+    this.kill("message-lost", `main cannot handle its message: ${errorText(thrown)}`, thrown);
   }
 
   /** Asks the thread to finish; kills it when it has not by the deadline. Resolves when it is gone. */

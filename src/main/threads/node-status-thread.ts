@@ -50,7 +50,7 @@ export class NodeStatusThread {
   setFacts(facts: NodeFacts): void {
     if (!this.joined) return;
     this.thread.call.setFacts(facts).catch((error: unknown) => {
-      this.options.log.warn({ err: error }, "the node-status thread did not take what changed of the node");
+      this.options.log.warn({ err: error }, "the node-status thread did not accept a change of the node");
     });
   }
 

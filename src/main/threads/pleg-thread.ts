@@ -80,7 +80,7 @@ export class PlegThread implements PlegPort {
     this.records = readRecords(thread, {
       codec: plegRecordCodec,
       onRecord: (record) => owner.onRecord(record),
-      unreadable: "a record of the pleg thread could not be handled; its restart repairs it",
+      unreadable: "cannot handle a record of the pleg thread; restarting the thread",
       ...{ clock, log },
     });
     const sent = thread.call.setWatches(owner.watches());
@@ -101,7 +101,7 @@ export class PlegThread implements PlegPort {
   private control(what: string, call: (thread: SupervisedThread<PlegControl>) => Promise<void>): void {
     if (!this.joined) return;
     call(this.thread).catch((error: unknown) => {
-      this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread repairs it`);
+      this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread resends it`);
     });
   }
 }

@@ -34,7 +34,10 @@ export class ProberThread implements ProberPort {
     this.deltas = new PodDeltas(
       (set, gone) => this.thread.call.applyPods({ set, gone }),
       (error) =>
-        options.log.warn({ err: error }, "the prober thread did not take a change; it gets all probes when it is back"),
+        options.log.warn(
+          { err: error },
+          "the prober thread did not accept a change; it receives all probes after its restart",
+        ),
     );
     this.thread = superviseThread<ProberControl, ProberInit>({
       ...options.house.common("prober"),
@@ -93,7 +96,7 @@ export class ProberThread implements ProberPort {
     this.records = readRecords(thread, {
       codec: probeRecordCodec,
       onRecord: (record) => owner.onProbeRecord(record),
-      unreadable: "a record of the prober thread could not be handled; its restart repairs it",
+      unreadable: "cannot handle a record of the prober thread; restarting the thread",
       ...{ clock, log },
     });
     await this.deltas.join(() => thread.call.setPods(owner.probedPods()));

@@ -29,7 +29,7 @@ export class ServerThread {
       (error) =>
         options.log.warn(
           { err: error },
-          "the server thread did not take a pod update; it gets all pods when it is back",
+          "the server thread did not accept a pod update; it receives all pods after its restart",
         ),
     );
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
@@ -63,7 +63,7 @@ export class ServerThread {
     this.configz = bodies;
     if (!this.deltas.joined) return;
     this.thread.call.setConfigz(bodies).catch((error: unknown) => {
-      this.options.log.warn({ err: error }, "the server thread did not take the changed configuration for /configz");
+      this.options.log.warn({ err: error }, "the server thread did not accept the changed configuration for /configz");
     });
   }
 

@@ -218,7 +218,7 @@ export class SupervisedThread<Control extends object> {
       await this.options.onRunning(this);
     } catch (thrown) {
       const error = serializeError(thrown);
-      generation.kill("snapshot-failed", `its owner could not send the snapshot: ${error.message}`, thrown);
+      generation.kill("snapshot-failed", `cannot send its snapshot: ${error.message}`, thrown);
       return;
     }
     // The thread may have died, or be stopping, while its owner sent the snapshot.
@@ -251,7 +251,7 @@ export class SupervisedThread<Control extends object> {
     if (!decision.restart || exit.cause === "layout-mismatch") {
       const reason = new ThreadGaveUpError(exit, decision.restart ? 1 : decision.attempts);
       this.endStallWatch?.();
-      this.calls.disconnect(`it was given up: ${exit.reason}`);
+      this.calls.disconnect(`no further restart: ${exit.reason}`);
       this.options.log.error({ thread: this.name, cause: exit.cause }, reason.message);
       this.first?.reject(reason);
       this.tell(() => this.options.onGiveUp(reason));
@@ -282,7 +282,7 @@ export class SupervisedThread<Control extends object> {
   }
 
   private generationOrThrow(): ThreadGeneration {
-    if (this.current === undefined) throw new ThreadExitedError(this.name, "inbox/outbox", "it is not there now");
+    if (this.current === undefined) throw new ThreadExitedError(this.name, "inbox/outbox", "it is not running now");
     return this.current;
   }
 }

@@ -16,7 +16,7 @@ export class TaskDeadlineError extends Error {
     readonly task: string,
     readonly deadlineMs: number,
   ) {
-    super(`task ${task} did not finish within ${deadlineMs} ms: its thread was ended`);
+    super(`task ${task} did not finish within ${deadlineMs} ms; its thread was terminated`);
   }
 }
 export function isTaskDeadlineError(error: unknown): error is TaskDeadlineError {
@@ -45,8 +45,8 @@ export class TasksPoolExhaustedError extends Error {
     readonly stuck: number,
   ) {
     super(
-      `task ${task} was not started: ${stuck} threads of the tasks pool hang in a call to the kernel and can't be ended; ` +
-        `look for volumes and disks that do not answer`,
+      `task ${task} was not started: ${stuck} threads of the tasks pool hang in a system call and cannot be terminated; ` +
+        `check for volumes and disks that do not respond`,
     );
   }
 }
@@ -195,7 +195,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
 
 function warmUp(pool: Piscina, log: Logger): void {
   pool.run({}, { name: "awake" }).catch((error: unknown) => {
-    log.info({ err: error }, "no tasks thread could be started ahead of its first job");
+    log.info({ err: error }, "cannot start a tasks thread before its first job");
   });
 }
 

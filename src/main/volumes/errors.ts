@@ -94,7 +94,7 @@ export function isVolumesNotReadyError(error: unknown): error is VolumesNotReady
 export class VolumeOperationPendingError extends Error {
   override readonly name = "VolumeOperationPendingError";
   constructor(readonly volume: string) {
-    super(`an operation on volume ${volume} is still under way; the pod goes on when it is over`);
+    super(`an operation on volume ${volume} is still in progress; the pod continues when it completes`);
   }
 }
 export function isVolumeOperationPendingError(error: unknown): error is VolumeOperationPendingError {
@@ -108,9 +108,7 @@ export class VolumeBusyError extends Error {
     readonly uid: string,
     readonly directory: string,
   ) {
-    super(
-      `pod ${uid}: ${directory} is still in use and cannot be unmounted; it is tried again once its users are gone`,
-    );
+    super(`pod ${uid}: ${directory} is still in use and cannot be unmounted; trying again when no process uses it`);
   }
 }
 export function isVolumeBusyError(error: unknown): error is VolumeBusyError {
@@ -124,7 +122,9 @@ export class ForeignMountError extends Error {
     readonly directory: string,
     readonly mountPoints: readonly string[],
   ) {
-    super(`not removing ${directory}: ${mountPoints.join(", ")} is mounted there by someone else; unmount it first`);
+    super(
+      `not removing ${directory}: ${mountPoints.join(", ")} is mounted there, and not by the kubelet; unmount it first`,
+    );
   }
 }
 export function isForeignMountError(error: unknown): error is ForeignMountError {

@@ -30,7 +30,7 @@ export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promi
     if (mountPoint === prefix || OWN_PLACE.test(mountPoint.slice(prefix.length + 1))) continue;
     log.warn(
       { mountPoint },
-      `${mountPoint} is mounted in a pod's directory by someone else; it keeps that pod from going`,
+      `${mountPoint} is mounted in a pod's directory, and not by the kubelet; it blocks the pod's removal`,
     );
   }
   const found: SetUpVolume[] = [];
@@ -39,7 +39,7 @@ export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promi
       found.push(...(await reconcilePod(rootDir, uid, prefix, mounted, log)));
     } catch (error) {
       metrics.reconstructed(false);
-      log.error({ err: error, uid }, `the volumes of pod ${uid} could not be read; its teardown tries again`);
+      log.error({ err: error, uid }, `cannot read the volumes of pod ${uid}; its teardown tries again`);
     }
   }
   found.forEach(() => metrics.reconstructed(true));
@@ -61,9 +61,9 @@ async function reconcilePod(
     const note = await readIntent(`${pod}/plugins/${plugin}/${volume}`);
     const name = `volume ${volume} of pod ${uid}`;
     if (isMounted && note === undefined) {
-      log.warn({ uid, volume }, `${name} is mounted, but not by this agent; it is left alone`);
+      log.warn({ uid, volume }, `${name} is mounted, but not by this kubelet; leaving it mounted`);
     } else if (!isMounted && note !== undefined) {
-      log.info({ uid, volume }, `${name} was to be mounted and is not; it is mounted when its pod asks for it`);
+      log.info({ uid, volume }, `${name} has a mount record but is not mounted; mounting it when its pod needs it`);
       await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
     } else if (isMounted || (await exists(`${pod}/plugins/${plugin}/${volume}/${paths.READY_FILE}`))) {
       found.push({ uid, volume, plugin: paths.pluginName(plugin), place: undefined });
@@ -74,7 +74,7 @@ async function reconcilePod(
   }
   for (const [plugin, volume] of meta) {
     if (volumes.some((one) => one[0] === plugin && one[1] === volume)) continue;
-    log.info({ uid, volume }, `the note of volume ${volume} of pod ${uid} outlived its directory and is removed`);
+    log.info({ uid, volume }, `removing the mount record of volume ${volume} of pod ${uid}: its directory is missing`);
     await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
   }
   return found;

@@ -75,7 +75,7 @@ export class PluginVolumeManager implements VolumeManager {
       intervalMs: options.syncFrequencyMs,
       refresh: (uid, signal) => this.refresh(uid, signal),
       onError: (uid, error) =>
-        options.log.error({ uid, err: error }, `the volumes of pod ${uid} could not be updated: ${messageOf(error)}`),
+        options.log.error({ uid, err: error }, `cannot update the volumes of pod ${uid}: ${messageOf(error)}`),
     });
     options.metrics.watchTotals((state) => (state === "desired_state_of_world" ? this.desired : this.actual).counts());
   }
@@ -169,7 +169,7 @@ export class PluginVolumeManager implements VolumeManager {
     try {
       await this.reconcileOnce();
     } catch (error) {
-      log.warn({ uid, err: error }, "the mount table could not be read; volumes are brought up to date later");
+      log.warn({ uid, err: error }, "cannot read the mount table; reconciling volumes later");
       return false;
     }
     const pod = this.refreshed.get(uid);

@@ -172,7 +172,7 @@ export class ThreadLog {
   }
 
   private lostLine(lines: number): string {
-    const message = "log lines were lost: they came faster than they could be written";
+    const message = "dropped log lines: they were logged faster than they could be written";
     const { caller } = this.thread;
     if (this.config.format === "json") {
       const { thread } = this.options;

@@ -48,7 +48,7 @@ export class UncaughtErrors {
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     this.options.log.error(
       { err: error, origin },
-      `uncaught error, the thread goes on: ${what}; this is a fault of the kubelet, please report it`,
+      `uncaught error, the thread continues: ${what}; this is a bug of the kubelet, please report it`,
     );
   }
 }

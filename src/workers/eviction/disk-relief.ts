@@ -64,7 +64,7 @@ export class DiskRelief {
       if (metOf(thresholds, this.parts.observe(), true).every(({ signal }) => !isDisk(signal))) {
         log.info(
           { signal: threshold.signal },
-          "removing dead containers and unused images was enough: no pod has to go",
+          "removing dead containers and unused images freed enough disk; evicting no pod",
         );
         return "done";
       }
@@ -100,11 +100,11 @@ export class DiskRelief {
         if (way === "containers") await called.removeDeadContainers();
         else {
           const freed = await called.removeUnusedImages();
-          if (freed.images > 0) log.info(freed, "unused images were removed, for the disk is short");
+          if (freed.images > 0) log.info(freed, "removed unused images because of disk pressure");
         }
-        troubles.over(key, `${way} that nobody needs are removed again`);
+        troubles.over(key, `removing unneeded ${way} succeeded again`);
       } catch (error) {
-        troubles.report(key, `${way} that nobody needs could not be removed though the disk is short`, error);
+        troubles.report(key, `cannot remove unneeded ${way} under disk pressure`, error);
       }
     }
     return ways.length > 0;

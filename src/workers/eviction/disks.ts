@@ -92,9 +92,9 @@ export class Disks {
     try {
       const { figures, device } = await look(path);
       this.last.set(path, { figures: { ...figures, at: clock.monotonic() }, device });
-      troubles.over(key, `the file system of ${path} can be looked at again`);
+      troubles.over(key, `statfs of the file system of ${path} succeeded again`);
     } catch (error) {
-      troubles.report(key, `the file system of ${path} cannot be looked at (statfs); its last figures stand`, error);
+      troubles.report(key, `cannot read the file system of ${path} (statfs); using its last values`, error);
     } finally {
       this.underWay.delete(path);
     }
@@ -111,11 +111,11 @@ export class Disks {
         (systems) => {
           this.systems = systems;
           this.askAt = clock.monotonic() + ASK_PERIOD_MS;
-          troubles.over(key, "the runtime says again where its images are");
+          troubles.over(key, "the runtime reports its image file system again");
         },
         (error: unknown) => {
           this.askAt = clock.monotonic() + RETRY_MS;
-          troubles.report(key, "the runtime does not say where its images are; it is asked again", error);
+          troubles.report(key, "the runtime does not report its image file system; trying again", error);
         },
       )
       .finally(() => {

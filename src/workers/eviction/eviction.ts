@@ -130,9 +130,9 @@ export class Eviction {
       try {
         nextMs = await this.look();
         board.worked();
-        troubles.over("look", "looks at memory and disks succeed again");
+        troubles.over("look", "measuring memory and disks succeeded again");
       } catch (error) {
-        troubles.report("look", "a look at memory and disks failed; the next follows", error);
+        troubles.report("look", "cannot measure memory and disks; trying again", error);
       }
       board.setOp(0);
       nextMs = Math.max(0, nextMs - (clock.monotonic() - began));
@@ -221,7 +221,7 @@ export class Eviction {
     if (this.stopped || this.errands.has(kind)) return;
     const done = errand()
       .catch((error: unknown) => {
-        this.parts.log.error({ err: error }, `the eviction thread's errand for ${kind} failed; it is tried again`);
+        this.parts.log.error({ err: error }, `the eviction thread's request ${kind} failed; trying again`);
       })
       .finally(() => {
         this.errands.delete(kind);
@@ -234,8 +234,11 @@ export class Eviction {
       const missed = observations.has(signal) ? 0 : (this.misses.get(signal) ?? 0) + 1;
       this.misses.set(signal, missed);
       if (missed === MISSES) {
-        this.parts.troubles.report(signal, `${signal} cannot be read: its thresholds are not watched until it can`);
-      } else if (missed === 0) this.parts.troubles.over(signal, `${signal} can be read: its thresholds are watched`);
+        this.parts.troubles.report(
+          signal,
+          `cannot read ${signal}; its thresholds are not checked until it is readable`,
+        );
+      } else if (missed === 0) this.parts.troubles.over(signal, `${signal} is readable; checking its thresholds`);
     }
   }
 
@@ -253,7 +256,7 @@ export class Eviction {
     const { resource } = SIGNAL_FACTS[signal];
     this.parts.troubles.report(
       `nobody ${resource}`,
-      `the node is short of ${resource} (${signal}), and no pod is left that may be evicted for it`,
+      `the node is short of ${resource} (${signal}), but no pod can be evicted for it`,
     );
   }
 }

@@ -64,14 +64,10 @@ export class MemcgNotifier implements Disposable {
     const key = `memcg ${path}`;
     try {
       const watched = watch(reader.directory(path), mark, () => this.crossed());
-      troubles.over(key, `the kernel tells of the memory use of cgroup ${path} again`);
+      troubles.over(key, `memory notifications of cgroup ${path} work again`);
       return [watched];
     } catch (error) {
-      troubles.report(
-        key,
-        `the kernel does not tell of the memory use of cgroup ${path}; it is looked at as before`,
-        error,
-      );
+      troubles.report(key, `no memory notifications of cgroup ${path}; polling it`, error);
       return [];
     }
   }

@@ -36,7 +36,7 @@ export class Outbox {
     book.orders.placed(uid, generation, clock.monotonic());
     const why = told.message.trimEnd();
     // Main says so to everybody, once it has taken the order.
-    log.debug({ uid, signal, graceSeconds }, `pod ${namespace}/${name} has to go, main is told to evict it: ${why}`);
+    log.debug({ uid, signal, graceSeconds }, `ordering the eviction of pod ${namespace}/${name}: ${why}`);
   }
 
   tellPressures(pressures: readonly Pressure[]): void {

@@ -69,9 +69,9 @@ export class PodFigures {
       try {
         const found = await main(withinMs + CALL_WAIT_MS).podDisks([...uids], maxAgeMs, withinMs);
         for (const disk of found) this.disks.set(disk.uid, disk);
-        troubles.over(key, "the pods' disks are measured again");
+        troubles.over(key, "measuring the pods' disk usage succeeded again");
       } catch (error) {
-        troubles.report(key, "the pods' disks could not be measured; their last figures stand", error);
+        troubles.report(key, "cannot measure the pods' disk usage; using the last values", error);
       }
     };
     await Promise.all([walks(), layers ? this.parts.layers.now() : undefined]);

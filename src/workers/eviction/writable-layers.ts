@@ -51,7 +51,7 @@ export class WritableLayers {
   }
 
   async close(): Promise<void> {
-    this.end.abort(new Error("the agent is stopping"));
+    this.end.abort(new Error("the kubelet is stopping"));
     await this.asked;
     (await this.runtime?.catch(() => undefined))?.close();
   }
@@ -66,10 +66,10 @@ export class WritableLayers {
       const { stats } = await runtime.listContainerStats({}, options);
       this.last = layersOf(stats);
       this.at = clock.monotonic();
-      troubles.over(key, "the runtime says again what containers have written");
+      troubles.over(key, "the runtime reports writable layers again");
     } catch (error) {
       if (this.end.signal.aborted) return;
-      troubles.report(key, "the runtime does not say what containers have written; what it said last stands", error);
+      troubles.report(key, "the runtime does not report writable layers; using the last values", error);
     }
   }
 }

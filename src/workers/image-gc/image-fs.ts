@@ -25,7 +25,7 @@ export async function readImageFs(cri: Pick<CriClient, "imageFsInfo">, stat: Sta
     return { mountpoint, ...(await stat(mountpoint)) };
   } catch (error) {
     const why = messageOf(error);
-    const message = `the runtime keeps its images at ${mountpoint}, which cannot be looked at from here: ${why}`;
+    const message = `cannot read the runtime's image file system ${mountpoint}: ${why}`;
     throw new ImageFsError(message, { cause: error });
   }
 }

@@ -78,7 +78,7 @@ export class ImageGc {
 
   /** Calls under way are given up. */
   async stop(): Promise<void> {
-    this.end.abort(new Error("the agent is stopping"));
+    this.end.abort(new Error("the kubelet is stopping"));
     this.timer?.cancel();
     await this.turn;
   }
@@ -148,11 +148,11 @@ export class ImageGc {
     const used = usedPercent(fs);
     log.info(
       { usedPercent: used, wanted },
-      `the image file system is ${used} % full: ${byteSize(wanted)} of images should go`,
+      `the image file system is ${used} % full: ${byteSize(wanted)} of images must be freed`,
     );
     const freed = await this.freeSpace(inEvictionOrder(this.records.all()), wanted, runAt);
     if (freed.bytes >= wanted) {
-      log.info(freed, `${byteSize(freed.bytes)} in ${freed.images} images were freed: that is enough`);
+      log.info(freed, `${byteSize(freed.bytes)} in ${freed.images} images were freed, which is enough`);
       return;
     }
     const message =
@@ -204,21 +204,21 @@ export class ImageGc {
       await cri.removeImage({ image: { image: image.id } }, { signal: this.end.signal });
     } catch (error) {
       if (!isNotFound(error)) {
-        log.error({ err: error, image: image.id }, `the image ${name} could not be removed; it is tried again later`);
+        log.error({ err: error, image: image.id }, `cannot remove image ${name}; trying again later`);
         return false;
       }
     }
     this.records.forget(image.id);
     metrics.removed(reason, image.size);
-    const why = reason === "age" ? "nobody used it for longer than imageMaximumGCAge" : "to free space";
-    log.info({ image: image.id, size: image.size }, `image ${name} (${byteSize(image.size)}) was removed: ${why}`);
+    const why = reason === "age" ? "it was unused for longer than imageMaximumGCAge" : "to free space";
+    log.info({ image: image.id, size: image.size }, `removed image ${name} (${byteSize(image.size)}): ${why}`);
     return true;
   }
 
   /** Brings the records up to date. */
   private async look(): Promise<void> {
     const { cri, main, clock, generation } = this.deps;
-    const notYet = new NotKnownYetError("main does not know all users of images yet: try again in a moment");
+    const notYet = new NotKnownYetError("main does not know all images in use yet; try again in a moment");
     // Asked without names first: the list is not taken for nothing.
     if ((await main.imagesInUse([])) === undefined) throw notYet;
     const [{ images }, sandboxImage, containers] = await Promise.all([
@@ -257,7 +257,7 @@ export class ImageGc {
 
   private warn(reason: ImageGcEventReason, message: string): void {
     this.deps.main.warn(reason, message).catch((error: unknown) => {
-      this.deps.log.warn({ err: error, event: reason }, `main did not take the event ${reason}: ${message}`);
+      this.deps.log.warn({ err: error, event: reason }, `main did not accept event ${reason}: ${message}`);
     });
   }
 }

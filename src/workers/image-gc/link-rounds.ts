@@ -34,10 +34,7 @@ export class LinkRounds {
     try {
       this.options.removed(await removeDanglingLinks(this.options));
     } catch (error) {
-      this.options.log.warn(
-        { err: error },
-        "log links that lead nowhere could not be removed; the next round tries again",
-      );
+      this.options.log.warn({ err: error }, "cannot remove dead log symlinks; the next round tries again");
     }
   }
 }

@@ -28,7 +28,7 @@ export async function removeDanglingLinks(options: LogLinksOptions): Promise<num
     const path = join(directory, name);
     if (alive.includes(id) || !(await leadsNowhere(path))) continue;
     await rm(path, { force: true });
-    log.info({ link: path }, `the log link ${path} led nowhere and was removed`);
+    log.info({ link: path }, `removed dead log symlink ${path}`);
     removed++;
   }
   return removed;

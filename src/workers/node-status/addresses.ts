@@ -24,7 +24,7 @@ export interface HostNetwork {
 export class NodeIPError extends Error {
   override readonly name = "NodeIPError";
   constructor(ip: string, problem: string) {
-    super(`--node-ip ${ip} can't be this node's address: ${problem}; its addresses stay as they are`);
+    super(`cannot use --node-ip ${ip} as this node's address: ${problem}; keeping the node's addresses`);
   }
 }
 

@@ -53,7 +53,7 @@ export class LeaseKeeper {
       round: (signal) => this.round(signal),
       periodMs: () => durationSeconds * 1000 * RENEW_FRACTION * (1 + JITTER * random()),
       gapMs: GAP_MS,
-      failed: "the node's lease could not be renewed, which the next turn tries again",
+      failed: "cannot renew the node's lease; trying again in the next period",
       clock,
       log,
     });
@@ -80,7 +80,7 @@ export class LeaseKeeper {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        this.trouble.tell(`the node's lease could not be renewed and is looked up anew: ${errorText(error)}`);
+        this.trouble.tell(`cannot renew the node's lease; reading it again: ${errorText(error)}`);
         this.latest = undefined;
       }
     }
@@ -90,7 +90,7 @@ export class LeaseKeeper {
 
   private renewedNow(): void {
     this.options.metrics.renewed(true);
-    this.trouble.over("the node's lease is renewed again");
+    this.trouble.over("renewing the node's lease succeeded again");
     this.options.onRenewed();
   }
 
@@ -98,12 +98,12 @@ export class LeaseKeeper {
     const { stalls, log, metrics } = this.options;
     const [why] = stalls();
     if (why === undefined) {
-      if (this.withheld) log.info("the node's lease is to be renewed again: no part of the agent is stuck");
+      if (this.withheld) log.info("renewing the node's lease again: no thread of the kubelet is stuck");
       this.withheld = false;
       return true;
     }
     metrics.withheld();
-    if (!this.withheld) log.error(`the node's lease is not renewed: ${why}`);
+    if (!this.withheld) log.error(`not renewing the node's lease: ${why}`);
     this.withheld = true;
     return false;
   }
@@ -146,7 +146,7 @@ export class LeaseKeeper {
         signal.throwIfAborted();
         const waitMs = backoff.next();
         this.trouble.tell(
-          `the lease ${LEASE_NAMESPACE}/${nodeName} can't be had, tried again soon: ${errorText(error)}`,
+          `the lease ${LEASE_NAMESPACE}/${nodeName} cannot be read or created; trying again: ${errorText(error)}`,
         );
         // What hangs in a dead connection would hang again.
         this.options.onRepeatedFailure(error);

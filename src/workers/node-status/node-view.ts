@@ -49,7 +49,7 @@ export class NodeView {
     const wasThere = this.node !== undefined;
     this.node = undefined;
     this.told = undefined;
-    if (wasThere) this.tell("that the Node object is gone", this.options.main.onNode(undefined));
+    if (wasThere) this.tell("that the Node object was deleted", this.options.main.onNode(undefined));
   }
 
   /** The newer of two pictures; versions of one kind of object can be compared as numbers. */
@@ -87,7 +87,7 @@ export class NodeView {
   private tell(what: string, told: Promise<void>, failed: () => void = () => undefined): void {
     told.catch((error: unknown) => {
       failed();
-      this.options.log.warn({ err: error }, `main did not take ${what}: ${errorText(error)}`);
+      this.options.log.warn({ err: error }, `main did not accept ${what}: ${errorText(error)}`);
     });
   }
 }

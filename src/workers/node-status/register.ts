@@ -41,7 +41,7 @@ export async function register(deps: RegisterDeps, signal: AbortSignal): Promise
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = backoff.next();
-      trouble.tell(`the node ${init.nodeName} could not be registered, tried again soon: ${errorText(error)}`);
+      trouble.tell(`cannot register node ${init.nodeName}; trying again: ${errorText(error)}`);
       await clock.sleep(waitMs, signal);
     }
   }
@@ -56,7 +56,7 @@ async function attempt(
   let refusal: unknown;
   try {
     const node = await client.create(NODES, computed.node, { signal });
-    log.info(`node ${name} was registered`);
+    log.info(`registered node ${name}`);
     return { node, created: computed };
   } catch (error) {
     // Who may not make Nodes may find one that was made for it.
@@ -69,6 +69,6 @@ async function attempt(
   const patch = nodePatch(existing, reconciled(existing, init, await freshMachine()));
   const node =
     patch === undefined ? existing : await client.patch(NODES, { name }, patch, { subresource: "status", signal });
-  log.info(`node ${name} was registered before${patch === undefined ? "" : "; it was brought in line"}`);
+  log.info(`node ${name} was previously registered${patch === undefined ? "" : "; reconciled it"}`);
   return { node, created: undefined };
 }

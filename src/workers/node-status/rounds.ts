@@ -40,7 +40,7 @@ export class Rounds {
 
   /** Calls under way are given up. */
   async stop(): Promise<void> {
-    this.end.abort(new Error("the agent is stopping"));
+    this.end.abort(new Error("the kubelet is stopping"));
     this.timer?.cancel();
     await this.running;
   }

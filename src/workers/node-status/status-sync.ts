@@ -73,7 +73,7 @@ export class StatusSync {
       round: (signal) => this.round(signal),
       periodMs: () => init.nodeStatusUpdateFrequencyMs * (1 + JITTER * random()),
       gapMs: GAP_MS,
-      failed: "the node's status could not be updated",
+      failed: "cannot update the node status",
       clock,
       log,
     });
@@ -130,7 +130,7 @@ export class StatusSync {
         await this.attempt(tries, signal);
         this.missing = false;
         this.failing = false;
-        this.trouble.over("the node's status is updated again");
+        this.trouble.over("updating the node status succeeded again");
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -147,7 +147,7 @@ export class StatusSync {
       }
     }
     this.failing = isApiConnectionError(last);
-    this.trouble.tell(`the node's status could not be updated, ${TRIES} tries failed: ${errorText(last)}`);
+    this.trouble.tell(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
   }
 
   /** CSINode is looked for once there is a Node: a restart of the agent must not show a Ready node without it. */
@@ -226,7 +226,7 @@ export class StatusSync {
     this.missing = true;
     const what = init.registerNode
       ? "it was deleted; restart the kubelet to register it again"
-      : "registerNode is false, so somebody else has to make it";
+      : "registerNode is false, so another client must create it";
     log.warn(`the API server has no node ${init.nodeName}: ${what}`);
   }
 

@@ -61,7 +61,10 @@ export class EventStream {
         // The runtime may come back newer than it went: Unimplemented is final only until then, so it is asked again.
         this.setState(isUnimplemented(error) ? "absent" : "down");
         if (!isUnimplemented(error) && !isUnavailable(error)) {
-          this.options.log.warn({ err: error }, "container event stream broke; relists go on, stream is tried again");
+          this.options.log.warn(
+            { err: error },
+            "container event stream failed; relisting continues, reconnecting the stream",
+          );
         }
         if (isUnimplemented(error)) retryMs = RETRY_MAX_MS;
       } finally {

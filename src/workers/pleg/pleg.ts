@@ -217,7 +217,7 @@ export class Pleg {
         const message = messageOf(error);
         this.deps.log.error(
           { err: error },
-          `relist failed, the state of all pods is old until one succeeds: ${message}`,
+          `relist failed; the states of all pods are outdated until one succeeds: ${message}`,
         );
       }
       this.relistFailing = true;

@@ -39,7 +39,7 @@ class ForeignStatusError extends Error {
   override readonly name = "ForeignStatusError";
   constructor(kind: string, id: string, { id: answered, labels }: Labelled & { id: string }) {
     const of = `${kind} ${answered.slice(0, 64)} of pod ${(labels[POD_UID_LABEL] ?? "").slice(0, 64)}`;
-    super(`the runtime was asked for ${kind} ${id.slice(0, 64)} and answered with the status of ${of}`);
+    super(`the runtime answered a request for ${kind} ${id.slice(0, 64)} with the status of ${of}`);
   }
 }
 

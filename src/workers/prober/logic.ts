@@ -159,7 +159,10 @@ export class Prober {
     }
     probe.running = true;
     const run = this.run(probe, due).catch((error: unknown) => {
-      this.deps.log.error({ err: error, uid: probe.pod.uid, container: probe.spec.container }, "a probe broke");
+      this.deps.log.error(
+        { err: error, uid: probe.pod.uid, container: probe.spec.container },
+        "a probe failed unexpectedly",
+      );
     });
     this.runs.add(run);
     void run.then(() => {

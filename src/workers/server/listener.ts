@@ -82,7 +82,7 @@ export class Listener {
       this.bound = { address: actual.address, port: actual.port };
       this.reported = false;
       server.on("error", (error) => log.error({ err: error }, `${name} server`));
-      log.info({ address: actual.address, port: actual.port }, `${name} server listens`);
+      log.info({ address: actual.address, port: actual.port }, `${name} server is listening`);
       this.tried();
     });
   }

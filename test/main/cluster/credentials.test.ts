@@ -83,7 +83,7 @@ test("while the server is away the agent stays; when it refuses, it starts over"
   await using node = await joined("away");
   await node.minutes(15);
   assert.deepEqual(node.reasons, []);
-  assert.ok(node.errors().some((line) => line.includes("the API server can't be asked for another")));
+  assert.ok(node.errors().some((line) => line.includes("the API server cannot be reached to renew it")));
   await api.restart();
   await until("the agent gives up", () => node.reasons.length > 0);
 });

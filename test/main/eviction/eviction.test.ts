@@ -145,7 +145,7 @@ test("a critical pod is spared whatever is ordered", () => {
   order("static", 1);
   order("system", 2);
   assert.deepEqual(world.failed, []);
-  assert.equal(kept.errors().filter((text) => text.includes("is critical: it is not evicted")).length, 2);
+  assert.equal(kept.errors().filter((text) => text.includes("is critical; cannot evict it")).length, 2);
 });
 
 test("an agent that stops before the pod has ended is no error", async () => {

@@ -175,7 +175,7 @@ test("runs are shared by those who tell the plugin the same", async () => {
 
 test("a token that comes back as a password needs cacheType Token", async () => {
   const { ask } = provider("ServiceAccount", "Global", "t1");
-  const told = /^credential provider plugin: gave the pod's token back as a password, which needs cacheType Token$/;
+  const told = /^credential provider plugin: returned the pod's token as a password, which requires cacheType Token$/;
   await assert.rejects(ask(identityOf("t1")), { name: "PluginError", message: told });
   assert.equal(await ask(identityOf("other")), "other");
   assert.equal(await ask(), "nobody");
@@ -217,7 +217,7 @@ test("the plugin's request, and whose its credentials are", async (t) => {
   state.failure = new Error("no audience");
   assert.deepEqual(await sources(), []);
   assert.deepEqual(kept.errors(), [
-    'no credentials for image "a.example/x": credential provider plugin is not asked: no token of service account default/robot for it: no audience',
+    'no credentials for image "a.example/x": skipping credential provider plugin: no token of service account default/robot for it: no audience',
   ]);
 });
 
@@ -228,6 +228,6 @@ test("a stand-alone node is told of providers that it will never ask", async (t)
   const all = new CredentialProviders({ binDir, providers: [settingsOf("plugin")], hash: "" }, deps);
   assert.deepEqual(await all.forImage(STATIC, "a.example/x", never), []);
   assert.equal(kept.warnings().length, 1);
-  assert.match(kept.warnings()[0] ?? "", /^credential provider plugin is never asked: it requires a service account/);
+  assert.match(kept.warnings()[0] ?? "", /^credential provider plugin is never used: it requires a service account/);
   assert.deepEqual(kept.errors(), []);
 });

@@ -154,7 +154,7 @@ test("the first usable file counts: config.json in every place before .dockercfg
   assert.deepEqual(await find(), ["cwd"]);
   assert.deepEqual(await find(), ["cwd"]);
   assert.equal(kept.warnings().length, 1, "said once for one content");
-  assert.match(kept.warnings()[0] ?? "", /root\/config\.json are not used: it is not JSON; mend the file/);
+  assert.match(kept.warnings()[0] ?? "", /root\/config\.json: it is not JSON; fix the file/);
   await Promise.all([rm(join(workingDir, "config.json")), chmod(join(rootDir, "config.json"), 0o600)]);
   assert.deepEqual(await find(), ["home"]);
 });

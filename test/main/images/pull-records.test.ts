@@ -277,7 +277,7 @@ test("records outlive the agent; intents tell the next one what to doubt, and im
   assert.deepEqual(await files("pulling"), [recordName("never-came:1")], "the runtime may still bring it");
   assert.deepEqual(await files("pulled"), [recordName(whole), recordName(half)].sort());
   assert.ok(
-    kept.lines.some(({ msg }) => msg.includes('image "half:1" came by a pull that an agent before this one began')),
+    kept.lines.some(({ msg }) => msg.includes('image "half:1" comes from a pull that a previous kubelet started')),
   );
 });
 

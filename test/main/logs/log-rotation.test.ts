@@ -128,7 +128,7 @@ test("a runtime that does not reopen: the name is given back, one warning, tried
   await until("the name to be given back", async () => (await names()).join() === "0.log");
   assert.equal(await readAll(podLogs), `${FULL}\n`);
   assert.equal(warnings().length, 1);
-  assert.match(warnings()[0] ?? "", /container app of pod ns\/p.*no such task.*goes on in the old file/);
+  assert.match(warnings()[0] ?? "", /container app of pod ns\/p.*no such task.*keeps writing to the old file/);
   broken = false;
   await until("a rotation", () => counted.includes("rotation ok"));
   assert.equal((await names()).length, 2);

@@ -20,7 +20,7 @@ const rows: [string, Seen, string[]][] = [
   [
     "does not keep a pod going",
     { debug: "running", app: "exited 0" },
-    ["kill debug 30s: all containers have ended and none will start again"],
+    ["kill debug 30s: all containers have exited and none will start again"],
   ],
 ];
 describe("ephemeral containers", () => {

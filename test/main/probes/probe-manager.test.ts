@@ -279,7 +279,7 @@ describe("the next agent", () => {
     }
     await it.manager.stop();
     assert.equal(it.kept.errors().length, 1);
-    assert.match(it.kept.errors()[0] ?? "", /probe results can't be written to .*; after a restart/);
+    assert.match(it.kept.errors()[0] ?? "", /cannot write probe results to .*; after a restart/);
     assert.equal(it.manager.results.readiness("a-id"), "Failure");
   });
 });

@@ -475,8 +475,8 @@ test("stops and removals hint what they changed, and what is gone already is no 
 
 test("a pod without definition cannot be built", async (t) => {
   const world = await build(t);
-  await assert.rejects(world.run(undefined, { kind: "create-sandbox", attempt: 0, reason: "" }), /without definition/);
-  await assert.rejects(world.run(undefined, startStep(app(), "x")), /without definition/);
+  await assert.rejects(world.run(undefined, { kind: "create-sandbox", attempt: 0, reason: "" }), /without spec/);
+  await assert.rejects(world.run(undefined, startStep(app(), "x")), /without spec/);
   assert.equal(world.fake.calls.length, 0);
 });
 

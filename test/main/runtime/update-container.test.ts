@@ -151,7 +151,7 @@ test("a sandbox that can't be told does not hold the resize up", async (t) => {
   world.fake.failpoint("UpdatePodSandboxResources", "1*error(INTERNAL: no)->1*error(UNIMPLEMENTED: what)");
   await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });
   await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });
-  assert.equal(JSON.stringify(world.kept).split("was not told of its new resources").length - 1, 1);
+  assert.equal(JSON.stringify(world.kept).split("cannot update the sandbox resources").length - 1, 1);
 });
 
 test("a container that is gone gets its values at its next start; the pod's cgroup does not wait", async (t) => {

@@ -26,7 +26,7 @@ async function errorsWhen(signal: AbortSignal): Promise<string[]> {
 
 test("a certificate that can't be made is an error", async () => {
   deepEqual(await errorsWhen(new AbortController().signal), [
-    "no serving certificate could be made, and without it no port is opened: thread server was stopped",
+    "cannot create a serving certificate; the kubelet opens no port without one: thread server was stopped",
   ]);
 });
 

@@ -216,7 +216,7 @@ test("records that cannot be written are told once until a write works again, an
   }
   await records.flush();
   assert.equal(kept.errors().length, 1);
-  assert.match(kept.errors()[0] ?? "", /can't be written to .*pods: .*pods go on/);
+  assert.match(kept.errors()[0] ?? "", /cannot write pod records to .*pods: .*pods keep running/);
   assert.equal(records.get("uid-a")?.termination?.deadline, 1, "memory still has it");
   await rm(folder);
   await make().load();

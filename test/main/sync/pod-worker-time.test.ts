@@ -302,7 +302,7 @@ test("each step is a line that says pod, container, why, and what becomes of wha
   assert.deepEqual(lines, [
     [name, "create-sandbox", undefined, "the pod has no sandbox", "none", "ready"],
     [name, "start-container", "app", "it has not run yet", "none", "running"],
-    [name, "start-container", "app", "it ended with exit code 3 (Error)", "exited", "running"],
+    [name, "start-container", "app", "it exited with code 3 (Error)", "exited", "running"],
     [name, "kill-container", "app", "removed", "running", "exited"],
     [name, "stop-sandbox", undefined, "removed", "ready", "not ready"],
     [name, "remove-sandbox", undefined, undefined, "not ready", "none"],
@@ -329,7 +329,7 @@ test("a failed pass that can't be recorded is repeated all the same", async () =
   const worker = new PodWorker("uid-web", pod(), { ...deps, recorder: { ...deps.recorder, pod: pass } });
   worker.poke();
   await settle();
-  assert.match(world.kept.errors().at(-1) ?? "", /could not be recorded: a defect/);
+  assert.match(world.kept.errors().at(-1) ?? "", /cannot record a failed sync: a defect/);
   world.runtimeState = { ...noNetwork, networkReady: true, message: "" };
   world.clock.step(1000);
   await settle();

@@ -139,7 +139,7 @@ test("one early change that fails keeps no other pod from its start", async (t) 
   relisted();
   await settle();
   assert.deepEqual(world.model(good).running(), ["app"]);
-  assert.match(world.kept.errors().join(), /pod default\/bad could not be taken on/);
+  assert.match(world.kept.errors().join(), /cannot add pod default\/bad/);
 });
 
 test("what runs and is in no source ends, but not before every source has spoken", async (t) => {

@@ -122,7 +122,7 @@ for (const text of BROKEN) {
       return true;
     });
     namespaces.release("old");
-    assert.equal(await firstOf(namespaces, "b"), UNIT, "the pod is gone");
+    assert.equal(await firstOf(namespaces, "b"), UNIT, "the pod was removed");
   });
 }
 

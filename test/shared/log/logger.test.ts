@@ -176,7 +176,7 @@ describe("a full ring", () => {
       log.info("there is room again");
       log.info("and no second notice");
       const [notice, ...rest] = read();
-      assert.match(notice ?? "", /log lines were lost/);
+      assert.match(notice ?? "", /dropped log lines/);
       assert.match(
         notice ?? "",
         format === "json" ? new RegExp(`"lines":${dropped},`) : new RegExp(`lines=${dropped}\n`),

@@ -95,7 +95,7 @@ test("what main keeps or the runtime does not remove is passed over, and counted
   await world.start();
   assert.deepEqual(world.removed, ["c"]);
   assert.equal(world.metrics.refused, 1);
-  assert.match(world.kept.errors().join("\n"), /registry.test\/b:1 could not be removed/);
+  assert.match(world.kept.errors().join("\n"), /cannot remove image registry.test\/b:1/);
 });
 
 test("too little freed is an event with what was freed, and the second failure in a row one more", async () => {
@@ -227,6 +227,9 @@ test("the disk is looked at where the runtime says its images are", async () => 
   const { mountpoint, capacity, available } = await readImageFs(at("/"));
   assert.equal(mountpoint, "/");
   assert.ok(available > 0 && available <= capacity);
-  await assert.rejects(readImageFs(at("/no/such/place")), /keeps its images at \/no\/such\/place, which cannot be/);
+  await assert.rejects(
+    readImageFs(at("/no/such/place")),
+    /cannot read the runtime's image file system \/no\/such\/place/,
+  );
   await assert.rejects(readImageFs(at()), { name: "ImageFsError" });
 });

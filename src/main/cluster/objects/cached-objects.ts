@@ -70,7 +70,7 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
 
 function valueOf<T>({ object, notFound }: Item<T>, key: string): T {
   if (object !== undefined) return object;
-  throw notFound instanceof Error ? notFound : new Error(`${key} could not be read`);
+  throw notFound instanceof Error ? notFound : new Error(`cannot read ${key}`);
 }
 
 /** Versions of one object are numbers that grow; where they are none the answer counts. */

@@ -27,7 +27,7 @@ export class LazyPodCertificates implements PodCertificates {
     }
     this.early.set(pod.metadata.uid, pod);
     this.load().catch((error: unknown) => {
-      this.log.error({ err: error }, `what makes pods' certificates could not be loaded: ${errorText(error)}`);
+      this.log.error({ err: error }, `cannot load the pod certificate manager: ${errorText(error)}`);
     });
   }
 

@@ -29,7 +29,7 @@ export async function requesterOf(deps: RequestCertificateDeps, pod: Pod, signal
   const { namespace } = pod.metadata;
   const account = await client.get(SERVICE_ACCOUNTS, { namespace, name: serviceAccountOf(pod) }, { signal });
   const nodeUID = deps.node()?.metadata.uid;
-  if (nodeUID === undefined) throw new PodCertificateError(`the API server has not told of node ${nodeName} yet`);
+  if (nodeUID === undefined) throw new PodCertificateError(`the API server has not sent node ${nodeName} yet`);
   return { serviceAccountUID: account.metadata.uid ?? "", nodeUID };
 }
 

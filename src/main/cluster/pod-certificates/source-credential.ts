@@ -72,10 +72,7 @@ export class SourceCredential {
   start(): void {
     void this.run().catch((error: unknown) => {
       if (this.end.signal.aborted) return;
-      this.deps.log.error(
-        { err: error, ...this.about },
-        `this pod's certificate is seen to no longer: ${errorText(error)}`,
-      );
+      this.deps.log.error({ err: error, ...this.about }, `stopped managing the pod's certificate: ${errorText(error)}`);
     });
   }
 
@@ -85,7 +82,7 @@ export class SourceCredential {
   }
 
   stop(): void {
-    this.end.abort(new Error("the pod is gone"));
+    this.end.abort(new Error("the pod was removed"));
     this.answerWaiting();
   }
 
@@ -117,9 +114,12 @@ export class SourceCredential {
     if (verdict !== undefined) this.settle(name, verdict);
     else if (deleted) {
       this.failures++;
-      this.deps.log.warn(this.about, `PodCertificateRequest ${name} was deleted before it was answered; asking anew`);
+      this.deps.log.warn(
+        this.about,
+        `PodCertificateRequest ${name} was deleted before it was signed; creating another`,
+      );
       this.state = withPending(this.state);
-      this.wake?.abort(new Error("the pod certificate is looked at again"));
+      this.wake?.abort(new Error("checking the pod certificate again"));
     }
   }
 
@@ -181,7 +181,7 @@ export class SourceCredential {
       signal.throwIfAborted();
       this.failures++;
       this.problem = errorText(error);
-      deps.log.warn({ err: error, ...this.about }, `no certificate could be asked for: ${this.problem}; trying again`);
+      deps.log.warn({ err: error, ...this.about }, `cannot request a certificate: ${this.problem}; trying again`);
     } finally {
       this.asking = false;
       this.early.clear();

@@ -67,7 +67,7 @@ export class TokenCache {
       }
       this.deps.log.warn(
         { err: error, uid: request.pod.metadata.uid },
-        `the token of service account ${whose} could not be renewed, the old one holds on: ${problem}`,
+        `cannot renew the token of service account ${whose}; using the old one: ${problem}`,
       );
       return known.token;
     }

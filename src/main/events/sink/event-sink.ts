@@ -59,7 +59,7 @@ export class EventSink {
 
   /** What waits is dropped. */
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the agent is stopping"));
+    this.stopping.abort(new Error("the kubelet is stopping"));
     this.queue.clear();
     await this.sending;
   }
@@ -92,18 +92,18 @@ export class EventSink {
           counters?.dropped("refused");
           // Every namespace that is deleted with pods in it ends so.
           if (isNamespaceTerminating(error)) {
-            verbose(log, 2)?.({ event: event.reason }, `event ${keyOf(event)} is too late: its namespace is going`);
+            verbose(log, 2)?.({ event: event.reason }, `dropped event ${keyOf(event)}: its namespace is being deleted`);
             return;
           }
           log.error(
             { event: event.reason, err: error },
-            `the API server refused event ${keyOf(event)}: ${errorText(error)}`,
+            `the API server rejected event ${keyOf(event)}: ${errorText(error)}`,
           );
           return;
         }
         if (tried >= TRIES) {
           counters?.dropped("unreachable");
-          log.error({ event: event.reason, err: error }, `event ${keyOf(event)} is given up after ${TRIES} tries`);
+          log.error({ event: event.reason, err: error }, `dropped event ${keyOf(event)} after ${TRIES} tries`);
           return;
         }
         verbose(log, 2)?.({ err: error }, `event ${keyOf(event)} waits for the API server`);

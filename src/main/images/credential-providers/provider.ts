@@ -74,7 +74,7 @@ export class CredentialProvider {
     const { name, tokenAttributes } = this.settings;
     if (identity === undefined || tokenAttributes?.cacheType === "Token") return;
     if ([...auths.values()].some(({ password }) => password === identity.token)) {
-      throw new PluginError(name, "gave the pod's token back as a password, which needs cacheType Token");
+      throw new PluginError(name, "returned the pod's token as a password, which requires cacheType Token");
     }
   }
 

@@ -73,7 +73,7 @@ export class CredentialProviders implements ProviderCredentials {
           : await introduce(pod, tokenAttributes, cluster, signal);
       if (introduction.kind === "not served") {
         // Not to have an annotation is how a workload stays out.
-        verbose(log, 5)?.({ provider: name, image }, `credential provider ${name} is not asked: ${introduction.why}`);
+        verbose(log, 5)?.({ provider: name, image }, `skipping credential provider ${name}: ${introduction.why}`);
         return [];
       }
       const identity = introduction.kind === "account" ? introduction.identity : undefined;
@@ -85,7 +85,7 @@ export class CredentialProviders implements ProviderCredentials {
       return auths.map((auth) => ({ auth, source }));
     } catch (error) {
       if (!isPluginError(error) && !isPodIdentityError(error)) throw error;
-      const why = isPluginError(error) ? error.message : `credential provider ${name} is not asked: ${error.message}`;
+      const why = isPluginError(error) ? error.message : `skipping credential provider ${name}: ${error.message}`;
       log.error({ provider: name, image, err: error }, `no credentials for image "${image}": ${why}`);
       return [];
     }
@@ -113,7 +113,7 @@ export class CredentialProviders implements ProviderCredentials {
     for (const { name, tokenAttributes } of this.loaded.providers) {
       if (tokenAttributes?.requireServiceAccount !== true) continue;
       const why = "it requires a service account, and pods of a node without a cluster have none";
-      this.deps.log.warn({ provider: name }, `credential provider ${name} is never asked: ${why}`);
+      this.deps.log.warn({ provider: name }, `credential provider ${name} is never used: ${why}`);
     }
   }
 }

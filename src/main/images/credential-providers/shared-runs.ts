@@ -20,7 +20,7 @@ export class SharedRuns<T> {
       shared.waiters--;
       if (shared.waiters === 0) {
         this.forget(key, shared);
-        shared.controller.abort(new Error("nobody waits for it any more"));
+        shared.controller.abort(new Error("no pull waits for it any more"));
       }
     }
   }

@@ -54,6 +54,6 @@ export class ClusterPullSecrets implements PullSecrets {
   }
 
   private warn(name: string, problem: string): void {
-    this.deps.log.warn({ secret: name }, `image pull secret ${name} is not used as a whole: ${problem}`);
+    this.deps.log.warn({ secret: name }, `ignoring part of image pull secret ${name}: ${problem}`);
   }
 }

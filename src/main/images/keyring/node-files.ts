@@ -61,7 +61,10 @@ export class NodeCredentialFiles {
 
   private async parse({ path, form }: Place, size: number): Promise<ReadPlace["auths"]> {
     const refuse = (why: string): void => {
-      this.log.warn({ path }, `registry credentials in ${path} are not used: ${why}; mend the file, it is read again`);
+      this.log.warn(
+        { path },
+        `ignoring the registry credentials in ${path}: ${why}; fix the file, the kubelet reads it again`,
+      );
     };
     if (size > SIZE_LIMIT) {
       refuse(`larger than ${SIZE_LIMIT / 1024} KiB`);

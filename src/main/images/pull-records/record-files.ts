@@ -89,7 +89,7 @@ export class RecordFiles<T> {
     } catch (error) {
       this.log.warn(
         { path, err: error },
-        `pull record ${path} is not usable: ${String(error)}; pods must prove again that they may use its image`,
+        `cannot use pull record ${path}: ${String(error)}; pods must prove their access to its image again`,
       );
       return undefined;
     }

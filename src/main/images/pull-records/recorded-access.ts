@@ -80,7 +80,7 @@ export class RecordedAccess implements ImageAccess {
     const check = await this.check(image, imageRef, own).catch((error: unknown): AccessCheck => {
       this.deps.log.error(
         { err: error, image },
-        `the record of image "${image}" can't be read, the pod must prove that it may use it: ${String(error)}`,
+        `cannot read the pull record of image "${image}", the pod must prove its access: ${String(error)}`,
       );
       return "error";
     });
@@ -159,7 +159,7 @@ export class RecordedAccess implements ImageAccess {
       await this.turns.run(imageRef, () => this.note(image, imageRef, source));
       return true;
     } catch (error) {
-      const message = `the pull record of image "${image}" can't be written: ${String(error)}`;
+      const message = `cannot write the pull record of image "${image}": ${String(error)}`;
       this.deps.log.error({ err: error, image }, message);
       return false;
     }
@@ -208,11 +208,14 @@ export class RecordedAccess implements ImageAccess {
     if (found === undefined) return;
     try {
       if (!(await this.records.has(found.id))) {
-        log.info({ image }, `image "${image}" came by a pull that an agent before this one began: it needs proof`);
+        log.info(
+          { image },
+          `image "${image}" comes from a pull that a previous kubelet started; pods must prove their access to it`,
+        );
         await this.put(found.id, {});
       }
     } catch (error) {
-      const message = `the pull record of image "${image}" can't be written, its intent stays: ${String(error)}`;
+      const message = `cannot write the pull record of image "${image}", its pull intent stays: ${String(error)}`;
       log.error({ err: error, image }, message);
       this.unrecorded.add(found.id);
       return;
@@ -238,7 +241,7 @@ export class RecordedAccess implements ImageAccess {
     try {
       await this.prune();
     } catch (error) {
-      this.deps.log.warn({ err: error }, `records of images that are gone could not be removed: ${String(error)}`);
+      this.deps.log.warn({ err: error }, `cannot remove the pull records of removed images: ${String(error)}`);
     }
   }
 }

@@ -43,7 +43,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
   const usable = await usableConfig(deps);
   if (usable !== undefined) return usable;
   const config = await load(bootstrapKubeconfig);
-  log.info(`asking ${config.server} for a client certificate, with ${bootstrapKubeconfig}`);
+  log.info(`requesting a client certificate from ${config.server} with ${bootstrapKubeconfig}`);
   const client = deps.connect(config);
   try {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
@@ -79,13 +79,13 @@ async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefin
     config = await load(kubeconfig);
   } catch (error) {
     if (!canAsk || !isKubeconfigError(error)) throw error;
-    log.warn(`${error.message}: it is made anew with ${bootstrapKubeconfig}`);
+    log.warn(`${error.message}: creating it again with ${bootstrapKubeconfig}`);
     return undefined;
   }
   if (!canAsk || config.clientCertificate === undefined) return config;
   const described = await describeOf(config, tasks);
   if (described !== undefined && described.notAfter > clock.now()) return config;
-  log.warn(`the client certificate of ${kubeconfig} is gone or has expired: asking for another`);
+  log.warn(`the client certificate of ${kubeconfig} is missing or has expired; requesting a new one`);
   return undefined;
 }
 

@@ -69,7 +69,7 @@ export class CertificateManager {
 
   /** The names may have changed: looks at once. */
   poke(): void {
-    this.wake?.abort(new Error("the certificate is looked at again"));
+    this.wake?.abort(new Error("checking the certificate again"));
   }
 
   async stop(): Promise<void> {
@@ -134,7 +134,7 @@ export class CertificateManager {
       const { key, request } = await tasks.request({ subject });
       const certificate = await this.deps.sign(request, signal);
       const described = await tasks.describe(certificate);
-      if (described === undefined) throw new Error("the cluster answered with something that is no certificate");
+      if (described === undefined) throw new Error("the API server returned data that is not a certificate");
       await store.keep(certificate, key);
       const age = this.held === undefined ? undefined : (clock.now() - this.held.notBefore) / 1000;
       this.hold({ ...described, hasKey: true });
@@ -142,7 +142,7 @@ export class CertificateManager {
       this.answers = true;
       log.info(
         { notAfter: new Date(described.notAfter).toISOString() },
-        `a new ${what} certificate is in use, until ${new Date(described.notAfter).toISOString()}`,
+        `using a new ${what} certificate, valid until ${new Date(described.notAfter).toISOString()}`,
       );
       this.deps.onRotated(described, age);
       return true;
@@ -152,7 +152,7 @@ export class CertificateManager {
       if (isApiError(error)) this.answers = REFUSALS.has(error.status);
       else if (isApiConnectionError(error)) this.answers = false;
       this.deps.onFailed?.();
-      log.error({ err: error }, `no new ${what} certificate: ${errorText(error)}; trying again`);
+      log.error({ err: error }, `cannot get a new ${what} certificate: ${errorText(error)}; trying again`);
       return false;
     }
   }

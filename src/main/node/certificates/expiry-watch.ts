@@ -35,13 +35,13 @@ export function watchExpiry({ notAfter, serverAnswers, giveUp, clock, log }: Exp
     if (serverAnswers()) {
       timer.cancel();
       giveUp(
-        "the client certificate has expired and the API server renews it no more: the agent starts over to bootstrap",
+        "the client certificate has expired and the API server does not renew it; restarting the kubelet to bootstrap",
       );
     } else if (now - toldAt >= REMIND_MS) {
       toldAt = now;
       log.error(
-        "the client certificate has expired, and the API server can't be asked for another: this is tried on; should it " +
-          "refuse, the agent starts over",
+        "the client certificate has expired and the API server cannot be reached to renew it; trying again. If it " +
+          "refuses, the kubelet restarts to bootstrap",
       );
     }
   });

@@ -117,7 +117,7 @@ async function changed(
       signal.throwIfAborted();
       if (!isApiError(error) && !isApiConnectionError(error)) throw error;
     } finally {
-      watch.abort(new Error("the watch of the certificate request is over"));
+      watch.abort(new Error("the watch of the certificate request ended"));
     }
   }
   await clock.sleep(LOOK_AGAIN_MS, signal);

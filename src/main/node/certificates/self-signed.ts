@@ -27,7 +27,7 @@ export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<void>
   if (certificate !== undefined && key !== undefined) {
     const described = await tasks.describe(certificate);
     if (described !== undefined && described.notAfter > clock.now()) return;
-    log.warn(`the serving certificate ${files.certFile} is expired or no certificate: a new one is made in its place`);
+    log.warn(`the serving certificate ${files.certFile} has expired or is not a certificate; creating a new one`);
   }
   const now = clock.now();
   const made = await tasks.selfSigned({
@@ -37,5 +37,5 @@ export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<void>
   });
   await atomicWrite(files.keyFile, made.key, { mode: 0o600 });
   await atomicWrite(files.certFile, made.certificate, { mode: 0o644 });
-  log.info(`made a self-signed serving certificate, ${files.certFile}`);
+  log.info(`created a self-signed serving certificate, ${files.certFile}`);
 }

@@ -105,10 +105,7 @@ export class CsiHandler implements PluginHandler {
       try {
         await csiNode.addDriver(name, await node.info(signal), signal);
       } catch (error) {
-        log.warn(
-          { err: error, driver: name },
-          `how many volumes ${name} takes could not be updated; it is tried again`,
-        );
+        log.warn({ err: error, driver: name }, `cannot update the volume limit of CSI driver ${name}; trying again`);
       }
     };
     const period = Math.max(seconds, SHORTEST_PERIOD_S) * 1000;

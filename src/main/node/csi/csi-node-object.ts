@@ -48,7 +48,7 @@ export class CsiNodeObject {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the agent stops"));
+    this.ended.abort(new Error("the kubelet is stopping"));
     await this.making;
     await this.last.catch(() => undefined);
   }
@@ -72,7 +72,7 @@ export class CsiNodeObject {
         return;
       } catch (error) {
         if (isEnded(signal)) return;
-        log.warn({ err: error }, "the CSINode object could not be made yet; trying again");
+        log.warn({ err: error }, "cannot create the CSINode object; trying again");
       }
       await clock.sleep(delayMs, signal).catch(() => undefined);
     }

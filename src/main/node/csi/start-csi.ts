@@ -63,7 +63,7 @@ export function startCsi(parts: CsiParts): RunningCsi {
   });
   const endInUse = persistent.onVolumesInUse((names) => nodeStatus.setVolumesInUse(names));
   const starting = start().catch((error: unknown) => {
-    if (!signal.aborted) log.error({ err: error }, "plugins cannot register: their directory cannot be watched");
+    if (!signal.aborted) log.error({ err: error }, "cannot watch the plugin directory; plugins cannot register");
   });
 
   async function start(): Promise<void> {
@@ -82,7 +82,7 @@ export function startCsi(parts: CsiParts): RunningCsi {
         nodeStatus.setVolumesInUse(persistent.volumesInUse());
         return;
       } catch (error) {
-        log.error({ err: error }, "volumes that an earlier agent left cannot be read; trying again");
+        log.error({ err: error }, "cannot read the volumes that the previous kubelet left; trying again");
       }
       await clock.sleep(RECOVER_AGAIN_MS, signal).catch(() => undefined);
     }
@@ -90,7 +90,7 @@ export function startCsi(parts: CsiParts): RunningCsi {
 
   return {
     async stop() {
-      ended.abort(new Error("the agent stops"));
+      ended.abort(new Error("the kubelet is stopping"));
       endInUse();
       await starting;
       handler.stop();

@@ -42,7 +42,7 @@ export class PluginSocket {
     if (identity === this.wanted) return;
     this.wanted = identity;
     this.delayMs = 0;
-    this.turn.abort(new Error("the socket is another one now"));
+    this.turn.abort(new Error("the socket was replaced"));
     this.turn = new AbortController();
     if (this.active) return;
     this.active = true;
@@ -57,7 +57,7 @@ export class PluginSocket {
   /** Waits for what is under way, without deregistering: the plugin outlives the agent. */
   async stop(): Promise<void> {
     this.wanted = this.registered?.identity;
-    this.turn.abort(new Error("the agent stops"));
+    this.turn.abort(new Error("the kubelet is stopping"));
     await this.running;
   }
 
@@ -91,17 +91,14 @@ export class PluginSocket {
         `${plugin.type} ${plugin.name} is registered`,
       );
       await client.notify(undefined, signal).catch((error: unknown) => {
-        log.warn({ err: error }, `${plugin?.name ?? this.path} was registered, but could not be told so`);
+        log.warn({ err: error }, `${plugin?.name ?? this.path} was registered, but NotifyRegistrationStatus failed`);
       });
       return true;
     } catch (error) {
       if (signal.aborted) return false;
       const text = messageOf(error);
       if (plugin !== undefined) await client?.notify(text, signal).catch(() => undefined);
-      log.warn(
-        { err: error, socket: this.path },
-        `the plugin at ${this.path} is not registered: ${text}; trying again`,
-      );
+      log.warn({ err: error, socket: this.path }, `cannot register the plugin at ${this.path}: ${text}; trying again`);
       return false;
     } finally {
       client?.close();
@@ -116,7 +113,7 @@ export class PluginSocket {
       await this.handlerOf(plugin).deregister(plugin, new AbortController().signal);
       log.info({ socket: this.path, plugin: plugin.name }, `${plugin.type} ${plugin.name} is no longer registered`);
     } catch (error) {
-      log.error({ err: error }, `${plugin.type} ${plugin.name} is gone, but could not be deregistered in full`);
+      log.error({ err: error }, `${plugin.type} ${plugin.name} was removed, but deregistering it failed`);
     }
   }
 

@@ -52,7 +52,10 @@ async function endGroup(group: ShutdownGroup, members: readonly Pod[], deps: End
   const { pods, clock, log, signal } = deps;
   const { priority, seconds } = group;
   const names = (some: Iterable<Pod>): string => [...some].map(podDescription).join(", ");
-  log.info({ priority, seconds }, `shutdown: ending ${members.length} pods of priority ${priority}: ${names(members)}`);
+  log.info(
+    { priority, seconds },
+    `shutdown: killing ${members.length} pods of priority ${priority}: ${names(members)}`,
+  );
   const left = new Set(members);
   const ends = members.map(async (pod) => {
     try {
@@ -60,14 +63,17 @@ async function endGroup(group: ShutdownGroup, members: readonly Pod[], deps: End
       left.delete(pod);
     } catch (error) {
       if (!signal.aborted)
-        log.warn({ err: error }, `shutdown: ${podDescription(pod)} did not end: ${errorText(error)}`);
+        log.warn({ err: error }, `shutdown: ${podDescription(pod)} did not terminate: ${errorText(error)}`);
     }
   });
   if (await inTime(Promise.all(ends), seconds * 1000, clock, signal)) {
-    if (left.size === 0) log.info({ priority }, `shutdown: all pods of priority ${priority} have ended`);
+    if (left.size === 0) log.info({ priority }, `shutdown: all pods of priority ${priority} have terminated`);
     return;
   }
-  log.warn({ priority, seconds }, `shutdown: the time of priority ${priority} is over, still there: ${names(left)}`);
+  log.warn(
+    { priority, seconds },
+    `shutdown: the grace period of priority ${priority} has expired; pods still running: ${names(left)}`,
+  );
 }
 
 /** False when the time is over first. Rejects with the signal's reason. */

@@ -16,7 +16,7 @@ export const isBusAddressError = (error: unknown): error is BusAddressError => e
 export class BusLostError extends Error {
   override readonly name = "BusLostError";
   constructor(what: string, cause?: unknown) {
-    super(`the connection to the system bus ended during ${what}; it is made anew`, { cause });
+    super(`the connection to the system bus closed during ${what}; reconnecting`, { cause });
   }
 }
 export const isBusLostError = (error: unknown): error is BusLostError => error instanceof BusLostError;
@@ -37,7 +37,7 @@ export const isBusCallError = (error: unknown): error is BusCallError => error i
 export class BusDeadlineError extends Error {
   override readonly name = "BusDeadlineError";
   constructor(what: string, deadlineMs: number) {
-    super(`no answer to ${what} within ${deadlineMs / 1000} s; it is tried again`);
+    super(`no answer to ${what} within ${deadlineMs / 1000} s; trying again`);
   }
 }
 export const isBusDeadlineError = (error: unknown): error is BusDeadlineError => error instanceof BusDeadlineError;
@@ -62,7 +62,7 @@ export const isInhibitDelayTooShortError = (error: unknown): error is InhibitDel
 export class InhibitLockError extends Error {
   override readonly name = "InhibitLockError";
   constructor(why: string, cause?: unknown) {
-    super(`systemd-inhibit did not take the lock that holds back a shutdown: ${why}; it is tried again`, { cause });
+    super(`systemd-inhibit did not acquire the shutdown inhibitor lock: ${why}; trying again`, { cause });
   }
 }
 export const isInhibitLockError = (error: unknown): error is InhibitLockError => error instanceof InhibitLockError;

@@ -58,7 +58,7 @@ function held(
       leave();
       reject(new InhibitLockError(why, cause));
     };
-    const onAbort = (): void => end("the agent stops");
+    const onAbort = (): void => end("the kubelet is stopping");
     const timer = clock.after(DEADLINE_MS, () => end(`no answer within ${DEADLINE_MS / 1000} s`));
     child.on("error", (error) => end(error.message, error));
     child.once("close", (code, signal) => end(`it ended with ${signal ?? `status ${code ?? 0}`}: ${said.err.trim()}`));

@@ -71,7 +71,7 @@ export class ShutdownManager {
 
   /** Pods that are being ended are left to the next agent. */
   async stop(): Promise<void> {
-    const reason = new Error("the agent stops");
+    const reason = new Error("the kubelet is stopping");
     this.stopping.abort(reason);
     this.ending?.abort.abort(reason);
     await Promise.all([this.running, this.endings, this.locking]);
@@ -86,7 +86,7 @@ export class ShutdownManager {
       } catch (error) {
         if (this.isStopped()) return;
         if (isInhibitDelayTooShortError(error) || isBusAddressError(error)) {
-          log.error({ err: error }, `no graceful shutdown of the node: ${errorText(error)}`);
+          log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`);
           return;
         }
         this.tell(error);
@@ -111,7 +111,8 @@ export class ShutdownManager {
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
       else if (!preparing) await this.hold();
-      if (this.toldProblem !== "") deps.log.info("logind is there: the node's shutdown is held back for pods");
+      if (this.toldProblem !== "")
+        deps.log.info("connected to logind; the inhibitor lock delays the node's shutdown for pods");
       this.toldProblem = "";
       await logind.lost;
       signal.throwIfAborted();
@@ -132,14 +133,14 @@ export class ShutdownManager {
     onShuttingDown(preparing);
     events.node({ type: "Normal", reason: "Shutdown", message });
     if (ending === undefined) {
-      before?.abort.abort(new Error("the shutdown was called off"));
+      before?.abort.abort(new Error("the shutdown was cancelled"));
       this.hold().catch((error: unknown) => this.tell(error));
       return;
     }
     this.endings = this.endings
       .then(() => this.end(ending))
       .catch((error: unknown) => {
-        log.error({ err: error }, `shutdown: the pods could not be ended: ${errorText(error)}`);
+        log.error({ err: error }, `shutdown: cannot kill the pods: ${errorText(error)}`);
       });
   }
 
@@ -153,7 +154,7 @@ export class ShutdownManager {
       await endByGroup(groups, { pods, clock, log, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
-      log.info(`shutdown: no further pod is ended: ${errorText(error)}`);
+      log.info(`shutdown: killing no further pod: ${errorText(error)}`);
     } finally {
       await noted;
       await noteTimes?.({ start, end: clock.now() });
@@ -163,7 +164,7 @@ export class ShutdownManager {
       }
     }
     const took = ((clock.now() - start) / 1000).toFixed(1);
-    if (ending.over) log.info(`shutdown: the pods' part is over after ${took} s, the machine may go down`);
+    if (ending.over) log.info(`shutdown: killed the pods in ${took} s; the machine can shut down`);
   }
 
   /** Takes the lock; an older one is let go of only then. */
@@ -190,7 +191,7 @@ export class ShutdownManager {
     this.lock = undefined;
     if (this.isStopped() || this.shuttingDown) return;
     const { clock, log } = this.deps;
-    log.warn("systemd-inhibit ended, and with it the lock that holds back a shutdown: it is taken again");
+    log.warn("systemd-inhibit exited and released the shutdown inhibitor lock; acquiring it again");
     clock
       .sleep(RECONNECT_MS, this.stopping.signal)
       .then(() => (this.lock === undefined ? this.hold() : undefined))
@@ -208,6 +209,6 @@ export class ShutdownManager {
     const text = errorText(problem);
     if (text === this.toldProblem || this.isStopped()) return;
     this.toldProblem = text;
-    this.deps.log.warn({ err: problem }, `the node's shutdown is not held back for the moment: ${text}`);
+    this.deps.log.warn({ err: problem }, `the kubelet does not delay the node's shutdown at the moment: ${text}`);
   }
 }

@@ -36,8 +36,8 @@ export class Allocations {
       failed: (error) =>
         log.error(
           { err: error },
-          `the resources of pods can't be written below ${rootDir}: ${errorText(error)}; pods go on, but a restart of ` +
-            `the agent will not know of resizes until this works again`,
+          `cannot write the allocated resources of pods below ${rootDir}: ${errorText(error)}; pods keep running, but a restarted ` +
+            `kubelet will not know of resizes until writing succeeds`,
         ),
     });
   }

@@ -292,7 +292,7 @@ export class Resizes {
     this.turn = this.turn
       .then(() => this.decide(uid, trigger))
       .catch((error: unknown) => {
-        if (!this.stopped) this.deps.log.error({ uid, err: error }, `a resize was not decided: ${errorText(error)}`);
+        if (!this.stopped) this.deps.log.error({ uid, err: error }, `cannot decide a resize: ${errorText(error)}`);
       });
   }
 

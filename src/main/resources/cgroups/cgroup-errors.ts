@@ -38,7 +38,7 @@ export class CgroupMissingError extends Error {
   override readonly name = "CgroupMissingError";
   constructor(cgroup: string, missing: readonly string[]) {
     super(
-      `cgroup ${JSON.stringify(cgroup)} has some missing paths: ${missing.join(", ")}; make it before the agent starts`,
+      `cgroup ${JSON.stringify(cgroup)} has some missing paths: ${missing.join(", ")}; create it before the kubelet starts`,
     );
   }
 }

@@ -188,7 +188,7 @@ class TreeManager implements CgroupManager {
     this.known.add(uid, name);
     await this.timed(before === undefined ? "create" : "update", async () => {
       if ((await tree.create(name, limits)) !== "missing-parent") return;
-      options.log.warn({ pod: podDescription(pod) }, "the pod cgroup tree was gone: making it again");
+      options.log.warn({ pod: podDescription(pod) }, "the root cgroup of pods is missing; creating it again");
       await this.setUp();
       await tree.create(name, limits);
     });
@@ -334,7 +334,7 @@ function logOnce(log: Logger): OnRefused {
     const file = path.slice(path.lastIndexOf("/") + 1);
     if (told.has(file)) return;
     told.add(file);
-    log.warn({ path, value, err: error }, `this machine does not take ${file}: going on without it`);
+    log.warn({ path, value, err: error }, `this machine does not support ${file}; continuing without it`);
   };
 }
 

@@ -25,7 +25,7 @@ export async function removeCgroup(
     const pids = await tree.processes(name);
     if (pids.length > 0) {
       const processes = await describeProcesses(pids);
-      log.warn({ uid, cgroup: toCgroupfs(name), processes }, "killing what is left in a cgroup");
+      log.warn({ uid, cgroup: toCgroupfs(name), processes }, "killing the remaining processes of a cgroup");
       await tree.kill(name, pids);
     }
     await clock.sleep(pause);

@@ -50,11 +50,11 @@ export class OrphanCgroups {
         await cgroups.removePod(uid);
         removed++;
       } catch (error) {
-        log.warn({ uid, err: error }, `the cgroup of pod ${uid}, which nobody knows, stays: ${errorText(error)}`);
+        log.warn({ uid, err: error }, `cannot remove the cgroup of orphaned pod ${uid}: ${errorText(error)}`);
       } finally {
         this.waiting.delete(uid);
       }
     }
-    if (removed > 0) log.info({ removed }, `removed the cgroups of ${removed} pods that nobody knows`);
+    if (removed > 0) log.info({ removed }, `removed the cgroups of ${removed} orphaned pods`);
   }
 }

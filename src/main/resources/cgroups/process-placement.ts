@@ -66,7 +66,7 @@ export class ProcessPlacement {
       const name = parseCgroupPath(kubeletCgroups);
       if ((await this.placeOf(pid)) === toCgroupfs(name)) return;
       if (!(await inHost(pid))) {
-        log.debug("the agent runs in a container: it stays in that container's cgroup");
+        log.debug("the kubelet runs in a container and stays in that container's cgroup");
         return;
       }
       await this.move(name, [pid]);

@@ -70,7 +70,7 @@ export class QosUpdates {
     } catch (error) {
       log.warn(
         { err: error },
-        `the QoS cgroups could not be updated, next try within ${PERIOD_MS / 1000} s: ${errorText(error)}`,
+        `cannot update the QoS cgroups, next try within ${PERIOD_MS / 1000} s: ${errorText(error)}`,
       );
     }
   }

@@ -134,7 +134,7 @@ export class CpuReconciler {
     this.failing.add(id);
     this.deps.log.warn(
       { pod: podUid, container: name, containerId: id, err: error },
-      `container ${name} of pod ${podUid} could not be moved to CPUs ${cpus}: ${errorText(error)}; this is tried again`,
+      `cannot move container ${name} of pod ${podUid} to CPUs ${cpus}: ${errorText(error)}; trying again`,
     );
   }
 

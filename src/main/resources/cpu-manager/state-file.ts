@@ -45,8 +45,8 @@ export class CpuStateFile {
       failed: (error) =>
         log.error(
           { path, err: error },
-          `${path} can't be written: ${errorText(error)}; containers keep their CPUs, but a restart of the agent will not ` +
-            `know of those handed out since until this works again`,
+          `cannot write ${path}: ${errorText(error)}; containers keep their CPUs, but a restarted kubelet will not ` +
+            `know of later assignments until writing succeeds`,
         ),
     });
   }

@@ -342,7 +342,7 @@ export class DeviceManager implements ResourceManager {
       .after(Math.max(0, next - clock.monotonic()), () => {
         for (const resource of this.pool.expire(clock.monotonic())) {
           this.endpoints.forget(resource);
-          log.info({ resource }, `the devices ${resource} are no longer the node's: their plugin is gone`);
+          log.info({ resource }, `removed devices ${resource} from the node: their plugin is unavailable`);
         }
         this.options.onDevices();
         this.saveLater();
@@ -355,7 +355,7 @@ export class DeviceManager implements ResourceManager {
     this.file.save().catch((error: unknown) => {
       this.options.log.error(
         { err: error },
-        `which devices are in use can't be written: ${errorText(error)}; a restart of the agent may not know of it`,
+        `cannot write the device checkpoint: ${errorText(error)}; a restarted kubelet may not know which devices are in use`,
       );
     });
   }

@@ -52,7 +52,7 @@ class Connection implements Endpoint {
   end(): boolean {
     if (!this.live) return false;
     this.live = false;
-    this.ended.abort(new Error("the device plugin is not listened to any more"));
+    this.ended.abort(new Error("the kubelet stopped listening to the device plugin"));
     this.plugin.close();
     return true;
   }
@@ -81,7 +81,9 @@ export class Endpoints {
     }
     if (this.stopping || signal.aborted) {
       plugin.close();
-      throw new DevicePluginError(`${resource} is not registered: the agent stops, or the plugin has gone`);
+      throw new DevicePluginError(
+        `${resource} is not registered: the kubelet is stopping, or the plugin has disconnected`,
+      );
     }
     this.current.get(resource)?.end();
     this.current.set(resource, connection);
@@ -123,7 +125,7 @@ export class Endpoints {
       why = callText(error);
     }
     if (!isCurrent()) return;
-    this.log.warn({ resource, socket: connection.socket }, `ListAndWatch of device plugin ${resource} is over: ${why}`);
+    this.log.warn({ resource, socket: connection.socket }, `ListAndWatch of device plugin ${resource} ended: ${why}`);
     this.ended(resource, connection);
   }
 

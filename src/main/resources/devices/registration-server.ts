@@ -45,7 +45,7 @@ export async function serveRegistration(
   });
   return {
     stop() {
-      ending.abort(new Error("the agent stops"));
+      ending.abort(new Error("the kubelet is stopping"));
       server.forceShutdown();
     },
   };

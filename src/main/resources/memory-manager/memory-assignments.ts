@@ -34,7 +34,7 @@ export class HeldMemory {
       failed: (error) =>
         log.error(
           { err: error, path: this.path },
-          `${this.path} could not be written: another agent would not know who holds which memory: ${errorText(error)}`,
+          `cannot write ${this.path}: the next kubelet would not know the memory assignments: ${errorText(error)}`,
         ),
     });
   }

@@ -58,7 +58,7 @@ export class AllocatableEnforcer {
   }
 
   async stop(): Promise<void> {
-    this.ending.abort(new Error("the agent stops"));
+    this.ending.abort(new Error("the kubelet is stopping"));
     await this.retrying;
   }
 
@@ -75,7 +75,7 @@ export class AllocatableEnforcer {
         const name = `[${podsCgroup.map((element) => JSON.stringify(element)).join(" ")}]`;
         const message = `Failed to update Node Allocatable Limits ${name}: ${errorText(error)}`;
         events.node({ type: "Warning", reason: "FailedNodeAllocatableEnforcement", message });
-        log.debug({ err: error }, "the limits of node allocatable are tried again in a minute");
+        log.debug({ err: error }, "trying the limits of node allocatable again in a minute");
       }
       await clock.sleep(AGAIN_MS, signal).catch(() => undefined);
     }

@@ -63,7 +63,7 @@ async function takeDown(
     const name = container.name;
     runtime.log.error(
       { uid: pod.metadata.uid, container: name, err: error },
-      `${podDescription(pod)}: ${name} still runs`,
+      `${podDescription(pod)}: ${name} is still running`,
     );
   }
 }

@@ -108,7 +108,7 @@ export class PreStops {
       message: "PreStopHook failed",
       container: container.name,
     });
-    if (!isHookError(error)) this.runtime.log.debug(fields, "the hook could not be run at all");
+    if (!isHookError(error)) this.runtime.log.debug(fields, "cannot run the hook");
   }
 
   private end(containerId: string, remember = true): void {
@@ -123,14 +123,14 @@ export class PreStops {
 class GraceOverError extends Error {
   override readonly name = "GraceOverError";
   constructor() {
-    super("the grace period is over before the hook was: it is cut, the container is stopped");
+    super("the grace period expired before the hook finished: cancelling the hook and stopping the container");
   }
 }
 
 class AgentStopsError extends Error {
   override readonly name = "AgentStopsError";
   constructor() {
-    super("the agent stops");
+    super("the kubelet is stopping");
   }
 }
 

@@ -91,7 +91,7 @@ export class Checkpoints {
     const fields = { path, aside, err: error };
     try {
       await rename(path, aside);
-      this.log.warn(fields, `checkpoint ${path} is not usable: set aside as ${aside}, going on without it`);
+      this.log.warn(fields, `checkpoint ${path} is not usable: set aside as ${aside}, continuing without it`);
     } catch (cause) {
       this.log.warn({ ...fields, cause }, `checkpoint ${path} is not usable and cannot be set aside; going on without`);
     }

@@ -92,7 +92,7 @@ export class DynamicConfig {
   /** The agent runs with this from now on. */
   async activate(active: Active | undefined): Promise<void> {
     this.running = active;
-    await this.attempt("note what runs", () =>
+    await this.attempt("record the running configuration", () =>
       active === undefined ? this.meta.set("current", undefined) : this.meta.point("current", active.digest),
     );
     this.publish();
@@ -113,7 +113,7 @@ export class DynamicConfig {
   async trialFailed(digest: string, failure: string): Promise<void> {
     const trial = this.meta.get("trial");
     if (trial?.digest !== digest) return;
-    await this.attempt("note the failed trial", () => this.meta.set("trial", { ...trial, failure }));
+    await this.attempt("record the failed trial", () => this.meta.set("trial", { ...trial, failure }));
   }
 
   /**
@@ -128,7 +128,7 @@ export class DynamicConfig {
   /** The configuration of this digest passed its trial. */
   async trialPassed(digest: string): Promise<void> {
     if (this.meta.get("trial")?.digest !== digest) return;
-    const noted = await this.attempt("note the last known good configuration", async () => {
+    const noted = await this.attempt("record the last known good configuration", async () => {
       await this.meta.point("last-known-good", digest);
       await this.meta.set("trial", undefined);
     });
@@ -141,7 +141,7 @@ export class DynamicConfig {
   async endedInOrder(): Promise<void> {
     const trial = this.meta.get("trial");
     if (trial === undefined || trial.digest !== this.running?.digest) return;
-    await this.attempt("note the orderly end", () =>
+    await this.attempt("record the orderly stop", () =>
       this.meta.set("trial", { ...trial, starts: Math.max(0, trial.starts - 1) }),
     );
   }
@@ -161,7 +161,7 @@ export class DynamicConfig {
       await write();
       return true;
     } catch (error) {
-      this.options.log.error({ err: error }, `dynamic configuration could not ${what}: ${messageOf(error)}`);
+      this.options.log.error({ err: error }, `dynamic configuration cannot ${what}: ${messageOf(error)}`);
       return false;
     }
   }

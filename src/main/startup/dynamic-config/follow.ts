@@ -74,7 +74,7 @@ class Follower implements FollowedConfig {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the configuration is no longer followed"));
+    this.abort.abort(new Error("stopped watching the configuration"));
     const trial = this.trial;
     trial?.stop();
     await this.watch?.stop();
@@ -121,7 +121,7 @@ class Follower implements FollowedConfig {
       await act();
     } catch (error) {
       if (this.abort.signal.aborted) return;
-      this.dynamic.report(`a changed configuration could not be taken over: ${messageOf(error)}`);
+      this.dynamic.report(`cannot apply the changed configuration: ${messageOf(error)}`);
     }
   }
 
@@ -193,13 +193,13 @@ class Follower implements FollowedConfig {
         return;
       }
     }
-    await this.restart(`taking over configuration ${shortDigest(digest)}`, isOld);
+    await this.restart(`applying configuration ${shortDigest(digest)}`, isOld);
   }
 
   private async runsWith(digest: string, files: ConfigFiles, changed: readonly string[]): Promise<void> {
     const { dynamic } = this;
     const { meta, options } = dynamic;
-    await dynamic.attempt("note the trial", () =>
+    await dynamic.attempt("record the trial", () =>
       meta.get("last-known-good")?.digest === digest
         ? meta.set("trial", undefined)
         : meta.set("trial", { digest, since: meta.time(), starts: 1 }),

@@ -71,7 +71,7 @@ async function writeDown(
   const { meta, checkpoints, options } = dynamic;
   const { active, assigned, trial, markBad } = choice;
   const files = active === undefined ? undefined : found.get(active);
-  await dynamic.attempt("write down the choice of this start", async () => {
+  await dynamic.attempt("record the configuration of this start", async () => {
     if (markBad !== undefined) await meta.markBad(markBad.digest, markBad.reason);
     if (active !== undefined && files !== undefined) await checkpoints.save(active, files, options.source.name);
     if (assigned !== undefined) await meta.point("assigned", assigned);

@@ -28,14 +28,14 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
     journal: leadsToJournal(process.env["JOURNAL_STREAM"], 2),
     clock,
     onExit: (reason, delayMs) =>
-      moduleLogger(log, "log-thread").warn({ reason, delayMs }, "the log thread ended; it is started again"),
+      moduleLogger(log, "log-thread").warn({ reason, delayMs }, "the log thread exited; restarting it"),
   });
   const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, house: thread });
   thread.start();
   const die = (error: unknown): void => {
     // A full ring would drop the very line that matters.
     thread.flushNow(LAST_WORDS_MS);
-    log.fatal({ err: error }, "uncaught error: the kubelet ends");
+    log.fatal({ err: error }, "uncaught error: the kubelet exits");
     thread.flushNow(LAST_WORDS_MS);
     process.exit(1);
   };

@@ -83,7 +83,7 @@ export function feedWatchdog(options: WatchdogOptions): () => void {
     }
     const late = lateThreads(board.snapshot(), limits);
     if (late.length === 0) {
-      if (starved !== undefined) log.info(`the watchdog is fed again; late were ${starved}`);
+      if (starved !== undefined) log.info(`notifying the watchdog again; late threads were ${starved}`);
       starved = undefined;
       feed();
       return;
@@ -94,7 +94,7 @@ export function feedWatchdog(options: WatchdogOptions): () => void {
     if (!first) return;
     log.error(
       { late },
-      `not feeding the watchdog: ${late.map((thread) => describeLate(thread, opName)).join("; ")}. ` +
+      `not notifying the watchdog: ${late.map((thread) => describeLate(thread, opName)).join("; ")}. ` +
         `systemd restarts the kubelet if this lasts; pods go on running`,
     );
   };

@@ -25,7 +25,7 @@ export class Outage {
   begin(error: unknown): void {
     if (this.timer !== undefined) return;
     if (this.failures === 0) {
-      this.log.warn({ err: error }, `pod statuses wait for the API server: ${errorText(error)}`);
+      this.log.warn({ err: error }, `cannot reach the API server; pod statuses wait: ${errorText(error)}`);
     }
     const waitMs = Math.min(MIN_MS * 2 ** this.failures, MAX_MS);
     this.failures++;
@@ -39,7 +39,7 @@ export class Outage {
   over(): void {
     if (this.failures === 0) return;
     this.failures = 0;
-    this.log.info("the API server answers again: pod statuses are sent");
+    this.log.info("the API server answers again; sending pod statuses");
     this.stop();
     this.onTry();
   }

@@ -98,7 +98,7 @@ export class StatusManager {
       if (!isStatic && isFinalPhase(known.status.phase) && !isFinalPhase(status.phase)) {
         this.deps.log.error(
           { uid },
-          `${podDescription(pod)}: ${known.status.phase} is not taken back for ${status.phase}`,
+          `${podDescription(pod)}: ignoring the status update from ${known.status.phase} to ${status.phase}`,
         );
         return;
       }
@@ -160,7 +160,7 @@ export class StatusManager {
 
   /** What was not sent is not lost: the next agent computes it again. */
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the agent is stopping"));
+    this.stopping.abort(new Error("the kubelet is stopping"));
     this.reconciling.cancel();
     this.wake?.cancel();
     this.outage.stop();
@@ -245,7 +245,10 @@ export class StatusManager {
     this.outage.over();
     view.put(answer);
     if (answer.status !== undefined) entry.last = { sent: ours, got: answer.status };
-    verbose(log, 3)?.({ pod: uid, patch: status }, `status of ${podDescription(entry.pod)} is with the API server`);
+    verbose(log, 3)?.(
+      { pod: uid, patch: status },
+      `updated the status of ${podDescription(entry.pod)} in the API server`,
+    );
     return true;
   }
 
@@ -256,7 +259,7 @@ export class StatusManager {
     await deleteObject(client, object, this.stopping.signal);
     this.outage.over();
     this.forget(uid);
-    log.info({ pod: uid }, `${podDescription(object)}: all of it is down, its object is deleted`);
+    log.info({ pod: uid }, `${podDescription(object)}: pod is terminated, deleting its object`);
   }
 
   private async onFailed(uid: string, entry: Entry | undefined, error: unknown): Promise<void> {
@@ -283,7 +286,10 @@ export class StatusManager {
     this.pumpLater(uid, waitMs);
     if (complaint === message) return;
     const about = entry === undefined ? uid : podDescription(entry.pod);
-    log.warn({ pod: uid, err: error }, `status of ${about} was not taken, next try in ${waitMs / 1000} s: ${message}`);
+    log.warn(
+      { pod: uid, err: error },
+      `cannot update the status of ${about}, next try in ${waitMs / 1000} s: ${message}`,
+    );
   }
 
   /** What the server has now. @returns false when the object is gone, or cannot be read */
@@ -332,10 +338,7 @@ export class StatusManager {
       this.suspects,
       (uid) => this.reconcileOne(uid),
       (error, uid) =>
-        this.deps.log.error(
-          { pod: uid, err: error },
-          `status of pod ${uid} could not be compared: ${messageOf(error)}`,
-        ),
+        this.deps.log.error({ pod: uid, err: error }, `cannot compare the status of pod ${uid}: ${messageOf(error)}`),
     );
   }
 

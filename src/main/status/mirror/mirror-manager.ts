@@ -88,7 +88,7 @@ export class MirrorManager {
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the agent is stopping"));
+    this.stopping.abort(new Error("the kubelet is stopping"));
     for (const { timer } of this.tasks.values()) timer?.cancel();
     await Promise.all(this.work);
   }
@@ -135,8 +135,8 @@ export class MirrorManager {
       const waitMs = Math.min(RETRY_MIN_MS * 2 ** task.failures++, RETRY_MAX_MS);
       const message = errorText(error);
       if (task.complaint !== message) {
-        const what = isAlreadyExists(error) ? "a pod of another kind has its name in the API" : message;
-        this.deps.log.warn({ pod: name, err: error }, `mirror pod ${name}: ${what}; tried again until it is in order`);
+        const what = isAlreadyExists(error) ? "a pod that is not its mirror has its name in the API" : message;
+        this.deps.log.warn({ pod: name, err: error }, `mirror pod ${name}: ${what}; trying again`);
       }
       task.complaint = message;
       this.retry(name, task, waitMs);
@@ -158,7 +158,7 @@ export class MirrorManager {
     const made = await client.create(PODS, mirrorPod(pod, node), { signal });
     view.put(made);
     this.deps.created(made);
-    log.info({ pod: pod.metadata.uid }, `mirror pod ${name} is in the API`);
+    log.info({ pod: pod.metadata.uid }, `created mirror pod ${name}`);
   }
 
   private async remove(mirror: Pod): Promise<void> {

@@ -44,7 +44,7 @@ export interface CsiContext extends CsiOptions {
 export function csiContext(options: CsiOptions): CsiContext {
   const joined = (): ClusterObjects => {
     const cluster = options.cluster();
-    if (cluster === undefined) throw new CsiSpecError("the agent has not joined its cluster yet; it is tried again");
+    if (cluster === undefined) throw new CsiSpecError("the kubelet is not connected to its cluster yet; trying again");
     return cluster;
   };
   return {

@@ -101,7 +101,7 @@ export class CsiVolumes {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the agent stops"));
+    this.ended.abort(new Error("the kubelet is stopping"));
     await this.staging.stop();
   }
 }

@@ -83,7 +83,7 @@ export class CsiMaps {
     const user = userKey(uid, spec);
     if (data === undefined) {
       if (await isThere(places.publish)) {
-        throw new CsiStateError(`the notes of device ${spec} in ${places.data} are lost: unpublish it by hand`);
+        throw new CsiStateError(`the records of device ${spec} in ${places.data} are missing: unpublish it manually`);
       }
       await rm(places.podLink, { force: true });
       return;
@@ -111,12 +111,12 @@ export class CsiMaps {
     const { node, device, publishContext } = hand;
     const capabilities = await inStep(STEPS.device, signal, () => node.capabilities(signal));
     const capability = blockCapability(accessMode(volume.accessModes, capabilities));
-    if (device === undefined) throw new CsiStateError("a volume of the pod's own is never a device");
+    if (device === undefined) throw new CsiStateError("an ephemeral inline volume cannot be a block device");
     const request = { volume, node, device, capability, publishContext };
     const staged = await inStep(STEPS.device, signal, () => this.staging.stage(request, signal));
     await inStep(STEPS.device, signal, async () => {
       await publish(this.context, hand, { pod, volume, capability, staged, target, signal, first: true });
-      if (!(await isThere(target))) throw new CsiStateError(`driver ${volume.driver} made nothing at ${target}`);
+      if (!(await isThere(target))) throw new CsiStateError(`driver ${volume.driver} created nothing at ${target}`);
     });
   }
 

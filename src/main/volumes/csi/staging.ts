@@ -110,7 +110,7 @@ export class Staging {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the agent stops"));
+    this.ended.abort(new Error("the kubelet is stopping"));
     await this.idle();
   }
 
@@ -131,7 +131,7 @@ export class Staging {
         return;
       } catch (error) {
         if (isEnded(signal)) return;
-        log.warn({ err: error, volume: key }, `volume ${key} could not be unstaged; trying again`);
+        log.warn({ err: error, volume: key }, `cannot unstage volume ${key}; trying again`);
       }
       await clock.sleep(delayMs, signal).catch(() => undefined);
     }

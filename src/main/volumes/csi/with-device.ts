@@ -47,7 +47,7 @@ export async function withDevice<T>(
   const known = users.get(key)?.users.has(user) === true;
   const device = ephemeral ? undefined : users.use(volume, user, request.block);
   if (device !== undefined && device.block !== request.block) {
-    throw new CsiSpecError(`volume ${key} is used as a device and as a file system at once on this node`);
+    throw new CsiSpecError(`volume ${key} is used both as a block device and as a file system on this node`);
   }
   let noted = known;
   try {

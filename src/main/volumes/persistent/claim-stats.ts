@@ -89,7 +89,7 @@ export class ClaimStats {
 
   async stop(): Promise<void> {
     this.timer?.cancel();
-    this.ended.abort(new Error("the agent stops"));
+    this.ended.abort(new Error("the kubelet is stopping"));
     await Promise.all([...this.claims.values()].flatMap(({ looking }) => (looking === undefined ? [] : [looking])));
   }
 
@@ -112,7 +112,7 @@ export class ClaimStats {
     } catch (error) {
       // Figures of a volume that hangs would be those of another time.
       if (error instanceof VolumeNotAnsweringError) delete entry.usage;
-      log.debug({ err: error, claim: entry.claim }, `no figures of the volume of claim ${entry.claim}`);
+      log.debug({ err: error, claim: entry.claim }, `no volume stats for claim ${entry.claim}`);
     }
   }
 

@@ -52,7 +52,7 @@ export class Refresher {
     this.entries.delete(uid);
     this.arm();
     if (this.current?.uid !== uid) return;
-    this.current.abort.abort(new Error(`the volumes of pod ${uid} are being taken down`));
+    this.current.abort.abort(new Error(`the volumes of pod ${uid} are being unmounted`));
     await this.current.done;
   }
 
@@ -61,7 +61,7 @@ export class Refresher {
     this.entries.clear();
     this.timer?.cancel();
     if (this.current === undefined) return;
-    this.current.abort.abort(new Error("the agent stops"));
+    this.current.abort.abort(new Error("the kubelet is stopping"));
     await this.current.done;
   }
 

@@ -256,7 +256,7 @@ export class Reflector<T extends ApiObject> {
       tell();
     } catch (error) {
       const { kind } = this.options;
-      this.options.log.error({ err: error, resource: kind.resource }, "An observer of the API server's objects failed");
+      this.options.log.error({ err: error, resource: kind.resource }, "A handler of watched objects failed");
     }
   }
 
@@ -318,6 +318,6 @@ export class Reflector<T extends ApiObject> {
     if (this.options.outage?.failed(this, error) === true) return;
     this.failures += 1;
     const fields = { err: error, resource: this.options.kind.resource };
-    if (isNews) this.options.log.warn(fields, "The API server's objects can't be watched; trying again");
+    if (isNews) this.options.log.warn(fields, "Failed to watch objects of the API server; trying again");
   }
 }

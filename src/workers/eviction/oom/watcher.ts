@@ -44,7 +44,7 @@ export class OomWatcher implements Disposable {
     const kills = this.kernelLog === undefined ? this.counted() : this.logged(this.kernelLog);
     for (const kill of kills.slice(0, TOLD_AT_ONCE)) this.tell(kill);
     const rest = kills.length - TOLD_AT_ONCE;
-    if (rest > 0) this.parts.log.warn({ rest }, `the kernel's OOM killer took ${rest} more processes at the same time`);
+    if (rest > 0) this.parts.log.warn({ rest }, `the OOM killer killed ${rest} more processes at the same time`);
   }
 
   [Symbol.dispose](): void {
@@ -81,7 +81,7 @@ export class OomWatcher implements Disposable {
     const allow = ["EPERM", "EACCES"].includes(errorCode(error) ?? "") ? "; give the kubelet CAP_SYSLOG" : "";
     this.parts.log.warn(
       {},
-      `cannot read the kernel's log, OOM kills are seen by the cgroups' counts only, without the process's name: ` +
+      `cannot read the kernel's log; detecting OOM kills by the cgroups' counters only, without process names: ` +
         `${errorText(error)}${allow}`,
     );
   }
@@ -89,6 +89,6 @@ export class OomWatcher implements Disposable {
   private reportLost(): void {
     if (this.lostSaid) return;
     this.lostSaid = true;
-    this.parts.log.warn({}, "the kernel wrote faster to its log than it was read: OOM kills may have been missed");
+    this.parts.log.warn({}, "the kernel's log overflowed before it was read; OOM kills may have been missed");
   }
 }

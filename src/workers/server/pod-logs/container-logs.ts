@@ -101,7 +101,7 @@ async function replyLog(
     };
     const read = { ...options, podLogDirectory, container, restartCount, clock, signal: gone.signal, isRunning };
     const onProblem = (file: string, error: Error): void =>
-      log.warn({ err: error, file }, "a rotated log is broken; it is shown as far as it goes");
+      log.warn({ err: error, file }, "a rotated log is damaged; serving its readable part");
     const blocks = readContainerLogs({ ...read, onProblem });
     // A follower may wait long for the first line: its headers don't.
     const there = await containerLogFiles(podLogDirectory, container, restartCount);

@@ -35,7 +35,11 @@ export async function replyTimeline(
     return;
   }
   if (timeline === undefined) {
-    replyError(response, 404, `pod ${namespace}/${name} is not known to this node, nor among the pods that ended last`);
+    replyError(
+      response,
+      404,
+      `pod ${namespace}/${name} is not known to this node, and not among the recently terminated pods`,
+    );
     return;
   }
   const svg = asked === "svg" || (asked === null && (request.headers.accept ?? "").includes("image/svg+xml"));

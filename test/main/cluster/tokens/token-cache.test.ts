@@ -91,7 +91,7 @@ test("while renewal fails the old token holds until its end", async () => {
   server.fail = new ApiConnectionError("the server does not answer");
   clock.step(0.9 * HOUR);
   assert.equal(await get(), "t1");
-  assert.match(kept.warnings().join(), /default\/robot could not be renewed.*does not answer/);
+  assert.match(kept.warnings().join(), /cannot renew the token of service account default\/robot.*does not answer/);
   clock.step(0.1 * HOUR);
   await assert.rejects(get(), /^TokenError: failed to fetch token: the server|expired and refresh failed/);
   server.fail = undefined;

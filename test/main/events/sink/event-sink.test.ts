@@ -99,7 +99,7 @@ test("what the server refuses is dropped at once; of a namespace that goes it is
   for (const name of ["a", "b", "c"]) sink.put(event(name), false);
   await turn();
   assert.deepEqual(counted, ["refused", "refused", "sent"]);
-  assert.deepEqual(errors(), ["the API server refused event default/a: not yours"]);
+  assert.deepEqual(errors(), ["the API server rejected event default/a: not yours"]);
 });
 
 test("the queue is bounded: the oldest goes", async (t) => {

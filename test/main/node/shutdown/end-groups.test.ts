@@ -82,9 +82,9 @@ test("a group's time is its own: pods that do not end keep nobody waiting any lo
   assert.deepEqual(world.ended.slice(2), ["high 5 at 10000"]);
   world.clock.step(5000);
   await done;
-  const said = world.kept.lines.map(({ msg }) => msg).filter((line) => line.includes("still there"));
+  const said = world.kept.lines.map(({ msg }) => msg).filter((line) => line.includes("pods still running"));
   assert.equal(said.length, 2);
-  assert.match(said[0] ?? "", /still there: stuck_default\(uid-stuck\)$/);
+  assert.match(said[0] ?? "", /pods still running: stuck_default\(uid-stuck\)$/);
   assert.equal(world.clock.pending, 0);
 });
 

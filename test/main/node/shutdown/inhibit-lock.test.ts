@@ -63,6 +63,6 @@ test("the agent's stop is not held up", async () => {
   const stopping = new AbortController();
   const lock = takeInhibitLock(clock, stopping.signal);
   stopping.abort(new Error("stop"));
-  await assert.rejects(lock, /the agent stops/);
+  await assert.rejects(lock, /the kubelet is stopping/);
   assert.equal(clock.pending, 0);
 });

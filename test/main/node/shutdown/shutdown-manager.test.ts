@@ -223,7 +223,7 @@ test("a logind that goes away is looked for every second; one line in the log, a
   world.story.length = 0;
   await world.step(1000);
   assert.deepEqual(world.story, ["connected", "lock", "release"], "the new lock first");
-  assert.equal(world.kept.lines.filter(({ msg }) => msg.startsWith("logind is there")).length, 1);
+  assert.equal(world.kept.lines.filter(({ msg }) => msg.startsWith("connected to logind")).length, 1);
   await world.stop();
 });
 

@@ -163,6 +163,6 @@ test("a folder that can't be written to is told once, and costs nothing but that
     await allocations.flush();
   }
   assert.notEqual(allocations.allocated("uid-b"), undefined);
-  const told = JSON.stringify(kept).split("the resources of pods can't be written").length - 1;
+  const told = JSON.stringify(kept).split("cannot write the allocated resources of pods").length - 1;
   assert.equal(told, 1);
 });

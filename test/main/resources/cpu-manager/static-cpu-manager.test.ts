@@ -181,7 +181,7 @@ describe("running containers", () => {
       await until("a round", () => asked === goal);
     }
     assert.deepEqual([told, log.warnings().length], [["good: 0-3"], 1]);
-    assert.match(log.warnings()[0] ?? "", /container main of pod a could not be moved to CPUs 0-3/);
+    assert.match(log.warnings()[0] ?? "", /cannot move container main of pod a to CPUs 0-3/);
     runtime.onUpdate = failure("UNAVAILABLE");
     clock.step(10_000);
     await until("a round", () => asked === 4);

@@ -165,7 +165,7 @@ test("a preStop that is too long is cut at the deadline, and two seconds are lef
   await killing;
   assert.deepEqual(world.stops(), [2n]);
   assert.deepEqual(world.events.slice(3), [], "cut is not failed");
-  assert.match(world.kept.warnings().join(), /the grace period is over/);
+  assert.match(world.kept.warnings().join(), /the grace period expired/);
 });
 
 test("a preStop that fails is told, and the container is stopped all the same", async (t) => {
@@ -258,7 +258,7 @@ test("an agent that stops cuts the hook and leaves it to the next one", async (t
   const pass = new AbortController();
   const given = assert.rejects(world.kill(world.pod, world.killStep(id, 90), pass.signal), /stopping/);
   await until("it sleeps", () => world.clock.pending === 2);
-  pass.abort(new Error("the agent is stopping"));
+  pass.abort(new Error("the kubelet is stopping"));
   await Promise.all([given, world.doer.stop()]);
   assert.equal(world.clock.pending, 0);
   assert.equal(world.memory.has(id), false);

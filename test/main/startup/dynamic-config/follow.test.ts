@@ -331,7 +331,7 @@ test("a change that cannot be saved is reported, and the old configuration stays
   await writeFile(node.path("checkpoints"), "in the way");
   node.source.edit("a=2");
   await stepUntil(node, "the report", () => dynamic.status().error !== undefined);
-  assert.match(dynamic.status().error ?? "", /could not be taken over: /);
+  assert.match(dynamic.status().error ?? "", /cannot apply the changed configuration: /);
   assert.equal(dynamic.status().assigned?.digest, await digest("a=1"));
   assert.deepEqual(restarts, []);
 });

@@ -78,5 +78,5 @@ test("read, every line arrives, and an uncaught error is the last of them", asyn
   assert.equal(chatter.length + dropped, 20_000);
   for (const line of chatter)
     assert.match(line, /^I\d{4} [\d:.]{15} +\d+ main\] "chatter" turn=\d+ line=\d+ filler="x{200}"$/);
-  assert.match(lines.at(-1) ?? "", /^F.*"uncaught error: the kubelet ends" err="nobody catches this"/);
+  assert.match(lines.at(-1) ?? "", /^F.*"uncaught error: the kubelet exits" err="nobody catches this"/);
 });

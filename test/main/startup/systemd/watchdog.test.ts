@@ -190,11 +190,11 @@ describe("feeding under virtual time", () => {
     clock.step(3 * intervalMs);
     equal(dog.fed, 1);
     equal(dog.errors.length, 1);
-    match(dog.errors.join(), /not feeding the watchdog: pleg: last stamp 15000 ms ago, limit 10000 ms/);
+    match(dog.errors.join(), /not notifying the watchdog: pleg: last stamp 15000 ms ago, limit 10000 ms/);
     resumePleg();
     clock.step(intervalMs);
     equal(dog.fed, 2);
-    match(dog.infos.join(), /fed again; late were pleg/);
+    match(dog.infos.join(), /notifying the watchdog again; late threads were pleg/);
     end();
   });
 
@@ -239,7 +239,7 @@ test("a thread that hangs starves the watchdog and is named with what it does", 
   await dog.until(() => dog.errors.length > 0);
   match(
     dog.errors.join(),
-    /not feeding the watchdog: pleg: last stamp \d+ ms ago, limit 1000 ms, running, in relist for \d+ ms/,
+    /not notifying the watchdog: pleg: last stamp \d+ ms ago, limit 1000 ms, running, in relist for \d+ ms/,
   );
   const starved = dog.fed;
   Atomics.store(latch, 0, 1);

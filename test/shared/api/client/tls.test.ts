@@ -115,7 +115,7 @@ for (const protocol of ["h2", "https"] as const) {
       await writeFile(join(certs.dir, `${protocol}-third.pem`), "half of");
       await client.reload();
       equal(await whoAmI(), "third", "what can't be used changes nothing");
-      match(rig.lines.join(), /New client credentials can't be used/);
+      match(rig.lines.join(), /Cannot use the new client credentials/);
     });
 
     it("shows the certificate that was renewed as long as that is good, else the kubeconfig's", async () => {

@@ -292,7 +292,7 @@ describe("the end of a command over WebSocket v5", () => {
     const client = await command();
     peer.send("error", "exit 3");
     for (const type of ["error", "stdin", "stdout", "stderr"]) peer.reset(type);
-    match(String((await finished(client))["message"]), /is no Status/);
+    match(String((await finished(client))["message"]), /is not a Status/);
   });
 
   test("by a client that breaks the rules, or leaves: the runtime's end follows", async () => {

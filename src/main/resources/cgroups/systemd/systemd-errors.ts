@@ -15,7 +15,7 @@ export class SystemdUnreachableError extends Error {
   constructor(socket: string, tries: number, cause: unknown) {
     super(
       `cannot reach systemd at ${socket} after ${tries} tries: ${messageOf(cause)}; ` +
-        `is systemd process 1 here, and does the agent run as root? If not, ${INSTEAD}`,
+        `is systemd process 1 here, and does the kubelet run as root? If not, ${INSTEAD}`,
       { cause },
     );
   }
@@ -29,7 +29,7 @@ export class SystemdConnectionLostError extends Error {
   override readonly name = "SystemdConnectionLostError";
   constructor({ method, unit }: SystemdSubject, cause?: unknown) {
     const why = cause === undefined ? "" : `: ${messageOf(cause)}`;
-    super(`the connection to systemd ended during ${method} of ${unit}${why}; it is tried again`, { cause });
+    super(`the connection to systemd closed during ${method} of ${unit}${why}; trying again`, { cause });
   }
 }
 export function isSystemdConnectionLostError(error: unknown): error is SystemdConnectionLostError {

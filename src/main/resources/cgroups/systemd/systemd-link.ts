@@ -55,7 +55,7 @@ export class SystemdLink {
           return await task(await unlessAborted(this.connected(), signal), signal);
         } catch (error) {
           if (!isSystemdConnectionLostError(error)) throw error;
-          log.warn({ unit: subject.unit, err: error }, "lost the connection to systemd: connecting again");
+          log.warn({ unit: subject.unit, err: error }, "lost the connection to systemd; reconnecting");
         }
         await clock.sleep(pause, signal);
       }
@@ -66,7 +66,7 @@ export class SystemdLink {
 
   /** Operations under way fail. */
   close(): void {
-    this.closed.abort(new Error("the connection to systemd was closed by the agent"));
+    this.closed.abort(new Error("the kubelet closed the connection to systemd"));
     this.idle?.cancel();
     this.connection?.close();
   }

@@ -50,7 +50,7 @@ export class Channel implements Wire {
     for (const session of this.sessions) session.retire();
     this.http1?.retire();
     this.lastCall = this.clock.after(graceMs, () => {
-      this.destroy(new ApiConnectionError("the connection was given up for one with new credentials"));
+      this.destroy(new ApiConnectionError("the connection was replaced by one with new credentials"));
       onEnd();
     });
   }

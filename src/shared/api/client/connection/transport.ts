@@ -108,7 +108,7 @@ export class Transport implements Wire {
   private lookNowAndThen(): void {
     this.look ??= this.clock.every(LOOK_EVERY_MS, () => {
       this.reload().catch((error: unknown) => {
-        this.log.warn({ err: error }, "Client credentials can't be read again; going on with the ones before");
+        this.log.warn({ err: error }, "Cannot reload the client credentials; using the previous ones");
       });
     });
     this.look.unref();

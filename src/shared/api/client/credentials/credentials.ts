@@ -51,7 +51,7 @@ export class Credentials {
     if (current !== undefined && current !== proof) return true;
     this.plugin?.refused();
     const next = await this.look().catch((error: unknown) => {
-      this.log.warn({ err: error }, "The API server refuses the credentials, and there are no others");
+      this.log.warn({ err: error }, "The API server rejects the credentials, and no others are configured");
       return proof;
     });
     return next.tls !== proof.tls || next.headers["authorization"] !== proof.headers["authorization"];

@@ -58,7 +58,7 @@ export class TlsIdentities {
       if (this.identity === undefined || !(error instanceof CredentialError)) throw error;
       if (this.complaint !== error.message) {
         this.complaint = error.message;
-        this.log.warn({ err: error }, "New client credentials can't be used; going on with the ones before");
+        this.log.warn({ err: error }, "Cannot use the new client credentials; using the previous ones");
       }
       return this.identity;
     }

@@ -15,7 +15,7 @@ export class SharedOutage {
   failed(watch: object, error: Error): boolean {
     if (!isApiConnectionError(error) && !(isApiError(error) && AWAY.has(error.status))) return false;
     if (this.failing.size === 0) {
-      this.log.warn({ err: error }, "The API server's objects can't be watched; trying again");
+      this.log.warn({ err: error }, "Failed to watch objects of the API server; trying again");
     }
     this.failing.add(watch);
     return true;
@@ -24,7 +24,7 @@ export class SharedOutage {
   /** The watch gets through, or is given up. */
   over(watch: object): void {
     if (this.failing.delete(watch) && this.failing.size === 0) {
-      this.log.info("All objects that pods refer to are watched again");
+      this.log.info("Watching all objects that pods refer to again");
     }
   }
 }

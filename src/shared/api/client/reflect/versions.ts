@@ -5,7 +5,7 @@ import { isGone, isTooLargeVersion } from "../errors.js";
 export class HistoryError extends Error {
   override readonly name = "HistoryError";
   constructor(known: string, told: string) {
-    super(`the server tells of version ${told}, but has told of ${known} before: its storage was set back`);
+    super(`the server sent resource version ${told} after ${known}: its storage was restored to an earlier state`);
   }
 }
 

@@ -17,8 +17,7 @@ export class CommandStatus {
   said(): Buffer {
     if (this.size === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: "Success" }));
     const text = Buffer.concat(this.parts);
-    if (this.size > MAX_STATUS || !isStatus(text))
-      return failed("the runtime's word on the command's end is no Status");
+    if (this.size > MAX_STATUS || !isStatus(text)) return failed("the runtime's result of the command is not a Status");
     return text;
   }
 }

@@ -166,7 +166,7 @@ test("an idle connection is closed, and made again when needed", async () => {
 
 test("closing ends what is under way", async () => {
   systemd.plan("StartTransientUnit", { job: "never" });
-  const started = assert.rejects(units.start("a.slice", [], []), /closed by the agent/);
+  const started = assert.rejects(units.start("a.slice", [], []), /the kubelet closed the connection/);
   await until(() => systemd.count("StartTransientUnit") === 1);
   units.close();
   await started;

@@ -64,7 +64,7 @@ const rows: [what: string, failure: number | Error, reason: Error | undefined, i
   ["overrun", 429, undefined, true],
   ["broken", 500, undefined, true],
   ["late", new Error("aborted"), new ApiConnectionError("no answer within 10 s"), true],
-  ["given up", new Error("aborted"), new Error("the agent stops"), false],
+  ["given up", new Error("aborted"), new Error("the kubelet is stopping"), false],
   ["without credentials", new CredentialError("no file"), undefined, false],
   ["not allowed", 403, undefined, false],
 ];

@@ -36,7 +36,10 @@ describe("a client with a plugin", () => {
     const refuse: Answer = (_seen, response) => sendStatus(response, 401, "Unauthorized", "Unauthorized");
     await using rig = await startRig({ answer: refuse, config: { exec } });
     await rejects(rig.client.get(NODES, NODE), (error) => isApiError(error) && error.status === 401);
-    match(rig.lines.join("\n"), /^The API server refuses the credentials, and there are no others .*exit status 4$/);
+    match(
+      rig.lines.join("\n"),
+      /^The API server rejects the credentials, and no others are configured .*exit status 4$/,
+    );
     doesNotMatch(rig.lines.join("\n"), /secret/);
   });
 

@@ -164,7 +164,7 @@ describe("a reflector knows what there is", () => {
       await api.restart();
     });
     deepEqual(seen.mirror.replaced, 1);
-    ok(seen.lines.some((line) => line.includes("can't be watched; trying again")));
+    ok(seen.lines.some((line) => line.includes("Failed to watch objects of the API server; trying again")));
     ok(seen.lines.some((line) => line.includes("Watching the API server's objects again")));
   });
 

@@ -129,7 +129,7 @@ describe("a watch", () => {
     // Waits of 1.6, 3.2, 6.4, … s, seen by a clock that steps by whole seconds.
     ok(at.length >= 120 && at.length <= 126, `${at.length} requests in an hour`);
     ok(api.asked.every((line) => line.endsWith('watch "5"')));
-    match(api.lines.join("\n"), /^The API server's objects can't be watched; trying again connect ECONNREFUSED$/);
+    match(api.lines.join("\n"), /^Failed to watch objects of the API server; trying again connect ECONNREFUSED$/);
     equal(api.reflector.lastError?.message, "connect ECONNREFUSED");
     isDown = false;
     await api.step(30_000);
@@ -190,7 +190,10 @@ describe("a watch", () => {
     api.watch.send(bookmark("3"));
     await api.settle();
     deepEqual(api.asked, ['0 list "" limit=500', '0 watch "2"']);
-    match(api.lines[0] ?? "", /the server tells of version 3, but has told of 5 before: its storage was set back/);
+    match(
+      api.lines[0] ?? "",
+      /the server sent resource version 3 after 5: its storage was restored to an earlier state/,
+    );
     await api.reflector.stop();
   });
 
@@ -353,7 +356,7 @@ describe("its owner", () => {
     api.watch.send(added("b", "6"), added("c", "7"));
     await api.settle();
     deepEqual([told, api.asked], [["b!", "c!"], []]);
-    equal(api.lines[0], "An observer of the API server's objects failed ours");
+    equal(api.lines[0], "A handler of watched objects failed ours");
     await api.reflector.stop();
   });
 });

@@ -6,8 +6,8 @@ import { SharedOutage } from "../../../../../src/shared/api/client/reflect/share
 import { keptLog } from "../client-kit.js";
 import { bookmark, object, ScriptedApi } from "./scripted-api.js";
 
-const AWAY = "The API server's objects can't be watched; trying again connect ECONNREFUSED";
-const AGAIN = "All objects that pods refer to are watched again";
+const AWAY = "Failed to watch objects of the API server; trying again connect ECONNREFUSED";
+const AGAIN = "Watching all objects that pods refer to again";
 
 const items = (version: string, name: string) => ({
   metadata: { resourceVersion: version },
@@ -49,7 +49,7 @@ test("one line when the server goes away, one when all are watched again", async
   await third.reflector.stop();
   deepEqual(lines, [AWAY, AGAIN]);
   await fail(first, new ApiError(503, "ServiceUnavailable", "shutting down"));
-  deepEqual(lines.slice(2), ["The API server's objects can't be watched; trying again shutting down"]);
+  deepEqual(lines.slice(2), ["Failed to watch objects of the API server; trying again shutting down"]);
   await Promise.all(apis.map((api) => api.reflector.stop()));
 });
 
