@@ -136,8 +136,8 @@ test("a big volume is done in parts, in a pool thread; the directory itself come
     },
   };
   await change(volume, inParts);
-  // 630 files and directories.
-  assert.equal(jobs, 7);
+  // 630 files and directories, at most 100 in a part; a part also ends after a time.
+  assert.ok(jobs >= 7, `${jobs} parts`);
   assert.equal(execFileSync("find", [volume, "!", "-gid", String(GROUP)]).toString(), "");
 });
 
