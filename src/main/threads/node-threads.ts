@@ -7,6 +7,7 @@ import type { PlegInit } from "../../shared/contracts/pleg.js";
 import type { ProberInit } from "../../shared/contracts/prober.js";
 import type { ServerInit } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { MetricSources } from "./metric-sources.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
@@ -45,8 +46,7 @@ export class NodeThreads implements AsyncDisposable {
   readonly eviction: EvictionThread;
   /** Resolves when pleg runs, and server and image-gc run or failed once; pending until attach. */
   readonly running: Promise<void>;
-  /** Of threads that start later. */
-  private readonly laterMetrics: (() => Promise<MetricSnapshot[]>)[] = [];
+  private readonly metrics: MetricSources;
   private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
 
@@ -55,6 +55,7 @@ export class NodeThreads implements AsyncDisposable {
     const owner = new Promise<ThreadOwner>((resolve) => {
       this.giveOwner = resolve;
     });
+    this.metrics = new MetricSources(clock);
     this.house = new ThreadHouse(clock, log, threadMetrics(registry), (error) => options.onGiveUp(error));
     this.pleg = new PlegThread({ house: this.house, init: options.pleg, clock, log, owner });
     this.prober = new ProberThread({ house: this.house, init: options.prober, clock, log, owner });
@@ -62,17 +63,7 @@ export class NodeThreads implements AsyncDisposable {
       house: this.house,
       init: options.server,
       upcalls: {
-        collectMetrics: async () => {
-          const snapshots = await Promise.allSettled([
-            registry.exportSnapshot(),
-            this.pleg.thread.call.metrics(),
-            this.prober.metrics(),
-            this.imageGc.thread.call.metrics(),
-            this.eviction.metrics(),
-            ...this.laterMetrics.map((metrics) => metrics()),
-          ]);
-          return snapshots.filter((snapshot) => snapshot.status === "fulfilled").flatMap((snapshot) => snapshot.value);
-        },
+        collectMetrics: () => this.metrics.collect(),
         timeline: async (namespace, name) => (await owner).timeline(namespace, name),
         mirrorUid: async (namespace, name) => (await owner).mirrorUid(namespace, name),
         collectProbeMetrics: () => this.prober.probeMetrics(),
@@ -87,6 +78,11 @@ export class NodeThreads implements AsyncDisposable {
     });
     this.imageGc = new ImageGcThread({ house: this.house, init: options.imageGc, owner });
     this.eviction = new EvictionThread({ house: this.house, init: options.eviction, clock, log, owner });
+    this.metrics.add(async () => [await registry.exportSnapshot()]);
+    this.metrics.add(async () => [await this.pleg.thread.call.metrics()]);
+    this.metrics.add(() => this.prober.metrics());
+    this.metrics.add(async () => [await this.imageGc.thread.call.metrics()]);
+    this.metrics.add(() => this.eviction.metrics());
     // One after the other: the pods wait for the first, nobody yet for the others.
     this.running = this.startAll();
     this.running.then(
@@ -106,7 +102,7 @@ export class NodeThreads implements AsyncDisposable {
 
   /** A thread that was started beside these is part of /metrics. */
   addMetrics(metrics: () => Promise<MetricSnapshot[]>): void {
-    this.laterMetrics.push(metrics);
+    this.metrics.add(metrics);
   }
 
   async stop(): Promise<void> {
