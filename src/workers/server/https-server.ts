@@ -12,13 +12,14 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
+import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection } from "./clients/http2-connection.js";
 import { Turns } from "./clients/turns.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
 /** How long a client may take to say what it wants, and how much of it may come at once (docs/adr/0039); times in milliseconds. */
-export interface ConnectionLimits extends BudgetLimits {
+export interface ConnectionLimits extends BudgetLimits, HandshakeLimits {
   handshakeMs: number;
   headersMs: number;
   /** How often slow ones are looked for. */
@@ -40,6 +41,9 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   identified: 128,
   strangerMs: 60_000,
   streams: 256,
+  // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
+  handshakesPerSecond: 20,
+  handshakeBurst: 128,
 };
 /** Of HTTP/2, on one connection: Go's limit, which API servers know. */
 const MAX_STREAMS = 250;
@@ -69,6 +73,8 @@ export interface HttpsServerOptions {
   /** The handshake is done. @returns whether the client has shown a certificate that is verified */
   onConnection(socket: TLSSocket): boolean;
   onTlsError(error: Error, socket: TLSSocket): void;
+  /** A connection was closed before its handshake: its address starts too many. */
+  onHandshakeRefused(address: string): void;
   /** A handler has failed, which ended its connection. */
   onDefect(error: HandlerError): void;
 }
@@ -112,9 +118,16 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
 
   const budget = new ConnectionBudget(limits, clock);
+  const handshakes = new HandshakeRate(limits, clock);
   const accept = ownedByFirst((socket: Socket) => socket, takeListener(server, "connection"));
   server.on("connection", (socket: Socket) => {
-    if (budget.admit(socket)) accept(socket);
+    const { remoteAddress } = socket;
+    if (!handshakes.admit(remoteAddress)) {
+      socket.destroy();
+      if (remoteAddress !== undefined) options.onHandshakeRefused(remoteAddress);
+    } else if (budget.admit(socket)) {
+      accept(socket);
+    }
   });
 
   const sides = {
@@ -146,7 +159,10 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   return {
     server,
     setContext: (options) => server.setSecureContext(options),
-    authorised: (socket) => budget.authorise(socket),
+    authorised: (socket) => {
+      budget.authorise(socket);
+      handshakes.authorise(socket.remoteAddress);
+    },
     retireConnections: () => {
       server.closeIdleConnections();
       sides.stranger.retire();

@@ -38,6 +38,7 @@ export interface SecurePortOptions {
 
 export class SecurePort {
   private readonly peers = new Peers();
+  private readonly refusals: Refusals;
   private readonly guard: Guard;
   private readonly files: WatchedFiles[] = [];
   private pair: ServingPair | undefined;
@@ -50,6 +51,7 @@ export class SecurePort {
     const { init, nodeName, routes, api, registry, clock, log } = options;
     const metrics = serverAuthMetrics(registry, clock);
     const { anonymous, webhook, cacheTTLMs } = init.authentication;
+    this.refusals = new Refusals(clock, log);
     this.guard = new Guard({
       authenticator: {
         anonymous,
@@ -63,7 +65,7 @@ export class SecurePort {
         clock,
         metrics,
       }),
-      refusals: new Refusals(clock, log),
+      refusals: this.refusals,
       http: httpMetrics(registry, clock, "readwrite"),
       peers: this.peers,
       metrics,
@@ -170,6 +172,8 @@ export class SecurePort {
         return this.peers.claimOf(socket, clock.now()).kind === "user";
       },
       onTlsError: (err, socket) => log.debug({ err, client: socket.remoteAddress }, "TLS handshake failed"),
+      onHandshakeRefused: (client) =>
+        this.refusals.connection(client, "its address starts too many TLS handshakes per second"),
       onDefect: (err) => log.error({ err }, "a connection was closed, as its handler failed"),
     });
   }

@@ -124,3 +124,21 @@ test("a certificate's holder is served while strangers hold every connection", a
   await Promise.all(crowd.map((socket) => once(socket, "connect")));
   equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
 });
+
+test("an address that starts too many handshakes is refused before its handshake; an operator is not", async () => {
+  const limits = { handshakesPerSecond: 0.001, handshakeBurst: 4 };
+  await open({ init: certificatesOnly, limits });
+  const operator = (): ReturnType<typeof house.ask> =>
+    house.ask("/healthz", { cert: admin.cert, key: admin.key, localAddress: "127.0.0.3" });
+  equal((await operator()).status, 200);
+  let handshakes = 0;
+  for (let i = 0; i < 20; i++) {
+    const tcp = connectTcp({ host: "127.0.0.1", port: house.port, localAddress: "127.0.0.2" });
+    const socket = connect({ socket: tcp, ca: certificates.ca.pair.cert, checkServerIdentity: () => undefined });
+    for (const end of [tcp, socket]) clients.add(end.on("error", () => undefined));
+    await Promise.race([once(socket, "secureConnect").then(() => handshakes++), once(socket, "close")]).catch(() => 0);
+  }
+  equal(handshakes, 4);
+  for (let i = 0; i < 20; i++) equal((await operator()).status, 200);
+  equal(house.lines.filter(({ line }) => line.startsWith("connection refused: ")).length, 1, "one line per minute");
+});

@@ -2,6 +2,7 @@
 // between.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { networkOf } from "../network.js";
 
 const QUIET_MS = 60_000;
 const LIMIT = 1024;
@@ -25,20 +26,32 @@ export class Refusals {
   ) {}
 
   tell(refusal: Refusal): void {
+    const repeated = this.repeated(`${refusal.client} ${refusal.user ?? ""}`);
+    if (repeated === undefined) return;
+    // A path may hold what a client made up, however long.
+    const fields = { ...refusal, path: refusal.path.slice(0, 256), ...repeated };
+    this.log.warn(fields, `request refused: ${refusal.why}`);
+  }
+
+  /** A connection was closed before its first request; one line per network, as one client may have many addresses. */
+  connection(client: string, why: string): void {
+    const repeated = this.repeated(`connection of ${networkOf(client)}`);
+    if (repeated !== undefined) this.log.warn({ client, ...repeated }, `connection refused: ${why}`);
+  }
+
+  /** undefined: the log has a line of this client already. */
+  private repeated(key: string): { repeated?: number } | undefined {
     const now = this.clock.monotonic();
-    const key = `${refusal.client} ${refusal.user ?? ""}`;
     const known = this.clients.get(key);
     if (known !== undefined && now - known.toldAt < QUIET_MS) {
       known.since++;
-      return;
+      return undefined;
     }
     this.clients.delete(key);
     this.clients.set(key, { toldAt: now, since: 0 });
     const [oldest] = this.clients.keys();
     if (this.clients.size > LIMIT && oldest !== undefined) this.clients.delete(oldest);
     const repeated = known?.since ?? 0;
-    // A path may hold what a client made up, however long.
-    const fields = { ...refusal, path: refusal.path.slice(0, 256) };
-    this.log.warn(repeated === 0 ? fields : { ...fields, repeated }, `request refused: ${refusal.why}`);
+    return repeated === 0 ? {} : { repeated };
   }
 }

@@ -1,8 +1,9 @@
 // How many connections one listener holds, and which goes when there are too many. A connection is a stranger's until one of
 // its requests was authorised.
 // Invariant: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
-import { isIPv6, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { networkOf } from "../network.js";
 
 export interface BudgetLimits {
   /** All connections together. */
@@ -46,13 +47,13 @@ export class ConnectionBudget {
   /** False: the connection was ended at once, as every other is an authorised client's or the client has gone. */
   admit(socket: Socket): boolean {
     const key = keyOf(socket);
-    if (key === undefined || !this.makeRoom(networkOf(socket.remoteAddress ?? ""))) {
+    if (key === undefined || !this.makeRoom(networkOf(socket.remoteAddress))) {
       socket.destroy();
       return false;
     }
     const entry: Entry = {
       socket,
-      address: networkOf(socket.remoteAddress ?? ""),
+      address: networkOf(socket.remoteAddress),
       since: this.clock.monotonic(),
       kind: "stranger",
     };
@@ -146,17 +147,6 @@ export class ConnectionBudget {
 function keyOf({ remoteAddress, remotePort, localAddress }: Socket): string | undefined {
   if (remoteAddress === undefined || remotePort === undefined) return undefined;
   return `${remoteAddress} ${remotePort} ${localAddress ?? ""}`;
-}
-
-/** One IPv6 client has a network of addresses. */
-function networkOf(address: string): string {
-  if (!isIPv6(address) || address.toLowerCase().startsWith("::ffff:")) return address;
-  const [head = "", tail] = address.split("%")[0]?.split("::") ?? [];
-  const left = head.split(":").filter((part) => part !== "");
-  if (tail === undefined) return left.slice(0, 4).join(":");
-  const right = tail.split(":").filter((part) => part !== "");
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
-  return [...left, ...zeros, ...right].slice(0, 4).join(":");
 }
 
 function first<T>(entries: ReadonlySet<T>): T | undefined {

@@ -1,0 +1,74 @@
+// How many TLS handshakes one network may start per second. A handshake is the most expensive thing that a client without
+// credentials can ask for: a key exchange and a signature on the server thread.
+// Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which
+// unauthorised networks cannot use up. Memory is bounded, whatever addresses connect.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { networkOf } from "../network.js";
+
+export interface HandshakeLimits {
+  /** Handshakes per second of one network, and how many it may start at once. */
+  handshakesPerSecond: number;
+  handshakeBurst: number;
+}
+
+/** Both figures are multiplied by it for a network with an authorised client: kubectl exec through one API server, scrapers. */
+export const AUTHORISED_FACTOR = 10;
+/** A network counts as authorised this long after its last authorised request, milliseconds. */
+export const AUTHORISED_MS = 10 * 60_000;
+/** Networks kept, of each kind; the one least recently seen is forgotten. */
+const NETWORKS = 4096;
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+export class HandshakeRate {
+  /** In the order of last use. A network that is forgotten starts with a full bucket. */
+  private readonly buckets = new Map<string, Bucket>();
+  /** Until when each network counts as authorised, in that order. */
+  private readonly authorisedUntil = new Map<string, number>();
+
+  constructor(
+    private readonly limits: HandshakeLimits,
+    private readonly clock: Pick<Clock, "monotonic">,
+  ) {}
+
+  /** False: the network has used up its rate, and its connection is to be closed. */
+  admit(address: string | undefined): boolean {
+    const network = networkOf(address);
+    const factor = this.isAuthorised(network) ? AUTHORISED_FACTOR : 1;
+    const bucket = this.filled(`${factor} ${network}`, factor);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  /** A request of this address was authorised. */
+  authorise(address: string | undefined): void {
+    keep(this.authorisedUntil, networkOf(address), this.clock.monotonic() + AUTHORISED_MS);
+  }
+
+  private isAuthorised(network: string): boolean {
+    const until = this.authorisedUntil.get(network);
+    if (until !== undefined && until <= this.clock.monotonic()) this.authorisedUntil.delete(network);
+    return this.authorisedUntil.has(network);
+  }
+
+  private filled(key: string, factor: number): Bucket {
+    const now = this.clock.monotonic();
+    const burst = this.limits.handshakeBurst * factor;
+    const { tokens, filledAt } = this.buckets.get(key) ?? { tokens: burst, filledAt: now };
+    const refill = ((now - filledAt) * this.limits.handshakesPerSecond * factor) / 1000;
+    const bucket = { tokens: Math.min(burst, tokens + refill), filledAt: now };
+    keep(this.buckets, key, bucket);
+    return bucket;
+  }
+}
+
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > NETWORKS && oldest !== undefined) map.delete(oldest);
+}

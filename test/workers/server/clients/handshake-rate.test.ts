@@ -1,0 +1,61 @@
+// How many TLS handshakes a network may start.
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import {
+  AUTHORISED_FACTOR,
+  AUTHORISED_MS,
+  HandshakeRate,
+} from "../../../../src/workers/server/clients/handshake-rate.js";
+import { ManualClock } from "../manual-clock.js";
+
+const LIMITS = { handshakesPerSecond: 5, handshakeBurst: 10 };
+
+class World {
+  readonly clock = new ManualClock();
+  readonly rate = new HandshakeRate(LIMITS, this.clock);
+  /** How many of 1,000 connections at once are admitted. */
+  admitted(...addresses: string[]): number {
+    let count = 0;
+    for (let i = 0; i < 1000; i++) if (this.rate.admit(addresses[i % addresses.length])) count++;
+    return count;
+  }
+}
+
+test("one network starts its burst, then its rate; other networks are not limited by it", () => {
+  const world = new World();
+  equal(world.admitted("10.0.0.1"), 10);
+  world.clock.advance(1000);
+  equal(world.admitted("10.0.0.1"), 5);
+  equal(world.admitted("10.0.0.2"), 10);
+  world.clock.advance(3_600_000);
+  equal(world.admitted("10.0.0.1"), 10, "a bucket holds no more than the burst");
+});
+
+test("addresses of one IPv6 /64 network share one rate", () => {
+  const world = new World();
+  equal(world.admitted("2001:db8::1", "2001:db8::2", "2001:db8::3"), 10);
+  equal(world.admitted("2001:db8:1::1"), 10);
+});
+
+test("a network with an authorised client has a larger rate, also after it has used up the small one", () => {
+  const world = new World();
+  equal(world.admitted("10.0.0.1"), 10);
+  world.rate.authorise("10.0.0.1");
+  equal(world.admitted("10.0.0.1"), 10 * AUTHORISED_FACTOR);
+  world.clock.advance(1000);
+  equal(world.admitted("10.0.0.1"), 5 * AUTHORISED_FACTOR);
+});
+
+test("a network without an authorised request for long has the small rate again", () => {
+  const world = new World();
+  world.rate.authorise("10.0.0.1");
+  world.clock.advance(AUTHORISED_MS);
+  equal(world.admitted("10.0.0.1"), 10);
+});
+
+test("an authorised network keeps its rate when many networks connect", () => {
+  const world = new World();
+  world.rate.authorise("192.0.2.1");
+  for (let i = 0; i < 10_000; i++) world.rate.admit(`10.1.${i >> 8}.${i & 255}`);
+  equal(world.admitted("192.0.2.1"), 10 * AUTHORISED_FACTOR);
+});
