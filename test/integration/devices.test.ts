@@ -1,6 +1,7 @@
 // Device plugins of our own on real containers: both ways to register, what a container is given, what happens when
 // devices or plugins fail, and that nothing is lost with the agent.
 import assert from "node:assert/strict";
+import { truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import {
@@ -167,5 +168,39 @@ describe("devices", () => {
       manifest("late", [reporter("app", "echo ids=$MADE_UP_DEVICES", wants({ [GPU]: 1 }))]),
     );
     assert.ok((await report(node, "late", "app")).includes("ids=gpu-1"));
+  });
+
+  test("a damaged checkpoint: no device is given while pods run whose devices are unknown, all are once these are gone", async () => {
+    const { rootDir } = node.kubelet;
+    const checkpoint = `${rootDir}/device-plugins/kubelet_internal_checkpoint`;
+    const runs = (name: string) =>
+      waitForPod(node, name, (one) => statusOf(one, "app")?.state.running !== undefined, "runs");
+    const before = [await runs("user"), await runs("late")];
+    await gpus.stop();
+    await node.kill9();
+    await truncate(checkpoint, 40);
+    await node.restart();
+    await gpus.serve();
+    await registered(gpus);
+    await node.writeManifest("newcomer", manifest("newcomer", [shell("app", IDLE, wants({ [GPU]: 1 }))]));
+    const refused = await waitForPod(node, "newcomer", ({ status }) => status?.phase === "Failed", "is refused");
+    const { reason, message = "" } = refused.status ?? {};
+    assert.equal(reason, "UnexpectedAdmissionError");
+    assert.ok(
+      message.includes(`the device checkpoint ${checkpoint} could not be read (kept as ${checkpoint}.corrupt-`),
+      message,
+    );
+    for (const name of ["user", "late"]) assert.ok(message.includes(`${name}-testnode_default(`), message);
+    assert.deepEqual(await runtime.sandboxes(refused.metadata.uid), []);
+    const after = [await runs("user"), await runs("late")];
+    const ids = (pods: typeof before) => pods.map((pod) => statusOf(pod, "app")?.containerID);
+    assert.deepEqual(ids(after), ids(before), "the others run on");
+    for (const name of ["newcomer", "user", "late"]) {
+      await node.removeManifest(name);
+      await waitGone(node, name);
+    }
+    const look = reporter("app", "echo ids=$MADE_UP_DEVICES", wants({ [GPU]: 1 }));
+    await node.writeManifest("again", manifest("again", [look]));
+    assert.ok((await report(node, "again", "app")).includes("ids=gpu-0"));
   });
 });

@@ -1,10 +1,11 @@
 // What the node has to hand out, and who hands it out: CPUs, memory and devices, joined to the sync path.
-import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
+import { isAlive, readySandboxes } from "../model/observed-containers.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers } from "../resources/managers/create-managers.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
@@ -12,6 +13,10 @@ import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import { machineReading } from "../resources/topology/machine-reading.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { NodeSettings } from "./node-settings.js";
+
+function somethingRuns({ sandboxes, containers }: ObservedPod): boolean {
+  return readySandboxes(sandboxes).length > 0 || containers.some(isAlive);
+}
 
 export interface NodeManagersParts {
   /** Asked for once all is joined. */
@@ -33,10 +38,8 @@ export function nodeManagers(
   const devices = new NodeDevices({
     machine,
     rootDir: settings.rootDir,
-    podRuns: (uid) =>
-      sync()
-        .cache.get(uid)
-        .sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY),
+    podRuns: (uid) => readySandboxes(sync().cache.get(uid).sandboxes).length > 0,
+    runningPods: () => [...sync().cache.all()].filter(somethingRuns).map(({ uid }) => uid),
     resources,
     load: () => managers.loadAll(),
     onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),

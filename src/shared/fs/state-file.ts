@@ -1,11 +1,14 @@
 // Versioned JSON state on disk. A file that cannot be read back is set aside under another name with a warning, never
 // deleted and never a reason to stop: state is a memory, the world (runtime, mounts, cgroups) is the truth.
 import { readdir, readFile, rename, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-write.js";
 import { errorCode } from "../errors/error-code.js";
+
+/** Between the name of a file that was set aside and the time of that. */
+const ASIDE = ".corrupt-";
 
 /** What every state file holds besides its own members. */
 export interface VersionedState {
@@ -49,8 +52,7 @@ export async function readState<T>(
     if (text === undefined) throw unusable;
     return decode(JSON.parse(text));
   } catch (error) {
-    const aside = `${path}.corrupt-${new Date(clock.now()).toISOString().replaceAll(":", "")}`;
-    await rename(path, aside);
+    const aside = await setAside(path, clock);
     log.warn(
       { path, aside, err: error },
       `state file ${path} is not usable: set aside as ${aside}, starting without it`,
@@ -59,12 +61,30 @@ export async function readState<T>(
   }
 }
 
+/** Gives a file that cannot be used another name. @returns its path from now on */
+export async function setAside(path: string, clock: Pick<Clock, "now">): Promise<string> {
+  const aside = `${path}${ASIDE}${new Date(clock.now()).toISOString().replaceAll(":", "")}`;
+  await rename(path, aside);
+  return aside;
+}
+
+/** The path under which an unusable file was last set aside; undefined: never, or the operator has removed it. */
+export async function lastSetAside(path: string): Promise<string | undefined> {
+  const names = (await namesIn(dirname(path))).filter((name) => name.startsWith(`${basename(path)}${ASIDE}`));
+  const last = names.sort().at(-1);
+  return last === undefined ? undefined : join(dirname(path), last);
+}
+
 /** Deletes temporary files that a crash left in the folder of `path`. Call before the first writeState there. */
 export async function removeLeftovers(path: string): Promise<void> {
   const folder = dirname(path);
-  const names = await readdir(folder).catch((error: unknown) => {
+  const names = await namesIn(folder);
+  await Promise.all(names.filter(isTemporaryName).map((name) => unlink(join(folder, name)).catch(() => undefined)));
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return [];
     throw error;
   });
-  await Promise.all(names.filter(isTemporaryName).map((name) => unlink(join(folder, name)).catch(() => undefined)));
 }

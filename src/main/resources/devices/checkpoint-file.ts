@@ -4,11 +4,12 @@
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
+import { lastSetAside, readState, removeLeftovers, setAside } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
 import type { GrantedEntry } from "./granted-devices.js";
+import type { LostCheckpoint } from "./unknown-devices.js";
 
 const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
 
@@ -16,6 +17,13 @@ export interface CheckpointContent {
   entries: readonly GrantedEntry[];
   /** Resource to the devices that can be handed out. */
   registered: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface CheckpointReading {
+  /** undefined: there is no file, or none that can be used. */
+  content: CheckpointContent | undefined;
+  /** A file that was set aside, now or by an earlier kubelet: devices of pods that run since then may have no entry. */
+  lost: LostCheckpoint | undefined;
 }
 
 export interface CheckpointFileOptions {
@@ -36,19 +44,27 @@ export class CheckpointFile {
     this.path = join(options.directory, CHECKPOINT_NAME);
   }
 
-  /** undefined when there is none that can be used: garbage is set aside with a warning. */
-  async read(): Promise<CheckpointContent | undefined> {
+  /**
+   * What an earlier kubelet has left. A file that cannot be used is set aside with a warning, whatever is wrong with it: the
+   * next write would replace it, and with it the evidence that devices of running pods are unknown.
+   */
+  async read(): Promise<CheckpointReading> {
     const { clock, log } = this.options;
+    const { path } = this;
     try {
-      await removeLeftovers(this.path);
-      const data = await readState(this.path, decodeCheckpoint, { clock, log });
-      return data && (await contentOf(data));
+      await removeLeftovers(path);
+      const data = await readState(path, decodeCheckpoint, { clock, log });
+      const content = data && (await contentOf(data));
+      const aside = await lastSetAside(path);
+      return { content, lost: aside === undefined ? undefined : { path, aside } };
     } catch (error) {
+      const aside = await setAside(path, clock).catch(() => undefined);
       log.warn(
-        { err: error, path: this.path },
-        `${this.path} can't be read: ${errorText(error)}; which devices running pods have is not known`,
+        { err: error, path, aside },
+        `the device checkpoint ${path} cannot be read: ${errorText(error)}; ` +
+          `${aside === undefined ? "" : `set aside as ${aside}; `}devices of running pods are unknown`,
       );
-      return undefined;
+      return { content: undefined, lost: { path, aside } };
     }
   }
 

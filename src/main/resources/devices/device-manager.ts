@@ -1,7 +1,7 @@
 // Hands out the devices of plugins to containers.
-// Invariant: a device is never with two pods; a container has its devices before it is created and keeps them, over
-// restarts of container, plugin and agent, until its pod is released; what was handed out is on disk before the pod is
-// admitted.
+// Invariant: a device is never with two pods, even if a damaged checkpoint does not say which ones running pods have;
+// a container has its devices before it is created and keeps them, over restarts of container, plugin and agent, until
+// its pod is released; what was handed out is on disk before the pod is admitted.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
@@ -23,6 +23,7 @@ import { DevicePool } from "./device-pool.js";
 import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices, groupByNode } from "./granted-devices.js";
+import { UnknownDevices } from "./unknown-devices.js";
 import {
   callText,
   DevicePluginError,
@@ -39,6 +40,8 @@ export interface DeviceManagerOptions {
   numaNodes: () => readonly number[];
   /** Something of the pod runs: then it has what it was given, whatever plugins say by now. */
   podRuns: (podUid: string) => boolean;
+  /** UIDs of pods of which a sandbox or container runs, known to the kubelet or not. */
+  runningPods: () => Iterable<string>;
   /** Which devices the node has changed. */
   onDevices: () => void;
   /** Devices of these pods are healthy now, or no longer. */
@@ -59,6 +62,8 @@ export class DeviceManager implements ResourceManager {
   private expiry: Timer | undefined;
   private pods: () => Iterable<Pod> = () => [];
   private swept = false;
+  /** Set when a checkpoint of this node was damaged. */
+  private unknown: UnknownDevices | undefined;
 
   constructor(private readonly options: DeviceManagerOptions) {
     const { directory, clock, log } = options;
@@ -85,7 +90,10 @@ export class DeviceManager implements ResourceManager {
 
   async start(pods: () => Iterable<Pod>): Promise<void> {
     this.pods = pods;
-    const content = await this.file.read();
+    const { content, lost } = await this.file.read();
+    const { granted } = this;
+    const { runningPods } = this.options;
+    if (lost !== undefined) this.unknown = new UnknownDevices(lost, { granted, pods, runningPods });
     if (content === undefined) return;
     for (const entry of content.entries) this.granted.put(entry);
     for (const resource of content.registered.keys()) this.pool.restore(resource, this.options.clock.monotonic());
@@ -236,6 +244,7 @@ export class DeviceManager implements ResourceManager {
         `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resource}`,
       );
     }
+    if (had === undefined) this.unknown?.check(resource, uid);
     return had !== undefined;
   }
 

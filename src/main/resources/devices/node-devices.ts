@@ -22,6 +22,8 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 export interface NodeDevicesOptions {
   rootDir: string;
   podRuns: (podUid: string) => boolean;
+  /** UIDs of pods of which a sandbox or container runs. */
+  runningPods: () => Iterable<string>;
   resources: () => Pick<NodeResourcesHolder, "setDevices">;
   /** Makes the manager and lets it read what it left, unless that was done. */
   load: () => Promise<void>;
@@ -57,7 +59,7 @@ export class NodeDevices {
 
   /** The manager, for the list of resource managers, which makes it once and starts it. */
   make = async (): Promise<DeviceManager> => {
-    const { clock, registry, resources, podRuns, onHealth, machine } = this.options;
+    const { clock, registry, resources, podRuns, runningPods, onHealth, machine } = this.options;
     const [{ DeviceManager }, { numaNodes }] = await Promise.all([import("./device-manager.js"), machine()]);
     const nodes = numaNodes.map(({ id }) => id);
     const manager = new DeviceManager({
@@ -65,6 +67,7 @@ export class NodeDevices {
       dial: async (socket) => (await import("./plugin-client.js")).dialDevicePlugin(socket, clock),
       numaNodes: () => nodes,
       podRuns,
+      runningPods,
       onDevices: () => resources().setDevices(manager.pool.counts()),
       onHealth,
       metrics: deviceMetrics(registry),

@@ -136,6 +136,7 @@ async function made(
     },
     numaNodes: () => [0, 1],
     podRuns: (uid) => running.has(uid),
+    runningPods: () => running,
     onDevices: () => undefined,
     onHealth: (uids) => void healthOf.push([...uids]),
     metrics: noDeviceMetrics,

@@ -21,6 +21,7 @@ async function made(t: TestContext) {
     machine: machineReading(),
     rootDir,
     podRuns: (uid) => running.has(uid),
+    runningPods: () => running,
     resources: () => ({ setDevices: (counts) => void told.push(counts) }),
     load: async () => {
       if (node.manager === undefined) await (await node.make()).start(() => []);

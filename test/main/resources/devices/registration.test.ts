@@ -46,6 +46,7 @@ async function agent(t: TestContext) {
     dial: (socket) => Promise.resolve(dialDevicePlugin(socket, systemClock)),
     numaNodes: () => [0],
     podRuns: () => false,
+    runningPods: () => [],
     onDevices: changes.told,
     onHealth: () => undefined,
     clock: systemClock,

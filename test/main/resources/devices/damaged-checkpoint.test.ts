@@ -1,0 +1,163 @@
+// A damaged device checkpoint: no device of a running pod is allocated to another pod.
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { describe, test, type TestContext } from "node:test";
+import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
+import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
+import { container } from "../pods.js";
+import { allocate, devices, FakePlugin, GPU, idsOf, kit, podOf, wanting, type Kit } from "./kit.js";
+
+const FILE = "kubelet_internal_checkpoint";
+const NIC = "example.com/nic";
+const FOUR = devices({ a: {}, b: {}, c: {}, d: {} });
+const holder = podOf("holder", wanting("c", 1));
+const other = podOf("other", wanting("c", 1));
+const plain = podOf("plain", container("c"));
+
+type Damage = (path: string, good: string) => Promise<void>;
+const replacedBy =
+  (make: (path: string) => Promise<unknown>): Damage =>
+  async (path) => {
+    await rm(path);
+    await make(path);
+  };
+const content =
+  (change: (good: string) => string): Damage =>
+  (path, good) =>
+    writeFile(path, change(good));
+
+/** The checksum is right, the protobuf message in the entry is not. */
+const badResponse = encodeCheckpoint({
+  PodDeviceEntries: [
+    { PodUID: "holder", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "CgD/" },
+  ],
+  RegisteredDevices: {},
+});
+
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  empty: content(() => ""),
+  truncated: content((good) => good.slice(0, good.length / 2)),
+  "with a wrong checksum": content((good) => good.replace('"a"', '"z"')),
+  "without a checksum": content((good) => good.replace(/,"Checksum":\d+/, "")),
+  "not JSON": content(() => "\u0000\u0001garbage"),
+  "JSON null": content(() => "null"),
+  "of other types": content((good) => good.replace('"-1":["a"]', '"-1":"a"')),
+  "with an unreadable plugin answer": content(() => badResponse),
+  "a directory": replacedBy((path) => mkdir(`${path}/full`, { recursive: true })),
+  "a loop of links": replacedBy((path) => symlink(FILE, path)),
+  // Reading the memory of address 0 fails with EIO.
+  "unreadable (EIO)": replacedBy((path) => symlink("/proc/self/mem", path)),
+};
+
+/** The next kubelet after "holder" was given a device and the checkpoint was damaged; the plugin is back. */
+async function damaged(t: TestContext, damage: Damage, known: readonly Pod[]): Promise<Kit> {
+  const first = await kit(t);
+  await first.plug(GPU, new FakePlugin(FOUR));
+  await allocate(first.manager, holder);
+  await first.manager.stop();
+  const path = `${first.directory}/${FILE}`;
+  await damage(path, await readFile(path, "utf8"));
+  return await started(first, known);
+}
+
+/** The holder runs still, and so does a pod without devices. */
+async function started(before: Kit, known: readonly Pod[]): Promise<Kit> {
+  const next = await before.again(known);
+  for (const uid of ["holder", "plain"]) next.running.add(uid);
+  await next.plug(GPU, new FakePlugin(FOUR));
+  await next.plug(NIC, new FakePlugin(devices({ n: {} })));
+  return next;
+}
+
+async function refused({ manager, directory }: Kit, pod: Pod, names: string): Promise<void> {
+  await assert.rejects(allocate(manager, pod), (error) => {
+    assert.ok(isAllocationError(error));
+    assert.equal(error.reason, "UnexpectedAdmissionError");
+    const [before, after, ...rest] = error.message.split(
+      / \(kept as (?:\S+)\/kubelet_internal_checkpoint\.corrupt-\S+Z\)/,
+    );
+    assert.deepEqual(rest, []);
+    assert.equal(before, `the device checkpoint ${directory}/${FILE} could not be read`);
+    assert.equal(
+      after,
+      `, so the ${GPU} devices of running pods are unknown; drain the node, or delete these pods: ${names}`,
+    );
+    return true;
+  });
+}
+
+const HOLDER = "web_default(holder)";
+
+describe("a device checkpoint", () => {
+  for (const [what, damage] of Object.entries(DAMAGES)) {
+    test(`${what}: no device is allocated until the pods whose devices are unknown are gone`, async (t) => {
+      const next = await damaged(t, damage, [holder, plain]);
+      const { manager, warnings } = next;
+      assert.equal(warnings.length, 1, warnings.join());
+      await refused(next, other, HOLDER);
+      await allocate(manager, holder);
+      assert.equal(idsOf(manager, holder, "c"), undefined, "it runs with what it has");
+      await refused(next, other, HOLDER);
+      const network = podOf("network", wanting("c", 1, NIC));
+      await allocate(manager, network);
+      assert.deepEqual(idsOf(manager, network, "c", NIC), ["n"], "a resource that no running pod asked for");
+
+      const again = await started(next, [holder, plain, network]);
+      await refused(again, other, HOLDER);
+      again.running.delete("holder");
+      await allocate(again.manager, other);
+      assert.deepEqual(idsOf(again.manager, other, "c"), ["a"]);
+      const names = await readdir(next.directory);
+      assert.equal(names.filter((name) => name.startsWith(`${FILE}.corrupt-`)).length, 1, names.join());
+    });
+  }
+
+  test("damaged, and pods run that the kubelet has not heard of: each may have any device", async (t) => {
+    const next = await damaged(
+      t,
+      content(() => ""),
+      [],
+    );
+    const { manager, running } = next;
+    await refused(next, other, "the pod with UID holder, the pod with UID plain");
+    running.delete("holder");
+    await refused(next, other, "the pod with UID plain");
+    running.delete("plain");
+    await allocate(manager, other);
+    running.add("other");
+    running.add("unrelated");
+    await allocate(manager, podOf("more", wanting("c", 1)));
+  });
+
+  test("damaged: many pods are counted, not all named", async (t) => {
+    const many = Array.from({ length: 7 }, (_, index) => podOf(`${index}`, wanting("c", 1)));
+    const next = await damaged(
+      t,
+      content(() => ""),
+      many,
+    );
+    next.running.clear();
+    for (const { metadata } of many) next.running.add(metadata.uid);
+    await assert.rejects(allocate(next.manager, other), /web_default\(4\) and 2 more$/);
+  });
+
+  test("damaged while nothing runs, as after a reboot: all devices can be allocated", async (t) => {
+    const next = await damaged(
+      t,
+      content(() => ""),
+      [holder],
+    );
+    next.running.clear();
+    await allocate(next.manager, other);
+    await allocate(next.manager, holder);
+    assert.deepEqual([idsOf(next.manager, other, "c"), idsOf(next.manager, holder, "c")], [["a"], ["b"]]);
+  });
+
+  test("absent: the first start, all devices can be allocated", async (t) => {
+    const next = await damaged(t, (path) => rm(path), []);
+    await allocate(next.manager, other);
+    assert.deepEqual(idsOf(next.manager, other, "c"), ["a"]);
+    assert.deepEqual(next.warnings, []);
+  });
+});
