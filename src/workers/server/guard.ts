@@ -15,6 +15,7 @@ import type { Refusals } from "./auth/refusals.js";
 import { TooManyReviewsError } from "./auth/review-turns.js";
 import { HandlerError } from "./owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
+import { networkOf } from "./network.js";
 import { replyError, replyPlain, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -69,7 +70,8 @@ export class Guard {
     if (certificate.kind === "user") {
       this.options.metrics.certificate(Math.max(0, certificate.expiresAt - clock.now()) / 1000);
     }
-    const who = await authenticate({ certificate, token: bearerToken(request.headers) }, authenticator);
+    const network = networkOf(request.socket.remoteAddress);
+    const who = await authenticate({ certificate, token: bearerToken(request.headers), network }, authenticator);
     if (who.kind === "refused") {
       this.refuse(request, response, { status: 401, text: "Unauthorized", why: who.why, path });
       return false;
@@ -77,7 +79,7 @@ export class Guard {
     const verb = verbOf(request.method ?? "");
     const subresources = subresourcesOf(path);
     const user = who.user.name;
-    const decision = await authorizer.decide({ user: who.user, verb, subresources });
+    const decision = await authorizer.decide({ user: who.user, verb, subresources, network });
     const about = `(user=${user}, verb=${verb}, resource=nodes`;
     if (decision.kind === "failed") {
       const { subresource, error } = decision;

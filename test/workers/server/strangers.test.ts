@@ -2,10 +2,12 @@
 import { equal, match } from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { connect as connectH2, type ClientHttp2Session } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import type { Pair } from "../../support/test-ca.js";
+import { ManualClock } from "./manual-clock.js";
 import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
 
 let certificates: Certificates;
@@ -142,3 +144,55 @@ test("an address that starts too many handshakes is refused before its handshake
   for (let i = 0; i < 20; i++) equal((await operator()).status, 200);
   equal(house.lines.filter(({ line }) => line.startsWith("connection refused: ")).length, 1, "one line per minute");
 });
+
+test(
+  "a token is reviewed next while another address has many made-up tokens waiting",
+  { timeout: 60_000 },
+  async () => {
+    const [clock, asked]: [ManualClock, string[]] = [new ManualClock(), []];
+    await open({
+      clock,
+      init: {
+        authentication: { anonymous: false, clientCAFile: "", webhook: true, cacheTTLMs: 120_000 },
+        reviews: { qps: 1, burst: 1 },
+      },
+      create: (_kind, object) => {
+        const { token } = (object as { spec: { token: string } }).spec;
+        asked.push(token);
+        return Promise.resolve({ status: token === "good" ? { authenticated: true, user: { username: "op" } } : {} });
+      },
+    });
+    const stranger = h2Client({ localAddress: "127.0.0.2" });
+    let answers = 0;
+    for (let i = 0; i < 50; i++) {
+      const stream = stranger.request({ ":path": "/pods", authorization: `Bearer made-up-${i}` });
+      stream.on("response", () => answers++).on("error", () => undefined);
+    }
+    // One is reviewed, 32 wait; the others get 429.
+    while (answers < 18 || (await inflight()) !== 32) await tick();
+    let answer: Awaited<ReturnType<typeof house.ask>> | undefined;
+    void house.ask("/healthz", { headers: { authorization: "Bearer good" } }).then((said) => (answer = said));
+    while ((await inflight()) !== 33) await tick();
+    const waiting = asked.length;
+    for (; !asked.includes("good"); await tick()) if (asked.length < waiting + 10) clock.advance(1000);
+    equal(asked.indexOf("good") - waiting <= 1, true, asked.join());
+    while (answer === undefined) await tick();
+    equal(answer.status, 200);
+  },
+);
+
+function h2Client(options: { localAddress?: string; settings?: object } = {}): ClientHttp2Session {
+  const { settings = {}, ...rest } = options;
+  const tcp = connectTcp({ host: "127.0.0.1", port: house.port, ...rest });
+  const socket = connect({ socket: tcp, rejectUnauthorized: false, ALPNProtocols: ["h2"] });
+  for (const end of [tcp, socket]) clients.add(end.on("error", () => undefined));
+  const session = connectH2(`https://127.0.0.1:${house.port}`, { createConnection: () => socket, settings });
+  return session.on("error", () => undefined);
+}
+
+/** Requests that the server has and has not answered. */
+async function inflight(): Promise<number> {
+  const { families } = await house.registry.exportSnapshot();
+  const family = families.find(({ name }) => name === "kubelet_http_inflight_requests");
+  return (family?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
+}

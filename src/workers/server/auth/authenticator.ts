@@ -9,6 +9,8 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 export interface Credentials {
   certificate: CertificateClaim;
   token: string | undefined;
+  /** Of the client, for fair turns. */
+  network: string;
 }
 
 export type Authentication = { kind: "user"; user: User } | { kind: "refused"; why: string };
@@ -21,14 +23,14 @@ export interface AuthenticatorOptions {
 
 /** Rejects with TooManyReviewsError only. */
 export async function authenticate(
-  { certificate, token }: Credentials,
+  { certificate, token, network }: Credentials,
   { tokens, anonymous }: AuthenticatorOptions,
 ): Promise<Authentication> {
   if (certificate.kind === "user") return { kind: "user", user: authenticated(certificate.user) };
   const reasons = certificate.kind === "refused" ? [certificate.why] : [];
   if (token !== undefined && tokens !== undefined) {
     try {
-      const verdict = await tokens.verify(token);
+      const verdict = await tokens.verify(token, network);
       if (verdict.kind === "user") return { kind: "user", user: authenticated(verdict.user) };
       reasons.push(verdict.why);
     } catch (error) {

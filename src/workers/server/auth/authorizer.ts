@@ -21,6 +21,8 @@ export interface Access {
   verb: string;
   /** Any one of them suffices. */
   subresources: readonly string[];
+  /** Of the client, for fair turns. */
+  network: string;
 }
 
 export interface AuthorizerOptions {
@@ -43,11 +45,11 @@ export class Authorizer {
   }
 
   /** Rejects with TooManyReviewsError only. */
-  async decide({ user, verb, subresources }: Access): Promise<Decision> {
+  async decide({ user, verb, subresources, network }: Access): Promise<Decision> {
     if (this.options.authorization.mode === "AlwaysAllow") return ALLOWED;
     for (const subresource of subresources) {
       try {
-        if (await this.mayUse(user, verb, subresource)) return ALLOWED;
+        if (await this.mayUse({ user, verb, network }, subresource)) return ALLOWED;
       } catch (error) {
         if (error instanceof TooManyReviewsError) throw error;
         return { kind: "failed", subresource, error };
@@ -56,7 +58,7 @@ export class Authorizer {
     return { kind: "forbidden" };
   }
 
-  private async mayUse(user: User, verb: string, subresource: string): Promise<boolean> {
+  private async mayUse({ user, verb, network }: Omit<Access, "subresources">, subresource: string): Promise<boolean> {
     const { cacheAuthorizedTTLMs, cacheUnauthorizedTTLMs } = this.options.authorization;
     const { name, uid, groups, extra } = user;
     const resourceAttributes = { verb, version: "v1", resource: "nodes", subresource, name: this.options.nodeName };
@@ -70,16 +72,16 @@ export class Authorizer {
     const key = JSON.stringify(spec);
     const known = this.cache.get(key);
     if (known !== undefined) return known;
-    return await this.questions.ask(key, async () => {
-      const allowed = await this.review(spec);
+    return await this.questions.ask(`${network} ${key}`, async () => {
+      const allowed = await this.review(spec, network);
       this.cache.set(key, allowed, allowed ? cacheAuthorizedTTLMs : cacheUnauthorizedTTLMs);
       return allowed;
     });
   }
 
-  private async review(spec: SubjectAccessReview["spec"]): Promise<boolean> {
+  private async review(spec: SubjectAccessReview["spec"], network: string): Promise<boolean> {
     const { api, metrics } = this.options;
-    await this.turns.take();
+    await this.turns.take(network);
     const done = metrics.accessReview();
     try {
       const client = await api();

@@ -1,12 +1,15 @@
 // Reviews go to the API server as fast as kubeAPIQPS and kubeAPIBurst allow, for each kind of review by itself: tokens that
-// strangers make up never delay the access reviews of clients that are known.
-// Invariant: few reviews wait, each for a short time; when more come, the oldest is refused.
+// strangers make up never delay the access reviews of clients that are known. When reviews wait, the networks of their clients
+// take turns: a client waits for one review of each other network at most, not for all that one of them sent before.
+// Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is refused.
 import { RateLimit } from "../../../shared/api/client/call/rate-limit.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
 
 /** With upstream's 50 reviews a second, 2.5 s of work. */
 export const MAX_WAITING = 128;
+/** Of one network. A client asks again after 429; the API server and scrapers ask once per user and cache period. */
+export const MAX_WAITING_PER_NETWORK = 32;
 
 /** The API server was not asked: too many reviews wait. The client gets 429. */
 export class TooManyReviewsError extends Error {
@@ -16,30 +19,77 @@ export class TooManyReviewsError extends Error {
   }
 }
 
+interface Waiter {
+  go(): void;
+  refuse(): void;
+}
+
 export class ReviewTurns {
   private readonly limit: RateLimit;
-  /** In the order of age. */
-  private readonly waiting = new Set<AbortController>();
+  /** Waiting reviews by network, oldest first. The networks are in the order of their turns; none has an empty queue. */
+  private readonly queues = new Map<string, Waiter[]>();
+  private waiting = 0;
+  private serving = false;
+  /** Never aborted: waiters are refused here, not in the rate limit. */
+  private readonly always = new AbortController().signal;
 
   constructor({ qps, burst }: ReviewLimits, clock: Clock) {
     // 0 is client-go's default of 5 a second, below 0 no limit.
     this.limit = new RateLimit(qps, burst, clock);
   }
 
-  /** Resolves when a review may be sent. Rejects with TooManyReviewsError. */
-  async take(): Promise<void> {
-    if (this.limit.tryTake()) return;
-    const turn = new AbortController();
-    this.waiting.add(turn);
-    if (this.waiting.size > MAX_WAITING) {
-      const [oldest] = this.waiting;
-      if (oldest !== undefined) this.waiting.delete(oldest);
-      oldest?.abort(new TooManyReviewsError());
+  /**
+   * Resolves when a review may be sent. Rejects with TooManyReviewsError.
+   * @param network of the client
+   */
+  take(network: string): Promise<void> {
+    if (this.waiting === 0 && this.limit.tryTake()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const waiter = { go: resolve, refuse: () => reject(new TooManyReviewsError()) };
+      const queue = this.queues.get(network);
+      if (queue === undefined) this.queues.set(network, [waiter]);
+      else queue.push(waiter);
+      this.waiting++;
+      if ((queue?.length ?? 1) > MAX_WAITING_PER_NETWORK) this.shift(network)?.refuse();
+      else if (this.waiting > MAX_WAITING) this.shift(this.longest())?.refuse();
+      // It never rejects: its signal is never aborted.
+      if (!this.serving) void this.serve();
+    });
+  }
+
+  private async serve(): Promise<void> {
+    this.serving = true;
+    while (this.waiting > 0) {
+      await this.limit.take(this.always);
+      const [network] = this.queues.keys();
+      if (network === undefined) break;
+      const waiter = this.shift(network);
+      this.toTheEnd(network);
+      waiter?.go();
     }
-    try {
-      await this.limit.take(turn.signal);
-    } finally {
-      this.waiting.delete(turn);
-    }
+    this.serving = false;
+  }
+
+  private toTheEnd(network: string): void {
+    const queue = this.queues.get(network);
+    if (queue === undefined) return;
+    this.queues.delete(network);
+    this.queues.set(network, queue);
+  }
+
+  private shift(network: string): Waiter | undefined {
+    const queue = this.queues.get(network);
+    const waiter = queue?.shift();
+    if (waiter !== undefined) this.waiting--;
+    if (queue?.length === 0) this.queues.delete(network);
+    return waiter;
+  }
+
+  /** The network with most waiting reviews; of several, the one whose turn is next. */
+  private longest(): string {
+    let found = "";
+    let length = 0;
+    for (const [network, queue] of this.queues) if (queue.length > length) [found, length] = [network, queue.length];
+    return found;
   }
 }

@@ -36,8 +36,11 @@ export class Tokens {
     this.turns = new ReviewTurns(options.limits, options.clock);
   }
 
-  /** Rejects when the API server could not be asked, with TooManyReviewsError when it was not. */
-  async verify(token: string): Promise<TokenVerdict> {
+  /**
+   * Rejects when the API server could not be asked, with TooManyReviewsError when it was not.
+   * @param network of the client, for fair turns
+   */
+  async verify(token: string, network: string): Promise<TokenVerdict> {
     const { metrics, cacheTTLMs } = this.options;
     const key = createHmac("sha256", this.salt).update(token).digest("base64");
     const known = this.cache.get(key);
@@ -47,8 +50,9 @@ export class Tokens {
       return known;
     }
     try {
-      return await this.questions.ask(key, async () => {
-        const verdict = await this.review(token);
+      // Not shared between networks: a refusal for what one has waiting would refuse the other.
+      return await this.questions.ask(`${network} ${key}`, async () => {
+        const verdict = await this.review(token, network);
         this.cache.set(key, verdict, verdict.kind === "user" ? cacheTTLMs : Math.min(cacheTTLMs, REFUSAL_TTL_MS));
         return verdict;
       });
@@ -57,9 +61,9 @@ export class Tokens {
     }
   }
 
-  private async review(token: string): Promise<TokenVerdict> {
+  private async review(token: string, network: string): Promise<TokenVerdict> {
     const { api, metrics } = this.options;
-    await this.turns.take();
+    await this.turns.take(network);
     const done = metrics.tokenFetch();
     let status: TokenReview["status"];
     try {

@@ -94,7 +94,7 @@ describe("authentication", () => {
   ];
   for (const [certificate, token, reviews, anonymous, result] of rows) {
     test(`certificate ${certificate}, token ${String(token)}, reviews ${reviews}, anonymous ${anonymous}`, async () => {
-      const credentials: Credentials = { certificate: certificates[certificate], token };
+      const credentials: Credentials = { certificate: certificates[certificate], token, network: "10.0.0.1" };
       const who = await authenticate(credentials, { tokens: reviews ? tokens : undefined, anonymous });
       if (typeof result === "string") {
         ok(who.kind === "user");
@@ -184,27 +184,30 @@ describe("tokens", () => {
   test("are known for cacheTTL", async () => {
     const { tokens, asked, clock } = open(() => alice);
     const expected = { kind: "user", user: { name: "alice", uid: "7", groups: ["dev"], extra: { a: ["b"] } } };
-    deepEqual(await tokens.verify("t"), expected);
+    deepEqual(await tokens.verify("t", "10.0.0.1"), expected);
     clock.step(119_999);
-    await tokens.verify("t");
+    await tokens.verify("t", "10.0.0.1");
     deepEqual(asked, [{ token: "t" }]);
     clock.step(1);
-    await tokens.verify("t");
+    await tokens.verify("t", "10.0.0.1");
     equal(asked.length, 2);
   });
   test("are refused for seconds only", async () => {
     let answer: object = { authenticated: false, error: "unknown" };
     const { tokens, asked, clock } = open(() => answer);
-    equal((await tokens.verify("t")).kind, "refused");
+    equal((await tokens.verify("t", "10.0.0.1")).kind, "refused");
     answer = alice;
     clock.step(REFUSAL_TTL_MS - 1);
-    equal((await tokens.verify("t")).kind, "refused");
+    equal((await tokens.verify("t", "10.0.0.1")).kind, "refused");
     clock.step(1);
-    equal((await tokens.verify("t")).kind, "user");
+    equal((await tokens.verify("t", "10.0.0.1")).kind, "user");
     equal(asked.length, 2);
   });
   test("a user without a name is none", async () => {
-    equal((await open(() => ({ authenticated: true, user: { username: "" } })).tokens.verify("t")).kind, "refused");
+    equal(
+      (await open(() => ({ authenticated: true, user: { username: "" } })).tokens.verify("t", "10.0.0.1")).kind,
+      "refused",
+    );
   });
   for (const [what, answer] of Object.entries({
     "an authenticated that is a text": { authenticated: "true", user: alice.user },
@@ -216,15 +219,15 @@ describe("tokens", () => {
     "a list for the user": { authenticated: true, user: [] },
   })) {
     test(`${what} grants nothing`, async () => {
-      equal((await open(() => answer).tokens.verify("t")).kind, "refused");
+      equal((await open(() => answer).tokens.verify("t", "10.0.0.1")).kind, "refused");
     });
   }
   test("no answer is not kept", async () => {
     let answer: object | Error = new Error("away");
     const { tokens, registry } = open(() => answer);
-    await rejects(tokens.verify("t"), /away/);
+    await rejects(tokens.verify("t", "10.0.0.1"), /away/);
     answer = alice;
-    equal((await tokens.verify("t")).kind, "user");
+    equal((await tokens.verify("t", "10.0.0.1")).kind, "user");
     const { families } = await registry.exportSnapshot();
     const total = families.find(({ name }) => name === "authentication_token_cache_fetch_total");
     deepEqual(
@@ -237,7 +240,7 @@ describe("tokens", () => {
   });
   test("many who show the same at once are one question", async () => {
     const { tokens, asked } = open(() => alice);
-    await Promise.all(Array.from({ length: 50 }, () => tokens.verify("t")));
+    await Promise.all(Array.from({ length: 50 }, () => tokens.verify("t", "10.0.0.1")));
     equal(asked.length, 1);
   });
 });
@@ -255,7 +258,7 @@ describe("authorisation", () => {
       metrics: serverAuthMetrics(new ThreadRegistry("server"), clock),
     });
     const ask = async (subresources = ["proxy"], name = "alice"): Promise<string> =>
-      (await authorizer.decide({ user: { name, groups: [] }, verb: "get", subresources })).kind;
+      (await authorizer.decide({ user: { name, groups: [] }, verb: "get", subresources, network: "10.0.0.1" })).kind;
     return { ask, asked, clock };
   }
 
