@@ -1,0 +1,202 @@
+// How one pod ends, by its own doing (completed, rejected, failed) or because no source wants it any more (terminated).
+// Invariant: the first cause stays, deadlines only move earlier, no stop is sent before its deadline is kept, and the final
+// picture of the pod is reported once.
+import type { Pod } from "../../shared/api/pod.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { isAlive } from "../model/observed-containers.js";
+import type { ProbedPodState } from "../model/probe-port.js";
+import type { Plan } from "../model/step.js";
+import { isUp, planEnd, planTermination } from "../planner/plan-termination.js";
+import type { PassLoop } from "./pass-loop.js";
+import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
+import type { StepRunner } from "./step-runner.js";
+import { StopWatch } from "./stop-watch.js";
+import { Waiters } from "./waiters.js";
+
+/** What the end of a pod needs of its worker. */
+export interface EndingWorker {
+  readonly uid: string;
+  readonly desired: Pod | undefined;
+  readonly state: PodWorkerState;
+  readonly passes: PassLoop;
+  readonly steps: StepRunner;
+  become(state: PodWorkerState, why: string): void;
+  /** The pod as the runtime has it now. Rejects when the pass is interrupted. */
+  look(): Promise<ObservedPod>;
+  /** The pod's name for logs. */
+  name(): string;
+}
+
+export class PodEnding {
+  private end: PodEnd | undefined;
+  private termination: TerminationRequest | undefined;
+  /** Settles when the deadline is where the next kubelet finds it. */
+  private deadlineKept: Promise<void> = Promise.resolve();
+  /** The final picture was reported: what is seen of the pod later changes nothing. */
+  private reported = false;
+  private released = false;
+  private cleaned = false;
+  private readonly stopWatch: StopWatch;
+  private readonly stopped = new Waiters();
+  private readonly over = new Waiters();
+
+  constructor(
+    private readonly worker: EndingWorker,
+    private readonly deps: PodWorkerDeps,
+  ) {
+    this.stopWatch = new StopWatch(deps.clock, () => this.onStopOverdue());
+  }
+
+  /** The pod completed or was rejected, and a new definition may run again. */
+  get mayRunAgain(): boolean {
+    return this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined;
+  }
+
+  /** Forgets an end that {@link mayRunAgain}. */
+  revoke(): void {
+    this.end = undefined;
+    this.reported = false;
+    this.released = false;
+  }
+
+  /** Goes on with the end that an earlier kubelet began; `reported`: it also saw the end through. */
+  resume(end: PodEnd, reported: boolean): void {
+    this.end = end;
+    this.reported = reported;
+    this.worker.become("ending", `a previous kubelet terminated it (${end.failure?.reason ?? end.cause})`);
+  }
+
+  /** Ends a pod that its source still wants. A later call may only shorten the grace. */
+  fail(end: PodEnd): void {
+    if (this.end === undefined && this.termination === undefined) this.begin(end);
+    else this.shorten(end.deadline);
+  }
+
+  /** An end under way gets less time. */
+  shorten(deadline: number): void {
+    const { end, termination } = this;
+    if (termination !== undefined) this.terminate({ ...termination, deadline });
+    else if (end?.cause === "failed" && deadline < end.deadline) this.begin({ ...end, deadline });
+  }
+
+  /** Ends the pod for good. A later call may only shorten the grace. */
+  terminate(request: TerminationRequest): void {
+    const { worker } = this;
+    if (worker.state === "terminated") return;
+    if (this.termination !== undefined && this.termination.deadline <= request.deadline) return;
+    const deadline = Math.min(request.deadline, this.end?.deadline ?? Infinity);
+    this.termination = { deadline, reason: request.reason };
+    worker.become("terminating", request.reason);
+    this.deadlineKept = this.deps.events.onTerminating(worker.uid, deadline, request.reason);
+    // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
+    worker.passes.interrupt("the pod is being terminated");
+  }
+
+  begin(end: PodEnd): void {
+    const { worker } = this;
+    this.end = end;
+    worker.become("ending", end.failure?.reason ?? end.cause);
+    this.deadlineKept = this.deps.events.onEnding(worker.uid, end);
+    if (end.cause === "failed") worker.passes.interrupt(`the pod is terminating: ${end.failure?.reason ?? ""}`);
+  }
+
+  /** Resolves when no container of the pod runs; rejects with WorkerStoppedError when the kubelet stops before. */
+  async whenStopped(): Promise<void> {
+    if (!this.reported && this.worker.state !== "terminated") await this.stopped.wait();
+  }
+
+  /** Resolves when no container runs and the volumes are unmounted; rejects as whenStopped does. */
+  async whenOver(): Promise<void> {
+    const { state } = this.worker;
+    if (state !== "finished" && state !== "terminated") await this.over.wait();
+  }
+
+  /** The worker reached a state in which nothing of the pod is left to stop. */
+  onOver(): void {
+    this.over.resolve();
+  }
+
+  /** The kubelet stops: the waits are over, the pod's end is not. */
+  stopWaiting(): void {
+    this.stopped.stop(this.worker.name());
+    this.over.stop(this.worker.name());
+  }
+
+  /** One pass of a pod whose source still wants it. */
+  async endPass(): Promise<void> {
+    const { end, released, worker } = this;
+    const { desired: pod } = worker;
+    if (pod === undefined || end === undefined) return;
+    await this.deadlineKept;
+    const observed = await worker.look();
+    const { deadline } = end;
+    const reason = end.failure?.reason ?? "all its containers have exited";
+    const plan = planEnd({ pod, observed, now: this.deps.clock.steady(), deadline, reason, released });
+    this.report(pod, observed, plan, end);
+    if (plan.finished) {
+      worker.become("finished", "no container of it runs any more");
+      this.deps.events.onFinished?.(worker.uid);
+      worker.passes.wakeAt(undefined);
+      return;
+    }
+    await this.stopAll(plan, observed, deadline);
+    // A start that was given up may have taken effect after all: what was stopped late is released once more.
+    if (this.end === end) this.released = plan.steps.some((step) => step.kind === "release");
+    worker.passes.again();
+  }
+
+  /** One pass of a pod that no source wants any more. */
+  async terminationPass(): Promise<void> {
+    const { termination, cleaned, worker } = this;
+    const { desired: pod } = worker;
+    if (termination === undefined) return;
+    await this.deadlineKept;
+    const observed = await worker.look();
+    const { deadline, reason } = termination;
+    const plan = planTermination({ pod, observed, now: this.deps.clock.steady(), deadline, reason, cleaned });
+    if (pod !== undefined) this.report(pod, observed, plan, this.end);
+    if (plan.finished) {
+      worker.become("terminated", reason);
+      worker.passes.end();
+      this.stopped.resolve();
+      this.deps.events.onTerminated(worker.uid);
+      return;
+    }
+    await this.stopAll(plan, observed, deadline);
+    if (plan.steps.some((step) => step.kind === "clean-up")) this.cleaned = true;
+    worker.passes.again();
+  }
+
+  /** The picture of a pod that is being ended, up to the final one. */
+  private report(pod: Pod, observed: ObservedPod, plan: Plan, end: PodEnd | undefined): void {
+    const ended = !isUp(observed);
+    if (!this.reported) {
+      const { failures } = this.worker.steps;
+      const state: ProbedPodState = ended ? "finished" : "terminating";
+      const mayRun = observed.containers.some(isAlive);
+      const synced: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
+      this.deps.events.onSynced(end === undefined ? synced : { ...synced, end });
+    }
+    if (!ended) return;
+    this.reported = true;
+    this.stopped.resolve();
+  }
+
+  private async stopAll({ steps }: Plan, observed: ObservedPod, deadline: number): Promise<void> {
+    const { desired: pod, passes } = this.worker;
+    const { signal } = passes;
+    const run = (): Promise<void> => this.worker.steps.run(steps, { pod, observed, signal });
+    if (steps.some((step) => step.kind === "kill-container")) await this.stopWatch.during(deadline, run);
+    else await run();
+  }
+
+  /** A stop that neither ends nor fails: its call is given up and made anew. */
+  private onStopOverdue(): void {
+    const { desired: pod, uid, passes } = this.worker;
+    const name = this.worker.name();
+    const message = "Container runtime did not kill the pod within specified grace period.";
+    if (pod !== undefined) this.deps.recorder.pod(pod, { type: "Warning", reason: "ExceededGracePeriod", message });
+    this.deps.log.warn({ pod: name, uid }, `${name}: ${message} Trying once more.`);
+    passes.interrupt("the runtime did not kill the pod in time");
+  }
+}
