@@ -1,68 +1,37 @@
 // Joins the parts of the sync path on the main thread: cache, workers, loop, records and statuses.
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import { messageOf } from "../../shared/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { moduleLogger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
-import type { Admission, AdmissionVerdict } from "../admission/verdict.js";
 import type { ClusterPods } from "./cluster-pods.js";
-import type { ProbePort } from "../model/probe-port.js";
 import { Allocations } from "../resources/allocation/allocations.js";
-import { Resizes, type ResizesDeps } from "../resources/allocation/resizes.js";
+import { Resizes } from "../resources/allocation/resizes.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
-import { Doer } from "../runtime/doer.js";
-import type { NodeRuntime } from "../runtime/node-runtime.js";
-import { outgrown } from "../runtime/update-container.js";
 import { isFinalPhase } from "../model/phase.js";
-import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses } from "../status/pod-statuses.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { TerminationReader } from "../status/termination-reader.js";
-import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { BackoffOptions } from "../planner/crash-backoff.js";
 import { earlierEnd } from "./earlier-end.js";
 import { PlanEvents } from "../planner/plan-events.js";
 import { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { PodCache } from "./pod-cache.js";
 import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "./pod-events.js";
+import { acceptPod } from "./accept-pod.js";
+import { ownSubscribers } from "./own-subscribers.js";
+import { podWorkerDeps } from "./pod-worker-deps.js";
+import type { NodeSyncDeps, SyncParts } from "./sync-parts.js";
 import { PodRecords } from "./pod-records.js";
-import { isEnding, type PodWorkerEvents, type SyncedPod } from "./pod-worker-port.js";
+import { isEnding } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import { podsUsingNode } from "./pods-using-node.js";
-import type { RestartGates } from "../model/restart.js";
-import { statusOfPass } from "./status-of-pass.js";
 import { SyncLoop } from "./sync-loop.js";
-import type { PlegPort } from "../model/pleg-port.js";
-import type { PodDelta } from "../model/pod-delta.js";
 
-export interface NodeSyncDeps {
-  runtime: NodeRuntime;
-  pleg: PlegPort;
-  probes: ProbePort;
-  admission: Admission;
-  /** On files of volumes. */
-  calls: Pick<VolumeCalls, "call">;
-  clock: Clock;
-  log: Logger;
-  gates: RestartGates;
-  /** Absent: containers' statuses do not say. */
-  resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
-  backoff: Partial<BackoffOptions>;
-  publish(delta: PodDelta): void;
-  /** From the start on; others join by `subscribe`. */
-  subscribers: Partial<Record<PodSubscriberName, PodSubscriber>>;
-  resize?: Pick<ResizesDeps, "counters" | "rules">;
-  /** The loop is alive. */
-  stamp(): void;
-  setOp?(code: number): void;
-}
-
-export class NodeSync {
+export class NodeSync implements SyncParts {
   readonly events: PodEventStream;
   readonly cache: PodCache;
   readonly workers: PodWorkers;
@@ -71,14 +40,14 @@ export class NodeSync {
   readonly records: PodRecords;
   readonly admission: AdmissionQueue;
   readonly resizes: Resizes;
-  private readonly allocations: Allocations;
-  private readonly cgroupWatches: PodCgroupWatches;
-  private readonly planEvents: PlanEvents;
+  readonly allocations: Allocations;
+  readonly cgroupWatches: PodCgroupWatches;
+  readonly planEvents: PlanEvents;
   private readonly orphans: OrphanCgroups;
-  private cluster: ClusterPods | undefined;
+  cluster: ClusterPods | undefined;
   private staticsKnown = false;
 
-  constructor(private readonly deps: NodeSyncDeps) {
+  constructor(readonly deps: NodeSyncDeps) {
     const { runtime, clock, log } = deps;
     this.events = new PodEventStream(moduleLogger(log, "pod-events"));
     this.planEvents = new PlanEvents(runtime.events);
@@ -134,41 +103,11 @@ export class NodeSync {
       onRunning: (pod) => this.events.emit("started", { pod }),
       onFinal: (pod, status) => this.records.ended(pod.metadata.uid, status),
     });
-    const events = this.workerEvents();
-    const workerLog = moduleLogger(log, "pod-worker");
     this.workers = new PodWorkers({
       clock,
-      log: workerLog,
-      workerDeps: (uid) => ({
-        cache: this.cache,
-        probes: deps.probes.results,
-        doer: new Doer(
-          runtime,
-          uid,
-          (pod, watchDirs) => this.cgroupWatches.set(pod, watchDirs),
-          {
-            has: (containerId) => this.records.preStopsDone(uid).includes(containerId),
-            add: (containerId) => this.records.preStopDone(uid, containerId),
-            saw: (observed) => this.records.preStopsSeen(observed),
-          },
-          () => this.allocations.actuated(uid),
-          () => this.workers.comesBack(uid),
-        ),
-        recorder: runtime.events,
-        admit: (pod, signal) => this.admit(pod, signal),
-        resizes: this.resizes,
-        isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
-        keptEnd: this.records,
-        startTime: (pod) => this.records.get(pod)?.startTime,
-        runtime: () => this.cache.runtime,
-        clock,
-        log: workerLog,
-        events,
-        gates: deps.gates,
-        backoff: deps.backoff,
-        deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
-      }),
-      onDesired: (pod) => this.onDesired(pod),
+      log: moduleLogger(log, "pod-worker"),
+      workerDeps: podWorkerDeps(this),
+      onDesired: (pod) => acceptPod(this, pod),
       asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
       earlierEnd: (uid) => earlierEnd(this.records.get(uid), this.cluster?.statusOf(uid)?.phase, clock.steady()),
       onGone: (uid) => this.events.emit("removed", { uid }),
@@ -206,7 +145,9 @@ export class NodeSync {
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp?.(code),
     });
-    this.subscribeAll();
+    for (const [name, subscriber] of [...Object.entries(ownSubscribers(this)), ...Object.entries(deps.subscribers)]) {
+      this.events.subscribe(name as PodSubscriberName, subscriber);
+    }
   }
 
   /** Reads what an earlier agent left; must end before anything is routed. */
@@ -287,116 +228,6 @@ export class NodeSync {
     await this.deps.runtime.volumes.stop();
     this.statuses.stop();
     await this.records.flush();
-  }
-
-  /** What the sync path's own parts do on each event. Their order, and that of others, is in pod-events.ts. */
-  private subscribeAll(): void {
-    const { runtime, probes, subscribers } = this.deps;
-    const own: Partial<Record<PodSubscriberName, PodSubscriber>> = {
-      pleg: { removed: ({ uid }) => this.cgroupWatches.removed(uid) },
-      objects: { removed: ({ uid }) => runtime.cluster?.()?.podGone(uid) },
-      cache: { removed: ({ uid }) => this.cache.forget(uid) },
-      records: {
-        admitted: ({ pod }) => this.records.admitted(pod.metadata.uid),
-        removed: ({ uid }) => this.records.forget(uid),
-      },
-      statuses: { removed: ({ uid }) => this.statuses.forget(uid) },
-      "plan-events": { removed: ({ uid }) => this.planEvents.forget(uid) },
-      events: { removed: ({ uid }) => runtime.events.forget?.(uid) },
-      admission: {
-        terminated: ({ uid }) => this.admission.forget(uid),
-        removed: ({ uid }) => this.admission.forget(uid),
-      },
-      resizes: {
-        admitted: ({ pod }) => this.resizes.onAdmitted(pod),
-        terminated: ({ uid }) => this.resizes.onOver(uid),
-        removed: ({ uid }) => this.resizes.onGone(uid),
-      },
-      probes: {
-        // A container is probed when its postStart hook is over.
-        synced: ({ pod, observed, state, inPostStart }) => {
-          if (inPostStart === undefined) probes.podSynced(pod, observed, state);
-        },
-        removed: ({ uid }) => probes.podGone(uid),
-      },
-    };
-    for (const [name, subscriber] of [...Object.entries(own), ...Object.entries(subscribers)]) {
-      this.events.subscribe(name as PodSubscriberName, subscriber);
-    }
-  }
-
-  private workerEvents(): PodWorkerEvents {
-    return {
-      onSynced: (synced) => this.onSynced(synced),
-      onPass: (operation, durationMs) => this.events.emit("passEnded", { operation, durationMs }),
-      onEnding: async (uid, { cause, failure, deadline }) => {
-        this.cgroupWatches.set(uid, []);
-        if (cause === "failed" && failure !== undefined) await this.records.failing(uid, failure, deadline);
-      },
-      onTerminating: (uid, deadline, reason) => {
-        // From here on every exit is one that we asked for and look at ourselves.
-        this.cgroupWatches.set(uid, []);
-        return this.records.terminating(uid, { deadline, reason });
-      },
-      onTerminated: (uid) => this.workers.terminated(uid),
-      onFinished: (uid) => this.events.emit("cleanedUp", { uid }),
-    };
-  }
-
-  private async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-    const verdict = await this.admission.admit(pod, signal);
-    if (verdict.admit) this.events.emit("admitted", { pod });
-    return verdict;
-  }
-
-  private onSynced(synced: SyncedPod): void {
-    const { pod, plan, state, ended, end, inPostStart } = synced;
-    const { uid } = pod.metadata;
-    this.events.emit("synced", synced);
-    if (ended) this.events.emit("terminated", { uid });
-    else if (state === "syncing") this.resizes.onSynced(pod, plan.resizing === true);
-    const failure = end?.failure;
-    if (end?.cause === "rejected" && failure !== undefined && ended) {
-      this.statuses.reject(pod, failure);
-      return;
-    }
-    this.statuses.update(statusOfPass(synced));
-    if (inPostStart === undefined) this.planEvents.tell(pod, plan.events ?? []);
-  }
-
-  private onDesired(pod: Pod): void {
-    const { uid } = pod.metadata;
-    const before = this.records.get(uid);
-    const api = this.cluster?.statusOf(uid);
-    this.records.accept(pod, new Date(api?.startTime ?? this.deps.clock.now()));
-    this.events.emit("accepted", { pod, known: before !== undefined });
-    const allocated = this.resizes.onWish(pod);
-    this.admission.updated(allocated);
-    if (this.workers.get(uid)?.state === "syncing") this.events.emit("updated", { pod: allocated });
-    const record = this.records.get(uid);
-    if (record !== undefined) {
-      const { startTime } = record;
-      // The API server's verdict counts as well as our own, unless it came while the pod ran.
-      const foreign = isFinalPhase(api?.phase) && this.workers.get(uid) === undefined ? api : undefined;
-      const finalStatus = record.finalStatus ?? foreign;
-      // A pod that is over refers to nothing any more.
-      if (finalStatus === undefined) {
-        this.deps.runtime.cluster?.()?.podWanted(allocated);
-        this.deps.runtime.volumes.podChanged(allocated);
-      }
-      if (finalStatus !== undefined) this.statuses.restore(pod, finalStatus);
-      else if (before?.finalStatus !== undefined) this.statuses.acceptAgain(pod, startTime);
-      else this.statuses.accept(pod, startTime);
-    }
-    // Adopted pods have their cgroup already: their exits are to be seen from the first moment. What is deleted is ended.
-    const { sandboxes } = this.cache.get(uid);
-    const ends = pod.metadata.deletionTimestamp !== undefined;
-    if (!ends && sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) {
-      const sized = outgrown(allocated, this.allocations.actuated(uid));
-      this.cgroupWatches.adopt(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
-        this.deps.log.warn({ uid, err: error }, "cannot check the pod's cgroup");
-      });
-    }
   }
 
   private isInRuntime(uid: string): boolean {
