@@ -43,12 +43,16 @@ export class Guard {
   readonly handle = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): void => {
     const [path] = splitUrl(request.url ?? "/");
     const end = this.options.http.begin(request.method ?? "", path);
-    if (upgrade === undefined) response.once("close", end);
-    else upgrade.socket.once("close", end);
+    let gone = false;
+    (upgrade?.socket ?? response).once("close", () => {
+      gone = true;
+      end();
+    });
     this.pass(request, response, path)
       .then(
         (passed) => {
-          if (!passed) return;
+          // A route hears only closes that come later: it would serve a client that left during a review for ever.
+          if (!passed || gone) return;
           faultPoint("http-route");
           this.options.authorised(request.socket);
           this.options.lookup(request, response, upgrade);

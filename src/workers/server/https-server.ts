@@ -28,6 +28,8 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits {
   lingerMs: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
   streams: number;
+  /** Clients that follow logs at once. */
+  followers: number;
 }
 export const CONNECTION_LIMITS: ConnectionLimits = {
   handshakeMs: 10_000,
@@ -41,6 +43,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   identified: 128,
   strangerMs: 60_000,
   streams: 256,
+  followers: 256,
   // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
   handshakesPerSecond: 20,
   handshakeBurst: 128,

@@ -16,6 +16,7 @@ import { Profiles } from "./debug/profiles.js";
 import { threadsText } from "./debug/threads.js";
 import { nodeLogsRoutes } from "./node-logs.js";
 import type { MirrorUid } from "./pod-lookup.js";
+import { PodShares } from "./pod-shares.js";
 import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeParts } from "./routes.js";
 import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
@@ -52,11 +53,13 @@ export class SecureServer {
   private readonly port: SecurePort;
   private readonly runtime: Pick<LazyRuntime, "get">;
   private readonly tunnels: Tunnels;
+  private readonly followers: PodShares;
 
   constructor(private readonly options: SecureServerOptions) {
     const { init, address, nodeName, api, registry, clock, log } = options;
     this.runtime = options.runtime;
     const limits = { ...CONNECTION_LIMITS, ...options.limits };
+    this.followers = new PodShares(limits.followers);
     this.tunnels = new Tunnels({
       limit: limits.streams,
       idleTimeoutMs: init.streamingConnectionIdleTimeoutMs,
@@ -102,7 +105,14 @@ export class SecureServer {
       }),
       ...runRoutes({ pods, runtime, mirrorUid }),
       ...runningPodsRoutes(runtime),
-      containerLogsRoute({ pods, podLogsDir, splitStreams: gates.podLogsQuerySplitStreams, clock, log }),
+      containerLogsRoute({
+        pods,
+        podLogsDir,
+        splitStreams: gates.podLogsQuerySplitStreams,
+        followers: this.followers,
+        clock,
+        log,
+      }),
       ...(gates.containerCheckpoint ? [checkpointRoute({ pods, runtime, checkpointsDir, clock })] : []),
       ...nodeLogsRoutes({
         enabled: init.enableSystemLogHandler,

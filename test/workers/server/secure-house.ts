@@ -173,6 +173,13 @@ export class SecureHouse {
     return { status: response.statusCode ?? 0, headers: response.headers, body };
   }
 
+  /** Requests that the server has and has not answered. */
+  async inflight(): Promise<number> {
+    const { families } = await this.registry.exportSnapshot();
+    const family = families.find(({ name }) => name === "kubelet_http_inflight_requests");
+    return (family?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
+  }
+
   close(): Promise<void> {
     return this.server.close();
   }

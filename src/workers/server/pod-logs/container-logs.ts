@@ -1,5 +1,6 @@
 // GET /containerLogs/<namespace>/<pod>/<container>: what `kubectl logs` shows, as it is read from the files.
-// Invariant: a follower costs flat memory, and nothing once its client is gone.
+// Invariant: a follower costs flat memory, and nothing once its client is gone. Followers are bounded, and one pod has at most
+// half of their places.
 import { join } from "node:path";
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -16,17 +17,21 @@ import type { PodList } from "../pod-list.js";
 import { containerSpec, containerStatus } from "../pod-lookup.js";
 import { logQuery, LogQueryError } from "./query.js";
 import { NoLogError, runOf } from "./run-of.js";
-import { queryOf, replyPlain, TEXT, writeChunks } from "../reply.js";
+import type { PodShares } from "../pod-shares.js";
+import { queryOf, replyError, replyPlain, TEXT, writeChunks } from "../reply.js";
 
 export interface ContainerLogsParts {
   pods: PodList;
   podLogsDir: string;
   /** Gate PodLogsQuerySplitStreams. */
   splitStreams: boolean;
+  followers: PodShares;
   clock: Clock;
   log: Logger;
 }
 
+/** Seconds: as for exec streams beyond their limit. */
+const RETRY_AFTER = "60";
 const STREAMS = ["All", "Stdout", "Stderr"] as const;
 
 export function containerLogsRoute(parts: ContainerLogsParts): Route {
@@ -45,7 +50,8 @@ export function containerLogsRoute(parts: ContainerLogsParts): Route {
         replyPlain(response, 404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
         return;
       }
-      await replyLog(parts, pod, container, options, response);
+      if (options.follow === true) await replyFollower(parts, pod, container, options, response);
+      else await replyLog(parts, pod, container, options, response);
     },
   };
 }
@@ -78,6 +84,28 @@ function readOptions(
     else if (isLogOptionsError(error)) replyPlain(response, 422, '{"message": "Invalid request."}');
     else throw error;
     return undefined;
+  }
+}
+
+/** A follower holds a file, a watch and a connection for as long as it likes: only so many at once. */
+async function replyFollower(
+  parts: ContainerLogsParts,
+  pod: Pod,
+  container: string,
+  options: PodLogOptions,
+  response: ServerResponse,
+): Promise<void> {
+  const { uid } = pod.metadata;
+  const where = parts.followers.full(uid);
+  if (where !== undefined) {
+    replyError(response, 429, `too many clients follow logs ${where}`, { "Retry-After": RETRY_AFTER });
+    return;
+  }
+  const leave = parts.followers.take(uid);
+  try {
+    await replyLog(parts, pod, container, options, response);
+  } finally {
+    leave();
   }
 }
 

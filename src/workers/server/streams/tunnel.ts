@@ -9,6 +9,7 @@ import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Upgrade } from "../answer.js";
 import { ownedBy } from "../owned.js";
+import { PodShares } from "../pod-shares.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
 import { askRuntime } from "./ask-runtime.js";
 import type { Ends, Join, Passage } from "./passage.js";
@@ -28,22 +29,21 @@ export interface TunnelsOptions {
 
 export class Tunnels {
   private readonly open = new Set<Ends>();
-  /** Asked for and not yet open. */
-  private opening = 0;
-  /** By pod UID, opening and open. */
-  private readonly byPod = new Map<string, number>();
+  /** Opening and open. */
+  private readonly shares: PodShares;
 
-  constructor(private readonly options: TunnelsOptions) {}
+  constructor(private readonly options: TunnelsOptions) {
+    this.shares = new PodShares(options.limit);
+  }
 
   get size(): number {
-    return this.open.size + this.opening;
+    return this.shares.size;
   }
 
   /** False when there are too many: the client was answered. One pod has at most half of the node's streams. */
   admit(response: ServerResponse, pod: string): boolean {
-    const { limit } = this.options;
-    const where = this.size >= limit ? "on this node" : (this.byPod.get(pod) ?? 0) >= limit / 2 ? "in this pod" : "";
-    if (where === "") return true;
+    const where = this.shares.full(pod);
+    if (where === undefined) return true;
     replyError(response, 429, `too many streams are open ${where}`, { "Retry-After": RETRY_AFTER });
     return false;
   }
@@ -54,8 +54,7 @@ export class Tunnels {
    */
   async connect(response: ServerResponse, upgrade: Upgrade, url: URL, passage: Passage, pod: string): Promise<void> {
     if (!this.admit(response, pod)) return;
-    this.opening++;
-    this.byPod.set(pod, (this.byPod.get(pod) ?? 0) + 1);
+    const leave = this.shares.take(pod);
     let opened = false;
     try {
       const answer = await askRuntime(url, passage, upgrade.socket, this.options.clock);
@@ -67,7 +66,7 @@ export class Tunnels {
         const ends = { client: upgrade.socket, runtime: answer.socket };
         const join = joinOr(answer.reply, ends, passage);
         upgrade.take();
-        this.watch(ends, pod);
+        this.watch(ends, leave);
         opened = true;
         ownedBy(ends.client, join)(ends, { client: upgrade.head, runtime: answer.head });
       }
@@ -75,8 +74,7 @@ export class Tunnels {
       const why = messageOf(error);
       if (!response.headersSent) replyError(response, 500, `the runtime's streaming server at ${url.host}: ${why}`);
     } finally {
-      this.opening--;
-      if (!opened) this.leave(pod);
+      if (!opened) leave();
     }
   }
 
@@ -87,13 +85,7 @@ export class Tunnels {
     }
   }
 
-  private leave(pod: string): void {
-    const left = (this.byPod.get(pod) ?? 0) - 1;
-    if (left > 0) this.byPod.set(pod, left);
-    else this.byPod.delete(pod);
-  }
-
-  private watch(ends: Ends, pod: string): void {
+  private watch(ends: Ends, leave: () => void): void {
     const { client, runtime } = ends;
     const { clock } = this.options;
     this.open.add(ends);
@@ -101,7 +93,7 @@ export class Tunnels {
     let late: Timer | undefined;
     const end = (): void => {
       if (!this.open.delete(ends)) return;
-      this.leave(pod);
+      leave();
       idle.cancel();
       late?.cancel();
       client.destroy();

@@ -100,9 +100,20 @@ describe("GET /containerLogs", () => {
     ...pod(),
     status: { phase: "Running", containerStatuses: [status(state)] },
   });
-  async function open(state: ContainerState = RUNNING, init: HouseOptions["init"] = {}): Promise<void> {
-    house = await new SecureHouse(certificates).open({ init });
+  async function open(
+    state: ContainerState = RUNNING,
+    init: HouseOptions["init"] = {},
+    more: HouseOptions = {},
+  ): Promise<void> {
+    house = await new SecureHouse(certificates).open({ init, ...more });
     house.pods.set([web(state)]);
+  }
+  /** Resolves with the headers of its response. */
+  async function follow(path: string): Promise<IncomingMessage> {
+    const ca = certificates.ca.pair.cert;
+    const sent = request({ host: "127.0.0.1", port: house.port, ca, path: `${path}?follow=1`, agent: false }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    return response.on("error", () => undefined).resume();
   }
   async function ask(query = "", path = PATH): Promise<[number, string]> {
     const { status: code, body } = await house.ask(`${path}${query}`);
@@ -178,5 +189,52 @@ describe("GET /containerLogs", () => {
     house.pods.set([web(ended("c://1"))]);
     await once(response, "end");
     equal(text, "two\nthree\nfour\n");
+  });
+
+  test("followers of one pod have half of the node's places; an end makes room", async () => {
+    await open(RUNNING, {}, { limits: { followers: 8 } });
+    const running = status(RUNNING);
+    const other = pod({}, "other", "uid-other");
+    house.pods.set([web(RUNNING), { ...other, status: { phase: "Running", containerStatuses: [running] } }]);
+    await writeLog(join(certificates.dir, "pods", "default_other_uid-other"), [{ text: line("one") }]);
+    const followers = await Promise.all(Array.from({ length: 4 }, () => follow(PATH)));
+    deepEqual(new Set(followers.map(({ statusCode }) => statusCode)), new Set([200]));
+    equal((await follow(PATH)).statusCode, 429);
+    deepEqual(await ask("?follow=1"), [429, "too many clients follow logs in this pod\n"]);
+    equal((await ask("?tailLines=1"))[0], 200, "a client that does not follow needs no place");
+    const others = await Promise.all(Array.from({ length: 4 }, () => follow("/containerLogs/default/other/app")));
+    deepEqual(new Set(others.map(({ statusCode }) => statusCode)), new Set([200]));
+    deepEqual(await ask("?follow=1", "/containerLogs/default/other/app"), [
+      429,
+      "too many clients follow logs on this node\n",
+    ]);
+    followers[0]?.destroy();
+    let again: IncomingMessage;
+    do again = await follow(PATH);
+    while (again.statusCode === 429);
+    equal(again.statusCode, 200);
+    for (const one of [...followers, ...others, again]) one.destroy();
+  });
+
+  test("a follower that left while its access was reviewed holds no place", async () => {
+    const reviews: (() => void)[] = [];
+    const create = (): Promise<unknown> =>
+      new Promise((resolve) => reviews.push(() => resolve({ status: { allowed: true } })));
+    const authorization = { mode: "Webhook", cacheAuthorizedTTLMs: 0, cacheUnauthorizedTTLMs: 0 } as const;
+    await open(RUNNING, { authorization }, { create, limits: { followers: 2 } });
+    const ca = certificates.ca.pair.cert;
+    const sent = request({ host: "127.0.0.1", port: house.port, ca, path: `${PATH}?follow=1`, agent: false }).end();
+    sent.on("error", () => undefined);
+    const pass = async (): Promise<void> => {
+      while (reviews.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      for (const answer of reviews.splice(0)) answer();
+    };
+    while (reviews.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    sent.destroy();
+    while ((await house.inflight()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    await pass();
+    const [later] = await Promise.all([follow(PATH), pass()]);
+    equal(later.statusCode, 200);
+    later.destroy();
   });
 });

@@ -1,0 +1,36 @@
+// How many long answers of one kind the node serves at once, and how many of them for one pod.
+// Invariant: one pod has at most half of the node's places, so the clients of one pod do not keep out those of another.
+
+export class PodShares {
+  private taken = 0;
+  /** By pod UID. */
+  private readonly byPod = new Map<string, number>();
+
+  /** @param limit of the node */
+  constructor(private readonly limit: number) {}
+
+  get size(): number {
+    return this.taken;
+  }
+
+  /** Where there are too many; undefined: there is a place for this pod. */
+  full(pod: string): "on this node" | "in this pod" | undefined {
+    if (this.taken >= this.limit) return "on this node";
+    return (this.byPod.get(pod) ?? 0) >= this.limit / 2 ? "in this pod" : undefined;
+  }
+
+  /** Takes a place. @returns what gives it back, for the first time that it is called */
+  take(pod: string): () => void {
+    this.taken++;
+    this.byPod.set(pod, (this.byPod.get(pod) ?? 0) + 1);
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      this.taken--;
+      const left = (this.byPod.get(pod) ?? 0) - 1;
+      if (left > 0) this.byPod.set(pod, left);
+      else this.byPod.delete(pod);
+    };
+  }
+}
