@@ -1,5 +1,6 @@
 // What a client without credentials can cost the server thread, over real TLS on loopback.
 import { equal, match } from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect as connectH2, type ClientHttp2Session } from "node:http2";
@@ -76,6 +77,24 @@ test("requests sent together are answered one after the other; too many end thei
   equal((await textOf(few)).split("HTTP/1.1 200 OK").length - 1, 9);
   await textOf(many).catch(() => "");
   equal((await house.ask("/healthz")).status, 200);
+});
+
+test("requests beyond the limit of their connection are dropped: they become no request of the server", async () => {
+  let requests = 0;
+  const count = (): void => void requests++;
+  subscribe("http.server.request.start", count);
+  try {
+    await open({ init: certificatesOnly });
+    const many = await client();
+    many.write(PLAIN.repeat(5000) + UPGRADE.repeat(100));
+    await textOf(many).catch(() => "");
+    while ((await house.inflight()) > 0) await tick();
+    equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+  } finally {
+    unsubscribe("http.server.request.start", count);
+  }
+  // One in progress, 16 that wait, the first beyond them; the operator's.
+  equal(requests, 1 + 16 + 1 + 1);
 });
 
 test("a refused upgrade is gone after a short time, whatever its client does", async () => {
