@@ -24,6 +24,8 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits {
   headersMs: number;
   /** How often slow ones are looked for. */
   checkMs: number;
+  /** Without a byte either way until a connection is closed. */
+  idleMs: number;
   /** From an answer that ends a connection until the connection is cut. */
   lingerMs: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
@@ -35,6 +37,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,
   checkMs: 5000,
+  idleMs: HTTP_LIMITS.keepAliveTimeout,
   lingerMs: 1000,
   // The API server, followers of logs, streams.
   connections: 1024,
@@ -90,6 +93,7 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     ...ACCEPTED_SOCKETS,
     headersTimeout: limits.headersMs,
     handshakeTimeout: limits.handshakeMs,
+    keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: limits.checkMs,
     requestCert,
     rejectUnauthorized: false,
@@ -247,7 +251,7 @@ class Http2Side {
           session.on("error", (error) => {
             if (error instanceof HandlerError) onDefect(error);
           });
-          const connection = new Http2Connection(session, clock, limits.lingerMs);
+          const connection = new Http2Connection(session, clock, limits.lingerMs, limits.idleMs);
           this.sessions.add(connection);
           session.once("close", () => this.sessions.delete(connection));
         },

@@ -2,9 +2,12 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { connect as connectHttp2, type ClientHttp2Session, type Settings } from "node:http2";
 import { request, type RequestOptions } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import type { ApiClient } from "../../../src/shared/api/client/port.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import type { SecureInit } from "../../../src/shared/contracts/server.js";
@@ -35,6 +38,13 @@ export interface HouseOptions {
   clock?: Clock;
   limits?: Partial<ConnectionLimits>;
   logDirectory?: string;
+}
+
+export interface Http2Options {
+  settings?: Settings;
+  localAddress?: string;
+  cert?: string;
+  key?: string;
 }
 
 /** Made once per file: certificates take their time. */
@@ -171,6 +181,16 @@ export class SecureHouse {
     let body = "";
     for await (const chunk of response) body += chunk as string;
     return { status: response.statusCode ?? 0, headers: response.headers, body };
+  }
+
+  /** An HTTP/2 connection. Its errors are ignored; the test ends it. */
+  http2({ settings = {}, localAddress, ...rest }: Http2Options = {}): ClientHttp2Session {
+    const tcp = connectTcp({ host: "127.0.0.1", port: this.port, ...(localAddress && { localAddress }) });
+    const socket = connectTls({ socket: tcp, rejectUnauthorized: false, ALPNProtocols: ["h2"], ...rest });
+    for (const end of [tcp, socket]) end.on("error", () => undefined);
+    const session = connectHttp2(`https://127.0.0.1:${this.port}`, { createConnection: () => socket, settings });
+    session.once("close", () => tcp.destroy());
+    return session.on("error", () => undefined);
   }
 
   /** Requests that the server has and has not answered. */

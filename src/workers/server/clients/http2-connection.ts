@@ -3,7 +3,6 @@
 // grace. A stream that has nothing to say yet, as a follower of a quiet log, is left alone.
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { HTTP_LIMITS } from "../listener.js";
 import { ownedBy } from "../owned.js";
 
 export class Http2Connection {
@@ -15,6 +14,8 @@ export class Http2Connection {
     private readonly clock: Clock,
     /** Between looks at streams that wait for the client, milliseconds. */
     private readonly graceMs: number,
+    /** Without a byte either way until the connection is closed, milliseconds. */
+    idleMs: number,
   ) {
     session.on(
       "stream",
@@ -25,7 +26,7 @@ export class Http2Connection {
     );
     session.once("close", () => this.timer?.cancel());
     session.setTimeout(
-      HTTP_LIMITS.keepAliveTimeout,
+      idleMs,
       ownedBy(session, () => this.close()),
     );
   }
