@@ -2,6 +2,7 @@
 // each other, and no circle of rooms exists. A new room gets a line here; eslint.config.js makes the rule of it.
 export const FLOORS = [
   ["startup"],
+  ["agent"],
   ["cluster"],
   ["node", "timeline"],
   ["sync"],

@@ -57,9 +57,15 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await cluster.node.waitFor((pods) => pods.every(({ metadata: { uid } }) => uid !== made.metadata.uid), {
       what: "the agent to list it no more",
     });
-    const { items } = await api.list("events", "default", { fieldSelector: "involvedObject.name=first" });
-    const reasons = new Set(items.map((event) => String(event["reason"])));
-    for (const reason of ["Created", "Started", "Killing"]) assert.ok(reasons.has(reason), [...reasons].join());
+    // Events are sent one after another, beside the statuses.
+    let reasons: string[] = [];
+    const expected = ["Created", "Started", "Killing"];
+    const sent = async (): Promise<boolean> => {
+      const { items } = await api.list("events", "default", { fieldSelector: "involvedObject.name=first" });
+      reasons = items.map((event) => String(event["reason"]));
+      return expected.every((reason) => reasons.includes(reason));
+    };
+    await waitFor(sent, { what: `the events ${expected.join()}`, timeoutMs: 60_000, lastSeen: () => reasons.join() });
   });
 
   test("deleted by force: the object goes at once, the container after it", async () => {

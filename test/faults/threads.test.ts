@@ -146,7 +146,7 @@ describe("a server thread that ends more often than any cap", () => {
   });
 });
 
-/** The fault hook's two steps, see src/main/startup/fault-hook.ts. */
+/** The fault hook's two steps, see src/main/agent/fault-hook.ts. */
 async function order(node: TestNode, text: string): Promise<void> {
   const { pid } = node.kubelet;
   assert.ok(pid !== undefined, "the agent runs");

@@ -15,7 +15,7 @@ import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
 import type { Logging } from "./process/logging.js";
 import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
-import { nodeSettingsOf } from "./node-settings.js";
+import { nodeSettingsOf } from "../agent/node-settings.js";
 import { NodeThreads } from "../threads/node-threads.js";
 import { checkPermissions } from "./process/permissions.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
@@ -57,7 +57,7 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
     const inCluster = await checkCluster(settings, log);
     checkServerAuth(settings);
     await checkSwap(settings.failSwapOn);
-    if (settings.protectKernelDefaults) await (await import("./process/kernel-defaults.js")).checkKernelDefaults();
+    if (settings.protectKernelDefaults) await (await import("../node/kernel-defaults.js")).checkKernelDefaults();
     return await withNode(settings, parts, { lock, feedEveryMs, inCluster });
   } finally {
     await lock.release();
@@ -102,8 +102,8 @@ async function withNode(
     },
   });
   setMaxOpenFiles(settings.maxOpenFiles, log);
-  const [{ runNode }, nodeSettings] = await Promise.all([
-    import("./run-node.js"),
+  const [{ buildAgent }, nodeSettings] = await Promise.all([
+    import("../agent/agent.js"),
     nodeSettingsOf(settings, name, directories.containerLogs),
     makeDirectories(directories),
     setOomScoreAdj(settings.oomScoreAdj, log),
@@ -113,7 +113,8 @@ async function withNode(
     end({ exitCode: 1 });
   };
   const cluster = inCluster ? { settings, startedAtMs, giveUp } : undefined;
-  const node = await runNode(nodeSettings, {
+  const agent = await buildAgent({
+    settings: nodeSettings,
     threads,
     registry,
     clock,
@@ -123,18 +124,18 @@ async function withNode(
   });
   // A start that fails half way is better repeated; from here on pods and clients depend on this process.
   logging.surviveUncaught((origin) => threads.house.uncaughtInMain(origin));
-  const systemd = tellSystemd({ node, threads, clock, log, feedEveryMs });
+  const systemd = tellSystemd({ node: agent, threads, clock, log, feedEveryMs });
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));
   void lock.contended.then((what) => {
     log.info(`exiting for another process: ${what}`);
     end({ exitCode: 0 });
   });
-  if (settings.runOnce) void runOnce(node, clock, stop.aborted).then(end);
+  if (settings.runOnce) void runOnce(agent, clock, stop.aborted).then(end);
   const outcome = await ended;
   systemd?.stopping();
   await followed?.stop();
-  await node.stop();
+  await agent.stop();
   await systemd?.end();
   return outcome;
 }

@@ -2,17 +2,11 @@
 // left running.
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { RunningAgent } from "../agent/agent.js";
 
 /** How long pods get to run. */
 const RUN_ONCE_PATIENCE_MS = 3 * 60_000;
 const LOOK_AGAIN_MS = 50;
-
-export interface RunOnceNode {
-  /** Every source has delivered once and the runtime has been seen: the pods are all there are. */
-  settled(): boolean;
-  /** All pods with their statuses. */
-  pods(): readonly Pod[];
-}
 
 export interface RunOnceResult {
   /** 0: every pod runs or has succeeded. */
@@ -23,7 +17,7 @@ export interface RunOnceResult {
 
 /** Ends early when `signal` is aborted. */
 export async function runOnce(
-  node: RunOnceNode,
+  node: Pick<RunningAgent, "settled" | "pods">,
   clock: Clock,
   signal: AbortSignal,
   patienceMs = RUN_ONCE_PATIENCE_MS,

@@ -1,4 +1,4 @@
-// A thread as the fault hook sees it (startup/fault-hook.ts): tests break threads on order.
+// A thread as the fault hook sees it (agent/fault-hook.ts): tests break threads on order.
 import type { ThreadFault } from "../../shared/thread/faults.js";
 
 /** The part of a supervised thread that is used. */

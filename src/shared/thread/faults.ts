@@ -1,5 +1,5 @@
 // Faults a thread commits on itself when told to, for the tests of the supervisor: what no outside can bring about.
-// Invariant: main sends the order only when the agent runs with NODELET_FAULTS=1 (main/startup/fault-hook.ts).
+// Invariant: main sends the order only when the agent runs with NODELET_FAULTS=1 (main/agent/fault-hook.ts).
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "./fault-points.js";

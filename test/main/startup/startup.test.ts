@@ -11,7 +11,7 @@ import {
   makeCertDir,
   makeDirectories,
 } from "../../../src/main/startup/directories.js";
-import { readMachine } from "../../../src/main/startup/process/machine.js";
+import { readMachine } from "../../../src/main/node/machine.js";
 import { isNodeNameError, nodeName } from "../../../src/main/startup/node-identity.js";
 import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
 import { setOomScoreAdj } from "../../../src/main/startup/process/process-limits.js";

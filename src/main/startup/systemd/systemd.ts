@@ -7,7 +7,7 @@ import { BoardReader } from "../../../shared/queue/board.js";
 import type { StampLimits } from "../../threads/late-threads.js";
 import type { NodeThreads } from "../../threads/node-threads.js";
 import { systemdNotifier, type SystemdNotifier } from "./notify.js";
-import type { RunningNode } from "../run-node.js";
+import type { RunningAgent } from "../../agent/agent.js";
 import { feedWatchdog } from "./watchdog.js";
 
 /** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
@@ -23,7 +23,7 @@ export const WATCHDOG_LIMITS: StampLimits = {
 const STATUS_EVERY_MS = 5000;
 
 export interface SystemdOptions {
-  node: Pick<RunningNode, "pods" | "runtime">;
+  node: Pick<RunningAgent, "pods" | "runtime">;
   threads: Pick<NodeThreads, "house" | "running">;
   clock: Clock;
   log: Logger;
@@ -79,7 +79,7 @@ export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
 }
 
 /** "3 pods, containerd 1.6.20 answers" */
-function statusLine(node: Pick<RunningNode, "pods" | "runtime">): string {
+function statusLine(node: Pick<RunningAgent, "pods" | "runtime">): string {
   const count = node.pods().length;
   const runtime = node.runtime();
   const said =

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
-import { readMachine } from "./process/machine.js";
+import { readMachine } from "../node/machine.js";
 import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
 
 export interface NodeSettings extends Settings {

@@ -40,7 +40,9 @@ export class LateCgroupCare {
   async stop(): Promise<void> {
     this.ending.abort(new Error("the kubelet is stopping"));
     await this.begun;
-    await this.care?.stop();
+    const { care } = this;
+    this.care = undefined;
+    await care?.stop();
   }
 
   private async start(): Promise<void> {

@@ -2,8 +2,8 @@
 // ends in a reboot, and keys of root suffice for many containers. With protectKernelDefaults they are only looked at.
 // Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/ (protectKernelDefaults)
 import { readFile, writeFile } from "node:fs/promises";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
 
 /** Paths below /proc/sys. */
 const WANTED: Readonly<Record<string, number>> = {

@@ -5,6 +5,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { certificateTasks } from "../node/certificates/certificate-tasks.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
+import type { AgentContext } from "./context.js";
 
 export interface ServingParts {
   files: ServingFiles;
@@ -32,4 +33,19 @@ export async function provideServingCertificate(parts: ServingParts): Promise<vo
     const what = errorText(error);
     log.error({ err: error }, `cannot create a serving certificate; the kubelet opens no port without one: ${what}`);
   }
+}
+
+/** Made in the background: the key takes a second, and no pod waits for it. Nothing is made while the port is off. */
+export function startServingCertificate(
+  { settings, serving, threads, clock, log }: AgentContext,
+  tasks: TasksPool,
+): { stop(): void } {
+  const ending = new AbortController();
+  if (serving !== undefined) {
+    const { nodeName, nodeIPs } = settings;
+    const { running } = threads;
+    const { signal } = ending;
+    void provideServingCertificate({ files: serving, nodeName, nodeIPs, running, tasks, clock, log, signal });
+  }
+  return { stop: () => ending.abort() };
 }

@@ -14,7 +14,7 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
 import type { HostIPs } from "../status/host-ips.js";
-import { readTotalSwap } from "./process/machine.js";
+import { readTotalSwap } from "../node/machine.js";
 import { createCgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { hasSwapController, readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
@@ -47,7 +47,7 @@ export interface NodeRuntimeParts {
   calls: VolumeCalls;
   providers: ProviderCredentials | undefined;
   /** Volumes that outlive pods; absent on a stand-alone node. */
-  persistent?: PersistentVolumes;
+  persistent: PersistentVolumes | undefined;
   /** Ends a pod of which a volume can never be here. */
   refuse: (uid: string, failure: { reason: string; message: string }) => void;
   managers: ResourceManagers;
@@ -55,7 +55,7 @@ export interface NodeRuntimeParts {
   /** What pods may use of the node. */
   allocatable: Promise<NodeResources>;
   /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
-  cluster?: LateCluster;
+  cluster: LateCluster | undefined;
 }
 
 /** The runtime with what it is made on. */

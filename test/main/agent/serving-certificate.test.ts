@@ -1,7 +1,7 @@
 // The certificate that the agent makes itself: what goes wrong is told, what the agent's own end cuts short is not.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { provideServingCertificate, type ServingParts } from "../../../src/main/startup/serving-certificate.js";
+import { provideServingCertificate, type ServingParts } from "../../../src/main/agent/serving-certificate.js";
 import type { TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog } from "../../support/sources-kit.js";

@@ -14,7 +14,7 @@ import { reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { ProcessPlacement } from "../resources/cgroups/process-placement.js";
 import { QosUpdates } from "../resources/cgroups/qos-updates.js";
-import { setKernelDefaults } from "./process/kernel-defaults.js";
+import { setKernelDefaults } from "../node/kernel-defaults.js";
 import type { NodeSettings } from "./node-settings.js";
 
 /** Upstream's period for both. */

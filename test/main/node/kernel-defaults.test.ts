@@ -8,8 +8,8 @@ import {
   checkKernelDefaults,
   isKernelDefaultsError,
   setKernelDefaults,
-} from "../../../../src/main/startup/process/kernel-defaults.js";
-import { keptLog } from "../../../support/sources-kit.js";
+} from "../../../src/main/node/kernel-defaults.js";
+import { keptLog } from "../../support/sources-kit.js";
 
 const RIGHT: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",

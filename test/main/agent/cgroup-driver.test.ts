@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodeCgroupDriver } from "../../../src/main/startup/cgroup-driver.js";
+import { nodeCgroupDriver } from "../../../src/main/agent/cgroup-driver.js";
 import {
   codeName,
   CriUnavailableError,

@@ -1,0 +1,129 @@
+// The whole kubelet on one page: what it is made of, and in which order the parts start. They stop in reverse.
+// Invariant: the pods go on when the kubelet stops.
+import type { RuntimeState } from "../../shared/contracts/pleg.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { Pod } from "../../shared/api/pod.js";
+import { startLogRotation } from "../logs/start-log-rotation.js";
+import { checkLeftStates } from "../resources/managers/left-states.js";
+import type { NodeSync } from "../sync/node-sync.js";
+import type { Sources } from "../sources/start-sources.js";
+import { Components, running } from "./components.js";
+import type { AgentContext } from "./context.js";
+import { makeFoundation } from "./foundation.js";
+import { LateEviction } from "./late-eviction.js";
+import { startLateSockets } from "./late-sockets.js";
+import { startLateWarnings } from "./late-warnings.js";
+import { Later } from "./later.js";
+import { watchLoopDelay } from "./loop-delay.js";
+import { makeManagedRuntime } from "./managed-runtime.js";
+import { joinItsCluster, startPodSources } from "./pod-sources.js";
+import { startServingCertificate } from "./serving-certificate.js";
+import { makeSyncPath } from "./sync-path.js";
+import { hookFaults, threadOwner } from "./thread-owner.js";
+
+export interface RunningAgent {
+  /** What the runtime last said of itself; undefined until it did. */
+  runtime(): RuntimeState | undefined;
+  /** Every source has delivered once and the runtime has been seen: the pods are all there are. */
+  settled(): boolean;
+  /** All pods with their statuses. */
+  pods(): readonly Pod[];
+  /** Orderly stop; pods are left as they are. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when all has started; what starts late or in the background may follow. Rejects with nothing left running. */
+export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
+  const { settings, threads, registry, clock, log } = context;
+  const later = new Later<NodeSync>("the sync path");
+  const foundation = await makeFoundation(context);
+  const managed = await makeManagedRuntime(context, foundation, later);
+  const path = makeSyncPath(context, foundation, managed, later);
+  const { events, tasks, calls, membership, timelines } = foundation;
+  const { runtime, managers, devices, collection } = managed;
+  const { cri } = runtime;
+  const { sync, probes, pressures, shutdown, care } = path;
+  const { rootDir, podLogsDir } = settings;
+  const eviction = new LateEviction({
+    ...{ rootDir, podLogsDir, sync, pressures, tasks, events, cri, registry, clock, log },
+    thread: threads.eviction,
+    removeDeadContainers: () => collection.removeDeadContainers(),
+    removeUnusedImages: () => threads.imageGc.removeUnusedImages(),
+  });
+  const sources = new Later<Sources>("the pod sources");
+  const settled = (): boolean => sources.get().allSourcesSeen() && sync.cache.complete;
+  const components = new Components(
+    [
+      { name: "the connection to the runtime", stop: () => cri.close() },
+      { name: "the tasks pool", stop: () => tasks.close() },
+      { name: "eviction", stop: () => eviction.stop() },
+      { name: "the threads", stop: () => threads.stop() },
+      { name: "probes", stop: () => probes.stop() },
+      {
+        name: "the state on disk",
+        start: () => Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]),
+      },
+      {
+        name: "the resource managers",
+        start: () => managers.start(() => sync.records.unendedPods()),
+        stop: () => managers.stop(),
+      },
+      { name: "the sync path", stop: () => sync.stop() },
+      // Before the sync path: a pass that waits for a hung volume would hold up the stop.
+      { name: "calls on volumes", stop: () => calls.close() },
+      {
+        name: "the answers to threads",
+        start: () => threads.attach(threadOwner({ sync, probes, timelines, membership, collection, eviction })),
+      },
+      { name: "collection", start: () => collection.start(), stop: () => collection.stop() },
+      running("the fault hook", () => ({ stop: hookFaults(context, membership) })),
+      running("the pod sources", () => {
+        sources.set(startPodSources(context, foundation, sync));
+        return sources.get();
+      }),
+      {
+        name: "the cluster",
+        start: () => joinItsCluster(context, foundation, managed, path, sources.get()),
+        stop: () => membership?.stop(),
+      },
+      running("log rotation", () => {
+        const pods = (): Iterable<ObservedPod> => sync.cache.all();
+        return startLogRotation({ settings, pods, cri, tasks, registry, clock, log });
+      }),
+      running("the serving certificate", () => startServingCertificate(context, tasks)),
+      running("sockets for plugins", () =>
+        startLateSockets({
+          ...{ rootDir, devices, registry, clock, log },
+          watchPlugins: context.cluster === undefined,
+          pods: () => sync.statuses.all(),
+          ports: { exclusive: managers },
+          activePodsOnly: settings.podResourcesListUseActivePods,
+        }),
+      ),
+      running("warnings about the machine", () => startLateWarnings(settings, { events, clock, log })),
+      running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
+      { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
+      { name: "the cgroups of the node", start: () => care.begin(), stop: () => care.stop() },
+      {
+        name: "graceful shutdown of the node",
+        start: () =>
+          shutdown.begin({
+            groups: settings.shutdownGroups,
+            withTimes: settings.shutdownTimes,
+            workers: sync.workers,
+            onShuttingDown: (shuttingDown) => membership?.setShuttingDown(shuttingDown),
+            ...{ rootDir, settled, events, registry, clock, log },
+          }),
+        stop: () => shutdown.stop(),
+      },
+    ],
+    log,
+  );
+  await components.start();
+  return {
+    runtime: () => sync.cache.runtime,
+    settled,
+    pods: () => sync.statuses.all(),
+    stop: () => components.stop(),
+  };
+}

@@ -1,0 +1,57 @@
+// The parts of the agent, in the order in which they start.
+// Invariant: components start one after another and stop in reverse; an error of one stop is logged and the others still stop.
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+export interface Component {
+  /** For logs. */
+  readonly name: string;
+  start?(): unknown;
+  stop?(): unknown;
+}
+
+/** A component whose start makes what is to be stopped. */
+export function running(name: string, start: () => { stop(): unknown }): Component {
+  let stop = (): unknown => undefined;
+  return {
+    name,
+    start: () => {
+      const started = start();
+      stop = () => started.stop();
+    },
+    stop: () => stop(),
+  };
+}
+
+export class Components {
+  private readonly started: Component[] = [];
+
+  constructor(
+    private readonly components: readonly Component[],
+    private readonly log: Pick<Logger, "error">,
+  ) {}
+
+  /** When one cannot start, those before it are stopped again. @throws what its start throws */
+  async start(): Promise<void> {
+    for (const component of this.components) {
+      this.started.push(component);
+      try {
+        await component.start?.();
+      } catch (error) {
+        await this.stop();
+        throw error;
+      }
+    }
+  }
+
+  /** Never rejects. */
+  async stop(): Promise<void> {
+    for (const component of this.started.splice(0).reverse()) {
+      try {
+        await component.stop?.();
+      } catch (error) {
+        this.log.error({ err: error }, `cannot stop ${component.name}: ${messageOf(error)}`);
+      }
+    }
+  }
+}

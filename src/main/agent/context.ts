@@ -1,0 +1,29 @@
+// What every part of the agent is made with: its settings, and what node-life.ts has made before it.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Settings } from "../command/settings.js";
+import type { ServingFiles } from "../node/certificates/certificate-files.js";
+import type { NodeThreads } from "../threads/node-threads.js";
+import type { NodeSettings } from "./node-settings.js";
+
+export interface AgentContext {
+  settings: NodeSettings;
+  threads: NodeThreads;
+  /** Main's own metrics. */
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  /** Of the authenticated port; absent: it is off. */
+  serving?: ServingFiles;
+  /** Absent: the node runs stand-alone. */
+  cluster?: ClusterContext;
+}
+
+export interface ClusterContext {
+  /** As the command line and the files give them. */
+  settings: Settings;
+  /** Wall time, ms. */
+  startedAtMs: number;
+  giveUp: (reason: string) => void;
+}

@@ -1,0 +1,68 @@
+// What the parts of the agent stand on: events, metrics, the pool for short jobs, calls on volumes, and the way to the cluster.
+// None of it needs another part.
+import { moduleLogger } from "../../shared/log/logger.js";
+import { startHelperProcess } from "../../shared/volume-calls/helper.js";
+import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import { Membership } from "../cluster/membership.js";
+import { eventMetrics } from "../events/metrics.js";
+import { NodeRecorder } from "../events/node-recorder.js";
+import { startCredentialProviders } from "../images/credential-providers/start.js";
+import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
+import { goPlatform, recordBuild } from "../node/metrics.js";
+import { HostIPs } from "../status/host-ips.js";
+import { podMetrics, type PodMetrics } from "../sync/metrics.js";
+import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
+import { Timelines } from "../timeline/timelines.js";
+import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
+import type { AgentContext } from "./context.js";
+import { persistentVolumes } from "./persistent-volumes.js";
+
+/** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
+const TASKS_HEAP_MIB = 256;
+
+export interface Foundation {
+  metrics: PodMetrics;
+  events: NodeRecorder;
+  timelines: Timelines;
+  tasks: TasksPool;
+  /** Calls on files of volumes, which may hang. */
+  calls: VolumeCalls;
+  hostIPs: HostIPs;
+  /** Undefined on a stand-alone node, as is `persistent`. */
+  membership: Membership | undefined;
+  persistent: PersistentVolumes | undefined;
+  /** Undefined without credential provider plugins. */
+  providers: ProviderCredentials | undefined;
+}
+
+export async function makeFoundation({ settings, registry, clock, log, cluster }: AgentContext): Promise<Foundation> {
+  const { nodeName } = settings;
+  const membership = cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
+  const access = membership?.late.access;
+  const providers = await startCredentialProviders(settings, { clock, log, registry, cluster: access });
+  recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
+  // In a cluster manifests seldom change, and the certificates' library should not stay.
+  const minThreads = cluster === undefined ? 1 : 0;
+  const tasks = createTasksPool({ minThreads, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
+  const calls = new VolumeCalls({ clock, log: moduleLogger(log, "volumes"), startHelper: startHelperProcess });
+  const eventLog = moduleLogger(log, "events");
+  const events = new NodeRecorder({ nodeName, clock, log: eventLog, counters: eventMetrics(registry) });
+  const persistent =
+    cluster === undefined || access === undefined
+      ? undefined
+      : await persistentVolumes(cluster.settings, {
+          ...{ nodeName, tasks, calls, events, registry, clock, log },
+          cluster: access,
+        });
+  return {
+    metrics: podMetrics(registry),
+    events,
+    timelines: new Timelines({ clock, events: (uid) => events.store.about(uid) }),
+    tasks,
+    calls,
+    hostIPs: new HostIPs(settings.nodeIPs, clock),
+    membership,
+    persistent,
+    providers,
+  };
+}

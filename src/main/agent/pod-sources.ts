@@ -1,0 +1,51 @@
+// Where pods come from: manifests in files and at a URL, and the API server once the node has joined its cluster.
+import { startSources, type Sources } from "../sources/start-sources.js";
+import type { NodeSync } from "../sync/node-sync.js";
+import type { AgentContext } from "./context.js";
+import type { Foundation } from "./foundation.js";
+import type { ManagedRuntime } from "./managed-runtime.js";
+import type { SyncPath } from "./sync-path.js";
+
+export function startPodSources(
+  { settings, clock, log }: AgentContext,
+  { tasks, membership }: Foundation,
+  { loop }: NodeSync,
+): Sources {
+  return startSources({
+    staticPodPath: settings.staticPodPath,
+    staticPodURL: settings.staticPodURL,
+    staticPodURLHeader: settings.staticPodURLHeader,
+    fileCheckFrequencyMs: settings.fileCheckFrequencyMs,
+    httpCheckFrequencyMs: settings.httpCheckFrequencyMs,
+    preventAPIReferences: settings.preventStaticPodAPIReferences,
+    nodeName: settings.nodeName,
+    ...{ tasks, clock, log },
+    onChange: (change) => loop.onPodChange(change),
+    onSourcesSeen: () => loop.onSourcesSeen(),
+    withApi: membership !== undefined,
+    onStaticSourcesSeen: () => loop.onStaticSourcesSeen(),
+  });
+}
+
+/** Joins the cluster in the background; nothing happens on a stand-alone node. */
+export function joinItsCluster(
+  { settings, threads, cluster, registry, clock, log }: AgentContext,
+  { membership, persistent, tasks, hostIPs, events: recorder }: Foundation,
+  { runtime, devices, resources }: ManagedRuntime,
+  { sync, pressures }: SyncPath,
+  sources: Sources,
+): void {
+  if (membership === undefined || cluster === undefined || persistent === undefined) return;
+  const joining = {
+    ...cluster,
+    nodeName: settings.nodeName,
+    ...{ persistent, threads, sync, sources, tasks, resources, hostIPs, pressures, recorder, registry, clock, log },
+    plugins: { DevicePlugin: devices.handler },
+    cri: runtime.cri,
+    late: membership.late,
+  };
+  membership.begin(async () => {
+    const { joinCluster } = await import("../cluster/join-cluster.js");
+    return joinCluster(joining);
+  });
+}

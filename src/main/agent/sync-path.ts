@@ -1,0 +1,82 @@
+// The sync path with what it needs of the node: admission, probes, the node's cgroups, and who hears of its pods.
+import { NodePressures } from "../eviction/pressures.js";
+import { createProbes } from "../probes/create-probes.js";
+import { resizeMetrics } from "../resources/allocation/metrics.js";
+import { tellPods } from "../status/host-ips.js";
+import { NodeSync } from "../sync/node-sync.js";
+import { NodePodWatch } from "../timeline/node-pod-watch.js";
+import type { AgentContext } from "./context.js";
+import type { Foundation } from "./foundation.js";
+import { LateCgroupCare } from "./late-cgroup-care.js";
+import type { Later } from "./later.js";
+import type { ManagedRuntime } from "./managed-runtime.js";
+import { nodeAdmission } from "./node-admission.js";
+import { watchNode } from "./node-metrics.js";
+import { NodeShutdown } from "./node-shutdown.js";
+
+export interface SyncPath {
+  sync: NodeSync;
+  probes: ReturnType<typeof createProbes>;
+  pressures: NodePressures;
+  shutdown: NodeShutdown;
+  /** Of the node's cgroups. */
+  care: LateCgroupCare;
+}
+
+/** Sets `later`, for the parts that were made before. */
+export function makeSyncPath(
+  context: AgentContext,
+  foundation: Foundation,
+  managed: ManagedRuntime,
+  later: Later<NodeSync>,
+): SyncPath {
+  const { settings, threads, registry, clock, log } = context;
+  const { events, membership, hostIPs, timelines, metrics } = foundation;
+  const { runtime, mounts, facts, devices, managers, resources } = managed;
+  const pressures = new NodePressures();
+  const shutdown = new NodeShutdown();
+  const probes = createProbes({
+    rootDir: settings.rootDir,
+    nodeIPs: () => hostIPs.current,
+    prober: threads.prober,
+    events: runtime.events,
+    onResult: (uid) => later.get().onProbeResult(uid),
+    ...{ registry, clock, log },
+  });
+  const admission = nodeAdmission(facts, {
+    cri: runtime.cri,
+    fail: (uid, failure) => later.get().workers.fail(uid, failure),
+    ...{ events, registry, log, managers, devices, resources },
+    pressures: () => pressures.current,
+    object: () => membership?.node(),
+    shuttingDown: () => shutdown.shuttingDown,
+    ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
+  });
+  const care = new LateCgroupCare(settings, {
+    ...{ cgroups: runtime.cgroups, mounts, capacity: facts.capacity, events, clock, log },
+    pods: () => later.get().activePods(),
+  });
+  const changed = (): void => care.podsChanged();
+  const { house } = threads;
+  const sync = new NodeSync({
+    runtime,
+    calls: foundation.calls,
+    pleg: threads.pleg,
+    ...{ probes, admission, clock, log },
+    gates: settings.restartGates,
+    ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
+    backoff: settings.crashLoopBackOff,
+    resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
+    publish: (delta) => threads.server.publish(delta),
+    subscribers: {
+      cgroups: { admitted: changed, resized: changed, terminated: changed, removed: changed },
+      timelines: new NodePodWatch(timelines, metrics, clock).subscriber,
+    },
+    stamp: () => house.mainSlot.stamp(),
+    setOp: (code) => house.mainSlot.setOp(code),
+  });
+  later.set(sync);
+  hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
+  watchNode(registry, metrics, sync);
+  return { sync, probes, pressures, shutdown, care };
+}
