@@ -1,11 +1,10 @@
 // What the node has to hand out, and who hands it out: CPUs, memory and devices, joined to the sync path.
 import type { CriClient } from "../../shared/cri/client.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { isAlive, readySandboxes } from "../model/observed-containers.js";
+import { readySandboxes, runningPods } from "../model/observed-containers.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers } from "../resources/managers/create-managers.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
@@ -13,10 +12,6 @@ import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import { machineReading } from "../resources/topology/machine-reading.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { NodeSettings } from "./node-settings.js";
-
-function somethingRuns({ sandboxes, containers }: ObservedPod): boolean {
-  return readySandboxes(sandboxes).length > 0 || containers.some(isAlive);
-}
 
 export interface NodeManagersParts {
   /** Asked for once all is joined. */
@@ -39,7 +34,7 @@ export function nodeManagers(
     machine,
     rootDir: settings.rootDir,
     podRuns: (uid) => readySandboxes(sync().cache.get(uid).sandboxes).length > 0,
-    runningPods: () => [...sync().cache.all()].filter(somethingRuns).map(({ uid }) => uid),
+    runningPods: () => runningPods(sync().cache.all()),
     resources,
     load: () => managers.loadAll(),
     onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),

@@ -32,6 +32,13 @@ export function isAlive(status: ContainerStatus): boolean {
   return status.state === ContainerState.CONTAINER_RUNNING || status.state === ContainerState.CONTAINER_UNKNOWN;
 }
 
+/** UIDs of pods of which a sandbox or a container runs. */
+export function runningPods(observed: Iterable<ObservedPod>): string[] {
+  return [...observed]
+    .filter(({ sandboxes, containers }) => readySandboxes(sandboxes).length > 0 || containers.some(isAlive))
+    .map(({ uid }) => uid);
+}
+
 export function readySandboxes(sandboxes: readonly PodSandboxStatus[]): PodSandboxStatus[] {
   return sandboxes.filter((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY);
 }

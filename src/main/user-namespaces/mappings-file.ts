@@ -25,7 +25,6 @@ export async function readMappings(path: string): Promise<IdRange | undefined> {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return undefined;
     throw error;
   }
-  if (text === "") return undefined;
   const found = decoded(text);
   if (found === undefined) {
     throw new UserNamespaceError(

@@ -10,7 +10,7 @@ export interface LatestWriteOptions {
 
 export class LatestWrite {
   private dirty = false;
-  private failing = false;
+  private failure: { error: unknown } | undefined;
   private writing: Promise<void> | undefined;
 
   constructor(private readonly options: LatestWriteOptions) {}
@@ -24,6 +24,12 @@ export class LatestWrite {
     return this.writing;
   }
 
+  /** The same, but rejects with what the write failed with. */
+  async written(): Promise<void> {
+    await this.request();
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
   /** Resolves when nothing is being written. */
   async settled(): Promise<void> {
     await this.writing;
@@ -34,10 +40,10 @@ export class LatestWrite {
       this.dirty = false;
       try {
         await this.options.write();
-        this.failing = false;
+        this.failure = undefined;
       } catch (error) {
-        if (!this.failing) this.options.failed(error);
-        this.failing = true;
+        if (this.failure === undefined) this.options.failed(error);
+        this.failure = { error };
       }
     }
   }

@@ -10,6 +10,7 @@ import { verificationPolicy } from "../../../src/main/images/pull-records/verifi
 import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pair } from "../../shared/cri/support.js";
+import { UNREADABLE, type Damage as FileDamage } from "../../support/damaged-file.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -20,7 +21,7 @@ const none = (): Promise<CredentialSource[]> => Promise.resolve([]);
 const own = (): Promise<CredentialSource[]> => Promise.resolve([OWN]);
 
 const folderInItsPlace = Symbol("folder");
-type Damage = string | typeof folderInItsPlace;
+type Damage = string | typeof folderInItsPlace | FileDamage;
 
 async function world(t: TestContext) {
   const { fake, client: cri } = await pair(t);
@@ -43,6 +44,7 @@ async function world(t: TestContext) {
     await mkdir(dirname(file), { recursive: true });
     await rm(file, { force: true });
     if (damage === folderInItsPlace) await mkdir(file);
+    else if (typeof damage === "function") await damage(file);
     else await writeFile(file, damage);
   };
   return { agent, fake, ref, path, put, kept };
@@ -57,6 +59,7 @@ function damages(good: string): [what: string, damage: Damage][] {
     ["of an unknown version", good.replace("v1beta1", "v9")],
     ["of another kind", good.replace(/"kind":"\w+"/, '"kind":"Other"')],
     ["unreadable", folderInItsPlace],
+    ...Object.entries(UNREADABLE),
   ];
 }
 
@@ -78,7 +81,8 @@ test("an image whose record is damaged needs proof until it is proven", async (t
     await access.pulling(IMAGE);
     await access.pulled(IMAGE, ref, OWN);
     assert.equal(await access.mustProve(IMAGE, ref, none), true, `${what}, pulled with a secret`);
-    if (damage === folderInItsPlace) continue;
+    // What cannot be read is not replaced: each pod proves its credentials again.
+    if (damage === folderInItsPlace || typeof damage === "function") continue;
     assert.equal(await access.mustProve(IMAGE, ref, own), false, `${what}, proven`);
     assert.deepEqual(Object.keys(readRecord(await readFile(path("pulled", ref), "utf8")).credentialMapping), ["a"]);
   }

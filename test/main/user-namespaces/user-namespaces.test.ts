@@ -98,6 +98,7 @@ test("ids are free again when the pod was released", async (t) => {
 });
 
 const BROKEN = [
+  "",
   "nonsense",
   "null",
   "{}",

@@ -42,3 +42,13 @@ test("the first failure after a success is told, and the next request tries agai
   }
   assert.deepEqual(tellings, [1, 1, 1, 2]);
 });
+
+test("a wait for the write rejects while it fails, and resolves once it succeeds", async () => {
+  const outcomes = ["no", "no", "yes"];
+  const file = new LatestWrite({
+    write: () => (outcomes.shift() === "yes" ? Promise.resolve() : Promise.reject(new Error("full"))),
+    failed: () => undefined,
+  });
+  for (let i = 0; i < 2; i++) await assert.rejects(file.written(), /full/);
+  await file.written();
+});

@@ -45,8 +45,8 @@ export class CpuStateFile {
       failed: (error) =>
         log.error(
           { path, err: error },
-          `cannot write ${path}: ${errorText(error)}; containers keep their CPUs, but a restarted kubelet will not ` +
-            `know of later assignments until writing succeeds`,
+          `cannot write ${path}: ${errorText(error)}; running containers keep their CPUs, pods that ask for CPUs of their own ` +
+            `are rejected until writing succeeds`,
         ),
     });
   }

@@ -2,10 +2,12 @@
 // Invariant: what a container is created with was written before; a pod that is gone holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { runningPods } from "../../model/observed-containers.js";
 import type { CpuManagerMetrics } from "./metrics.js";
-import { isAllocationError } from "../managers/port.js";
+import { AllocationError, isAllocationError } from "../managers/port.js";
 import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuAssignments } from "./checkpoint.js";
@@ -104,7 +106,16 @@ export class StaticCpuManager implements ResourceManager {
       if (options.fullCores) metrics.wholeCores(false);
       throw error;
     }
-    if (this.policy.state.shared !== before) await this.changed();
+    if (this.policy.state.shared === before) return;
+    try {
+      this.changed();
+      await this.saves.written();
+    } catch (error) {
+      // A container that runs already is moved to its CPUs all the same: nothing is promised that it does not have.
+      if (this.runs(pod.metadata.uid)) return;
+      metrics.failed();
+      throw new AllocationError("UnexpectedAdmissionError", errorText(error), { cause: error });
+    }
   }
 
   grant(pod: Pod, container: Container): ContainerGrant {
@@ -121,8 +132,9 @@ export class StaticCpuManager implements ResourceManager {
   release(podUid: string): void {
     this.known.delete(podUid);
     if (!this.policy.state.release(podUid)) return;
-    // Told by whoever writes it.
-    void this.changed();
+    this.changed();
+    // A failure is logged; what the file has too much of a pod that ended is dropped at the next start.
+    void this.saves.request();
   }
 
   /** CPUs that are the container's alone, ascending; []: it shares. */
@@ -146,10 +158,13 @@ export class StaticCpuManager implements ResourceManager {
     return state.of(uid, container) ?? (state.shared.size > 0 ? state.shared : reserved);
   }
 
-  private async changed(): Promise<void> {
+  private changed(): void {
     this.count();
     this.reconciler.poolChanged();
-    await this.saves.request();
+  }
+
+  private runs(podUid: string): boolean {
+    return runningPods(this.deps.observed()).includes(podUid);
   }
 
   private assignments(): CpuAssignments {

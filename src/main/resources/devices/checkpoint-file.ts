@@ -9,7 +9,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
 import type { GrantedEntry } from "./granted-devices.js";
-import type { LostCheckpoint } from "./unknown-devices.js";
+import type { LostState } from "../managers/unknown-holders.js";
 
 const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
 
@@ -23,7 +23,7 @@ export interface CheckpointReading {
   /** undefined: there is no file, or none that can be used. */
   content: CheckpointContent | undefined;
   /** A file that was set aside, now or by an earlier kubelet: devices of pods that run since then may have no entry. */
-  lost: LostCheckpoint | undefined;
+  lost: LostState | undefined;
 }
 
 export interface CheckpointFileOptions {

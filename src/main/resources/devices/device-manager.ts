@@ -4,6 +4,7 @@
 // its pod is released; what was handed out is on disk before the pod is admitted.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -15,6 +16,7 @@ import {
   type ResourceManager,
   type TopologyHint,
 } from "../managers/port.js";
+import { UnknownHolders } from "../managers/unknown-holders.js";
 import { CheckpointFile } from "./checkpoint-file.js";
 import { chooseDevices } from "./choose-devices.js";
 import { containerGrant } from "./container-grant.js";
@@ -23,7 +25,6 @@ import { DevicePool } from "./device-pool.js";
 import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices, groupByNode } from "./granted-devices.js";
-import { UnknownDevices } from "./unknown-devices.js";
 import {
   callText,
   DevicePluginError,
@@ -63,7 +64,7 @@ export class DeviceManager implements ResourceManager {
   private pods: () => Iterable<Pod> = () => [];
   private swept = false;
   /** Set when a checkpoint of this node was damaged. */
-  private unknown: UnknownDevices | undefined;
+  private unknown: UnknownHolders | undefined;
 
   constructor(private readonly options: DeviceManagerOptions) {
     const { directory, clock, log } = options;
@@ -91,9 +92,11 @@ export class DeviceManager implements ResourceManager {
   async start(pods: () => Iterable<Pod>): Promise<void> {
     this.pods = pods;
     const { content, lost } = await this.file.read();
-    const { granted } = this;
-    const { runningPods } = this.options;
-    if (lost !== undefined) this.unknown = new UnknownDevices(lost, { granted, pods, runningPods });
+    if (lost !== undefined) {
+      const { runningPods } = this.options;
+      const has = (uid: string): boolean => this.granted.has(uid);
+      this.unknown = new UnknownHolders({ lost, file: "device checkpoint", pods, runningPods, has });
+    }
     if (content === undefined) return;
     for (const entry of content.entries) this.granted.put(entry);
     for (const resource of content.registered.keys()) this.pool.restore(resource, this.options.clock.monotonic());
@@ -244,8 +247,19 @@ export class DeviceManager implements ResourceManager {
         `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resource}`,
       );
     }
-    if (had === undefined) this.unknown?.check(resource, uid);
-    return had !== undefined;
+    if (had !== undefined) return true;
+    const problem = this.unknown?.problem(`${resource} allocation`, uid, (other) => this.isUnknown(other, resource));
+    if (problem !== undefined) throw new DevicePluginError(problem);
+    return false;
+  }
+
+  /** The pod asked for the resource, and no entry says which devices it has. */
+  private isUnknown({ metadata, spec }: Pod, resource: string): boolean {
+    return containersOf(spec).some(
+      (container) =>
+        containerRequests(container).has(resource) &&
+        this.granted.ids(metadata.uid, container.name, resource) === undefined,
+    );
   }
 
   private async give(

@@ -36,7 +36,7 @@ export interface ManagerDeps {
 
 /** In upstream's order: devices, CPUs, memory. */
 export function createManagers(settings: ManagerSettings, deps: ManagerDeps): ResourceManagers {
-  const { registry, clock, log, devices, machine } = deps;
+  const { registry, clock, devices, machine } = deps;
   const { cpuManagerPolicy, memoryManagerPolicy, topologyManagerPolicy } = settings;
   const sources: ManagerSource[] = [devices];
   if (cpuManagerPolicy === "static") {
@@ -53,7 +53,7 @@ export function createManagers(settings: ManagerSettings, deps: ManagerDeps): Re
       kind: "memory",
       make: async () => {
         const [{ createMemoryManager }, found] = await Promise.all([import("../memory-manager/create.js"), machine()]);
-        return createMemoryManager(settings, found, { registry, clock, log });
+        return createMemoryManager(settings, found, deps);
       },
     });
   }

@@ -1,18 +1,29 @@
 // The memory manager of this node; loaded only with policy Static.
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { runningPods } from "../../model/observed-containers.js";
 import { memoryManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { MemoryManager, type MemoryManagerSettings } from "./memory-manager.js";
 
+export interface MemoryManagerParts {
+  /** What the runtime has of each pod. */
+  observed: () => Iterable<ObservedPod>;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
 /** @throws MemoryReservationError */
 export function createMemoryManager(
   settings: MemoryManagerSettings,
   machine: MachineTopology,
-  { registry, clock, log }: { registry: ThreadRegistry; clock: Clock; log: Logger },
+  { observed, registry, clock, log }: MemoryManagerParts,
 ): MemoryManager {
   return new MemoryManager(settings, machine, {
+    runningPods: () => runningPods(observed()),
     metrics: memoryManagerMetrics(registry),
     clock,
     log: moduleLogger(log, "memory-manager"),

@@ -1,13 +1,15 @@
 // Who holds which memory, in the agent and on disk (memory_manager_state). Invariant: what a container was promised is
-// on disk before it may run; what is read back was promised by the same machine, or still fits it.
+// on disk before it may run, or it was not promised; what is read back was promised by the same machine, or still fits it;
+// what a pod of unknown definition has is kept until it is known that nothing of the pod runs.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { readState } from "../../../shared/fs/state-file.js";
+import { lastSetAside, readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
+import type { LostState } from "../managers/unknown-holders.js";
 import { MemoryStateError, refuseOthers } from "./state-error.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
 
@@ -34,20 +36,36 @@ export class HeldMemory {
       failed: (error) =>
         log.error(
           { err: error, path: this.path },
-          `cannot write ${this.path}: the next kubelet would not know the memory assignments: ${errorText(error)}`,
+          `cannot write ${this.path}: ${errorText(error)}; pods that ask for memory of NUMA nodes are rejected until writing succeeds`,
         ),
     });
   }
 
-  /** Reads what an earlier agent left, of these pods. Garbage is set aside with a warning. @throws MemoryStateError */
-  async load(uids: ReadonlySet<string>): Promise<void> {
+  /**
+   * Reads what an earlier kubelet left. Garbage is set aside with a warning. @throws MemoryStateError when what these pods
+   * hold does not fit the machine
+   * @returns the file that was set aside, now or earlier
+   */
+  async load(uids: ReadonlySet<string>): Promise<LostState | undefined> {
+    await removeLeftovers(this.path);
     const state = await readState(this.path, decodeMemoryState, { clock: this.clock, log: this.log });
     if (state !== undefined) refuseOthers(state, POLICY, this.path);
     for (const [uid, containers] of state?.entries ?? []) if (uids.has(uid)) this.held.set(uid, new Map(containers));
     const problem = misfit(this.empty, this.held);
     if (problem !== undefined)
       throw new MemoryStateError(this.path, `the expected machine state is different from the real one: ${problem}`);
+    for (const [uid, containers] of state?.entries ?? []) if (!uids.has(uid)) this.held.set(uid, new Map(containers));
     await this.file.request();
+    const aside = await lastSetAside(this.path);
+    return aside === undefined ? undefined : { path: this.path, aside };
+  }
+
+  has(podUid: string): boolean {
+    return this.held.has(podUid);
+  }
+
+  uids(): string[] {
+    return [...this.held.keys()];
   }
 
   machine(): MachineMemory {
@@ -58,10 +76,21 @@ export class HeldMemory {
     return this.held.get(podUid)?.get(container);
   }
 
-  /** Settles when it is on disk, or could not be written. */
+  /** Resolves when it is on disk. Rejects when it can't be written: then the pod holds what it held before. */
   async hold(podUid: string, containers: ReadonlyMap<string, readonly MemoryBlock[]>): Promise<void> {
-    this.held.set(podUid, new Map([...(this.held.get(podUid) ?? []), ...containers]));
-    await this.file.request();
+    const before = this.held.get(podUid);
+    const now = new Map([...(before ?? []), ...containers]);
+    this.held.set(podUid, now);
+    try {
+      await this.file.written();
+    } catch (error) {
+      // Unless the pod was released meanwhile.
+      if (this.held.get(podUid) === now) {
+        if (before === undefined) this.held.delete(podUid);
+        else this.held.set(podUid, before);
+      }
+      throw error;
+    }
   }
 
   release(podUid: string): void {

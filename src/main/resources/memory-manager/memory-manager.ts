@@ -5,9 +5,18 @@ import { printCpuList } from "../../../shared/api/cpu-list.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { MemoryManagerMetrics } from "./metrics.js";
-import type { ContainerGrant, MemoryShare, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
+import {
+  AllocationError,
+  type ContainerGrant,
+  type MemoryShare,
+  type ResourceHints,
+  type ResourceManager,
+  type TopologyHint,
+} from "../managers/port.js";
+import { UnknownHolders } from "../managers/unknown-holders.js";
 import { hasPodLevelResources, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
@@ -22,6 +31,8 @@ export interface MemoryManagerSettings extends ReservationSettings {
 }
 
 export interface MemoryManagerDeps {
+  /** UIDs of pods of which a sandbox or container runs. */
+  runningPods: () => Iterable<string>;
   metrics: MemoryManagerMetrics;
   clock: Clock;
   log: Logger;
@@ -31,6 +42,10 @@ export class MemoryManager implements ResourceManager {
   readonly kind = "memory";
   private readonly empty: MachineMemory;
   private readonly held: HeldMemory;
+  private pods: () => Iterable<Pod> = () => [];
+  private swept = false;
+  /** Set when a state of this node was damaged. */
+  private unknown: UnknownHolders | undefined;
 
   /** @throws MemoryReservationError */
   constructor(
@@ -44,18 +59,25 @@ export class MemoryManager implements ResourceManager {
 
   /** Rejects with MemoryStateError when pods hold what the machine does not have any more. */
   async start(pods: () => Iterable<Pod>): Promise<void> {
-    await this.held.load(new Set([...pods()].map(({ metadata }) => metadata.uid)));
+    this.pods = pods;
+    const lost = await this.held.load(new Set([...pods()].map(({ metadata }) => metadata.uid)));
+    if (lost === undefined) return;
+    const { runningPods } = this.deps;
+    const has = (uid: string): boolean => this.held.has(uid);
+    this.unknown = new UnknownHolders({ lost, file: "memory manager state", pods, runningPods, has });
   }
 
   hints(pod: Pod, container: Container): ResourceHints {
-    if (!isServed(pod)) return NO_HINTS;
+    this.sweep(pod);
+    if (!isServed(pod) || this.runsUnknown(pod)) return NO_HINTS;
     const had = this.held.blocks(pod.metadata.uid, container.name);
     if (had !== undefined) return sameAgain(had);
     return this.places(requestsOf(Object.entries(container.resources?.requests ?? {})), this.reusable(pod, container));
   }
 
   podHints(pod: Pod): ResourceHints {
-    if (!isServed(pod)) return NO_HINTS;
+    this.sweep(pod);
+    if (!isServed(pod) || this.runsUnknown(pod)) return NO_HINTS;
     for (const { name } of containersOf(pod.spec)) {
       const had = this.held.blocks(pod.metadata.uid, name);
       if (had !== undefined) return sameAgain(had);
@@ -65,11 +87,17 @@ export class MemoryManager implements ResourceManager {
   }
 
   async allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined): Promise<void> {
+    this.sweep(pod);
     if (!isServed(pod)) return;
     const { metrics } = this.deps;
     metrics.requested();
     const { uid } = pod.metadata;
-    if (this.held.blocks(uid, container.name) !== undefined) return;
+    if (this.held.blocks(uid, container.name) !== undefined || this.runsUnknown(pod)) return;
+    const problem = this.unknown?.problem("memory", uid, (other) => this.isUnknown(other));
+    if (problem !== undefined) {
+      metrics.failed();
+      throw new AllocationError(UNEXPECTED, problem);
+    }
     const requests = requestsOf(Object.entries(container.resources?.requests ?? {}));
     let nodes: readonly number[];
     try {
@@ -83,7 +111,12 @@ export class MemoryManager implements ResourceManager {
     const shrunk = reuse([...before.values()], blocks);
     const names = [...before.keys()];
     const changed = shrunk.map((rest, index) => [names[index] ?? "", rest] as const);
-    await this.held.hold(uid, new Map([...changed, [container.name, blocks]]));
+    try {
+      await this.held.hold(uid, new Map([...changed, [container.name, blocks]]));
+    } catch (error) {
+      metrics.failed();
+      throw new AllocationError(UNEXPECTED, errorText(error), { cause: error });
+    }
   }
 
   grant(pod: Pod, container: Container): ContainerGrant {
@@ -116,6 +149,27 @@ export class MemoryManager implements ResourceManager {
     );
   }
 
+  /** Once, when the first pod is admitted: what pods have that ended while no kubelet ran is free. */
+  private sweep({ metadata }: Pod): void {
+    if (this.swept) return;
+    this.swept = true;
+    const known = [...this.pods()].map((pod) => pod.metadata.uid);
+    const kept = new Set([metadata.uid, ...known, ...this.deps.runningPods()]);
+    for (const uid of this.held.uids()) if (!kept.has(uid)) this.release(uid);
+  }
+
+  /** The pod asked for memory, and no entry says where it has it. */
+  private isUnknown(pod: Pod): boolean {
+    const { uid } = pod.metadata;
+    return isServed(pod) && containersOf(pod.spec).some(({ name }) => this.held.blocks(uid, name) === undefined);
+  }
+
+  /** It keeps the memory that it has, wherever that is. */
+  private runsUnknown(pod: Pod): boolean {
+    if (this.unknown === undefined || !this.isUnknown(pod)) return false;
+    return [...this.deps.runningPods()].includes(pod.metadata.uid);
+  }
+
   private places(requests: MemoryRequests, reusable: Reusable): ResourceHints {
     const hints = memoryHints(this.held.machine(), requests, reusable);
     // Without a place there is nothing to agree on; the allocation says what is missing.
@@ -143,6 +197,7 @@ export class MemoryManager implements ResourceManager {
   }
 }
 
+const UNEXPECTED = "UnexpectedAdmissionError";
 const NO_HINTS: ResourceHints = new Map();
 
 function isServed(pod: Pod): boolean {

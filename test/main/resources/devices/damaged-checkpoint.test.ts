@@ -1,12 +1,17 @@
 // A damaged device checkpoint: no device of a running pod is allocated to another pod.
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { describe, test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
+import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
 import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
+import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
+import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
 import { container } from "../pods.js";
-import { allocate, devices, FakePlugin, GPU, idsOf, kit, podOf, wanting, type Kit } from "./kit.js";
+import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, wanting, type Kit } from "./kit.js";
 
 const FILE = "kubelet_internal_checkpoint";
 const NIC = "example.com/nic";
@@ -14,18 +19,6 @@ const FOUR = devices({ a: {}, b: {}, c: {}, d: {} });
 const holder = podOf("holder", wanting("c", 1));
 const other = podOf("other", wanting("c", 1));
 const plain = podOf("plain", container("c"));
-
-type Damage = (path: string, good: string) => Promise<void>;
-const replacedBy =
-  (make: (path: string) => Promise<unknown>): Damage =>
-  async (path) => {
-    await rm(path);
-    await make(path);
-  };
-const content =
-  (change: (good: string) => string): Damage =>
-  (path, good) =>
-    writeFile(path, change(good));
 
 /** The checksum is right, the protobuf message in the entry is not. */
 const badResponse = encodeCheckpoint({
@@ -36,18 +29,12 @@ const badResponse = encodeCheckpoint({
 });
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
-  empty: content(() => ""),
-  truncated: content((good) => good.slice(0, good.length / 2)),
+  ...UNUSABLE,
+  ...UNREADABLE,
   "with a wrong checksum": content((good) => good.replace('"a"', '"z"')),
   "without a checksum": content((good) => good.replace(/,"Checksum":\d+/, "")),
-  "not JSON": content(() => "\u0000\u0001garbage"),
-  "JSON null": content(() => "null"),
   "of other types": content((good) => good.replace('"-1":["a"]', '"-1":"a"')),
   "with an unreadable plugin answer": content(() => badResponse),
-  "a directory": replacedBy((path) => mkdir(`${path}/full`, { recursive: true })),
-  "a loop of links": replacedBy((path) => symlink(FILE, path)),
-  // Reading the memory of address 0 fails with EIO.
-  "unreadable (EIO)": replacedBy((path) => symlink("/proc/self/mem", path)),
 };
 
 /** The next kubelet after "holder" was given a device and the checkpoint was damaged; the plugin is back. */
@@ -56,8 +43,7 @@ async function damaged(t: TestContext, damage: Damage, known: readonly Pod[]): P
   await first.plug(GPU, new FakePlugin(FOUR));
   await allocate(first.manager, holder);
   await first.manager.stop();
-  const path = `${first.directory}/${FILE}`;
-  await damage(path, await readFile(path, "utf8"));
+  await damage(`${first.directory}/${FILE}`);
   return await started(first, known);
 }
 
@@ -81,7 +67,7 @@ async function refused({ manager, directory }: Kit, pod: Pod, names: string): Pr
     assert.equal(before, `the device checkpoint ${directory}/${FILE} could not be read`);
     assert.equal(
       after,
-      `, so the ${GPU} devices of running pods are unknown; drain the node, or delete these pods: ${names}`,
+      `, so the ${GPU} allocation of running pods is unknown; drain the node, or delete these pods: ${names}`,
     );
     return true;
   });
@@ -161,3 +147,27 @@ describe("a device checkpoint", () => {
     assert.deepEqual(next.warnings, []);
   });
 });
+
+for (const failure of DISK_FAILURES) {
+  test(`a device whose allocation cannot be written (${failure} disk) is not allocated`, async (t) => {
+    const first = await kit(t);
+    await using disk = await FailingDisk.on(first.directory);
+    await first.plug(GPU, new FakePlugin(FOUR));
+    const joined = new JoinedManagers({
+      sources: [{ kind: "devices", make: () => Promise.resolve(first.manager) }],
+      metrics: topologyMetrics(new ThreadRegistry("main")),
+      clock: first.clock,
+    });
+    await joined.start(() => []);
+    await disk.fail(failure);
+    const refusal = await joined.admit(other, never);
+    assert.equal(refusal?.reason, "UnexpectedAdmissionError");
+    assert.match(refusal.message, /no space left|EROFS/);
+    assert.ok(refusal.message.includes(FILE), refusal.message);
+    assert.equal(idsOf(first.manager, other, "c"), undefined, "it holds nothing");
+    await disk.heal(failure);
+    assert.equal(await joined.admit(holder, never), undefined);
+    const next = await first.again([holder]);
+    assert.deepEqual(idsOf(next.manager, holder, "c"), ["a"]);
+  });
+}

@@ -24,7 +24,8 @@ export async function manager(
   t: TestContext,
   shapes: readonly NodeShape[],
   rootDir?: string,
-  running: readonly Pod[] = [],
+  known: readonly Pod[] = [],
+  running = new Set<string>(),
 ) {
   const root = rootDir ?? (await temporaryFolder(t));
   const kept = keptLog();
@@ -39,9 +40,9 @@ export async function manager(
       memoryBytes: BigInt(4 * shapes.length) << 30n,
     },
     machine(shapes),
-    { metrics: memoryManagerMetrics(registry), clock: new SteppedClock(), log: kept.log },
+    { runningPods: () => running, metrics: memoryManagerMetrics(registry), clock: new SteppedClock(), log: kept.log },
   );
-  await made.start(() => running);
+  await made.start(() => known);
   const counted = async (): Promise<number[]> => {
     const { families } = await registry.exportSnapshot();
     return families.map(({ samples }) => samples[0]?.value ?? 0);

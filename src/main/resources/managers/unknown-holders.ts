@@ -1,0 +1,72 @@
+// Pods that have something nobody knows, because the state that named it was damaged: they run, they asked for it, and no
+// entry says what they got.
+// Invariant: while such a pod runs, nothing of the kind is allocated to another pod. This holds after further restarts,
+// too: the damaged file that was set aside is the evidence.
+import type { Pod } from "../../../shared/api/pod.js";
+import { podDescription } from "../../../shared/api/pod.js";
+
+/** A state file that existed and could not be used. */
+export interface LostState {
+  /** Where it was. */
+  path: string;
+  /** Where it is now; undefined: it could not be renamed. */
+  aside: string | undefined;
+}
+
+export interface UnknownHoldersOptions {
+  lost: LostState;
+  /** "device checkpoint": what the file is, for messages. */
+  file: string;
+  /** Admitted pods that have not ended. */
+  pods: () => Iterable<Pod>;
+  /** UIDs of pods of which a sandbox or container runs, known to the kubelet or not. */
+  runningPods: () => Iterable<string>;
+  /** There is an entry of the pod. */
+  has: (podUid: string) => boolean;
+}
+
+/** Pods named in a message; the others are counted. */
+const NAMED_PODS = 5;
+
+export class UnknownHolders {
+  /** Running pods of which no definition is known yet: each may hold anything. Set at the first look. */
+  private undefinedPods: Set<string> | undefined;
+
+  constructor(private readonly options: UnknownHoldersOptions) {}
+
+  /**
+   * Why `what` cannot be allocated to the pod; undefined: it can.
+   * @param isUnknown true of a pod that asked for it and has no entry of it
+   */
+  problem(what: string, podUid: string, isUnknown: (pod: Pod) => boolean): string | undefined {
+    const holders = this.holders(isUnknown).filter(({ uid }) => uid !== podUid);
+    if (holders.length === 0) return undefined;
+    const { path, aside } = this.options.lost;
+    const kept = aside === undefined ? "" : ` (kept as ${aside})`;
+    const named = holders.slice(0, NAMED_PODS).map(({ name }) => name);
+    const more = holders.length > NAMED_PODS ? ` and ${holders.length - NAMED_PODS} more` : "";
+    return (
+      `the ${this.options.file} ${path} could not be read${kept}, so the ${what} of running pods is unknown; ` +
+      `drain the node, or delete these pods: ${named.join(", ")}${more}`
+    );
+  }
+
+  private holders(isUnknown: (pod: Pod) => boolean): { uid: string; name: string }[] {
+    const known = new Map([...this.options.pods()].map((pod) => [pod.metadata.uid, pod]));
+    const running = new Set(this.options.runningPods());
+    const asking = [...known.values()].filter((pod) => running.has(pod.metadata.uid) && isUnknown(pod));
+    return [
+      ...asking.map((pod) => ({ uid: pod.metadata.uid, name: podDescription(pod) })),
+      ...this.withoutDefinition(known, running).map((uid) => ({ uid, name: `the pod with UID ${uid}` })),
+    ];
+  }
+
+  /** Only those of the first look: pods that run later were admitted by this kubelet. */
+  private withoutDefinition(known: ReadonlyMap<string, Pod>, running: ReadonlySet<string>): string[] {
+    this.undefinedPods ??= new Set(running);
+    for (const uid of this.undefinedPods) {
+      if (known.has(uid) || !running.has(uid) || this.options.has(uid)) this.undefinedPods.delete(uid);
+    }
+    return [...this.undefinedPods];
+  }
+}

@@ -1,0 +1,51 @@
+// A small file system on a folder, which can be full (ENOSPC) or read-only (EROFS).
+import { execFile } from "node:child_process";
+import { open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { errorCode } from "../../src/shared/errors/error-code.js";
+
+const run = promisify(execFile);
+
+export type DiskFailure = "full" | "read-only";
+export const DISK_FAILURES: readonly DiskFailure[] = ["full", "read-only"];
+
+export class FailingDisk implements AsyncDisposable {
+  private constructor(private readonly folder: string) {}
+
+  /** Hides what was in the folder. */
+  static async on(folder: string): Promise<FailingDisk> {
+    await run("mount", ["-t", "tmpfs", "-o", "size=64k", "nodelet-test", folder]);
+    return new FailingDisk(folder);
+  }
+
+  async fail(how: DiskFailure): Promise<void> {
+    if (how === "read-only") await run("mount", ["-o", "remount,ro", this.folder]);
+    else await fill(this.filler);
+  }
+
+  async heal(how: DiskFailure): Promise<void> {
+    if (how === "read-only") await run("mount", ["-o", "remount,rw", this.folder]);
+    else await unlink(this.filler);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await run("umount", ["-l", this.folder]);
+  }
+
+  private get filler(): string {
+    return join(this.folder, "filler");
+  }
+}
+
+/** Writes until nothing more fits. */
+async function fill(path: string): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    for (;;) await file.write(Buffer.alloc(4096));
+  } catch (error) {
+    if (errorCode(error) !== "ENOSPC") throw error;
+  } finally {
+    await file.close();
+  }
+}
