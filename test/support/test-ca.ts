@@ -40,11 +40,21 @@ export class TestCA {
     return new TestCA(dir, await pairOf(certFile, keyFile));
   }
 
+  /** A CA whose certificate this one signs. */
+  async intermediate(name: string): Promise<TestCA> {
+    const extensions = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign"];
+    return new TestCA(this.dir, await this.sign(name, `/CN=${name}`, extensions, 1));
+  }
+
   async issue(name: string, { subject, usage = "clientAuth", names, days = 1 }: CertificateOptions): Promise<Pair> {
+    const extensions = [`extendedKeyUsage=${usage}`, ...(names === undefined ? [] : [`subjectAltName=${names}`])];
+    return this.sign(name, subject, extensions, days);
+  }
+
+  private async sign(name: string, subject: string, extensions: readonly string[], days: number): Promise<Pair> {
     const at = (end: string): string => join(this.dir, `${name}.${end}`);
     const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at("key")];
     await run("openssl", ["req", "-new", ...key, "-subj", subject, "-out", at("csr")]);
-    const extensions = [`extendedKeyUsage=${usage}`, ...(names === undefined ? [] : [`subjectAltName=${names}`])];
     await writeFile(at("ext"), extensions.join("\n"));
     const signer = ["-CA", this.pair.certFile, "-CAkey", this.pair.keyFile, "-set_serial", String(++this.serial)];
     const rest = ["-extfile", at("ext"), "-days", String(days), "-out", at("crt")];

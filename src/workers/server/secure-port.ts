@@ -18,7 +18,7 @@ import { httpMetrics } from "./http-metrics.js";
 import { Listener } from "./listener.js";
 import { router } from "./router.js";
 import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
-import { checkCertificates } from "./tls/pem.js";
+import { clientTrustAnchors } from "./tls/pem.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
 import { errorCode } from "../../shared/errors/error-code.js";
@@ -126,9 +126,9 @@ export class SecurePort {
   }
 
   private setCA(ca: string): void {
-    checkCertificates(ca);
+    const anchors = clientTrustAnchors(ca);
     const changed = this.clientCA !== undefined;
-    this.clientCA = ca;
+    this.clientCA = anchors;
     this.apply();
     if (!changed) return;
     this.peers.casChanged();

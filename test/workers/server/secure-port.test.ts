@@ -101,6 +101,34 @@ describe("client certificates", () => {
     agent.destroy();
   });
 
+  test("an intermediate CA is a trust anchor without its issuer: its clients are accepted, its issuer's are not", async () => {
+    const intermediate = await certificates.ca.intermediate("intermediate");
+    const [mine, server, old] = await Promise.all([
+      intermediate.issue("of-intermediate", { subject: "/CN=admin" }),
+      intermediate.issue("server-of-intermediate", { subject: "/CN=admin", usage: "serverAuth" }),
+      intermediate.issue("expired-of-intermediate", { subject: "/CN=admin", days: -1 }),
+    ]);
+    await open({ init: authentication({ clientCAFile: intermediate.pair.certFile }) });
+    const statusFor = async (pair: Pair, chain = ""): Promise<number> =>
+      (await house.ask("/healthz", { cert: pair.cert + chain, key: pair.key })).status;
+    equal(await statusFor(mine), 200);
+    equal(await statusFor(mine, intermediate.pair.cert), 200, "a client that sends the chain");
+    for (const pair of [admin, server, old, foreign]) equal(await statusFor(pair), 401);
+    equal(await statusFor(foreign, intermediate.pair.cert), 401);
+  });
+
+  test("of each CA of the file are accepted, an intermediate CA's and a root CA's", async () => {
+    const intermediate = await certificates.ca.intermediate("intermediate-2");
+    const mine = await intermediate.issue("of-intermediate-2", { subject: "/CN=admin" });
+    const file = join(certificates.dir, "both.crt");
+    await writeFile(file, `# clients\n${intermediate.pair.cert}${otherCA.pair.cert}`);
+    await open({ init: authentication({ clientCAFile: file }) });
+    for (const pair of [mine, foreign]) {
+      equal((await house.ask("/healthz", { cert: pair.cert, key: pair.key })).status, 200);
+    }
+    equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 401);
+  });
+
   test("a broken CA file changes nothing and is told once", async () => {
     const file = join(certificates.dir, "clients-2.crt");
     await copyFile(certificates.ca.pair.certFile, file);

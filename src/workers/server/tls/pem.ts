@@ -1,17 +1,36 @@
-// Certificates in PEM, looked at one by one: OpenSSL passes over what it cannot read in a bundle of CAs.
+// The CA certificates of clientCAFile, as OpenSSL takes them for trust anchors. They are read one by one: OpenSSL passes over
+// what it cannot read in a bundle of CAs.
+// Invariant: each certificate of the file is a trust anchor for client certificates, also an intermediate CA whose issuer is not
+// in the file, as in Go. Nothing else in the file is.
 import { X509Certificate } from "node:crypto";
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+/**
+ * The trust settings that follow a certificate in OpenSSL's TRUSTED CERTIFICATE: a sequence of a sequence of the object
+ * identifier 1.3.6.1.5.5.7.3.2, TLS client authentication. OpenSSL ends a chain at such a certificate. Node 20 has no other
+ * way: its TLS servers drop allowPartialTrustChain.
+ */
+const TRUSTED_FOR_CLIENTS = Buffer.from("300c300a06082b06010505070302", "hex");
 
-/** @throws Error when there is none, or one that cannot be read */
-export function checkCertificates(pem: string): void {
+/**
+ * @returns PEM
+ * @throws Error when there is no certificate, or one that cannot be read
+ */
+export function clientTrustAnchors(pem: string): string {
   const blocks = pem.match(BLOCK) ?? [];
   if (blocks.length === 0) throw new Error("there is no certificate in PEM");
-  for (const [index, block] of blocks.entries()) {
-    try {
-      new X509Certificate(block);
-    } catch (cause) {
-      throw new Error(`certificate ${index + 1} of ${blocks.length} cannot be read`, { cause });
-    }
+  return blocks.map((block, index) => trusted(block, `certificate ${index + 1} of ${blocks.length}`)).join("");
+}
+
+function trusted(block: string, what: string): string {
+  try {
+    const { raw } = new X509Certificate(block);
+    const lines =
+      Buffer.concat([raw, TRUSTED_FOR_CLIENTS])
+        .toString("base64")
+        .match(/.{1,64}/g) ?? [];
+    return `-----BEGIN TRUSTED CERTIFICATE-----\n${lines.join("\n")}\n-----END TRUSTED CERTIFICATE-----\n`;
+  } catch (cause) {
+    throw new Error(`${what} cannot be read`, { cause });
   }
 }
