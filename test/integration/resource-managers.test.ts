@@ -3,7 +3,7 @@
 // Needs two CPUs; CPU 0 is reserved.
 
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, truncate, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -119,6 +119,30 @@ describe("static policies, single-numa-node", () => {
       what: "the pod's memory to be free",
       timeoutMs: PATIENCE_MS,
     });
+  });
+
+  test("a damaged memory state: no memory is given while a pod runs whose memory is unknown", async () => {
+    await node.writeManifest("pinned", manifest("pinned", [guaranteed("200m", "32Mi")]));
+    const before = await running("pinned");
+    await node.kill9();
+    const path = join(node.kubelet.rootDir, "memory_manager_state");
+    await truncate(path, 30);
+    await node.restart();
+    await node.writeManifest("early", manifest("early", [guaranteed("200m", "32Mi")]));
+    const { status } = await waitForPod(node, "early", (seen) => seen.status?.phase === "Failed", "refused");
+    assert.equal(status?.reason, "UnexpectedAdmissionError");
+    const { message = "" } = status;
+    assert.ok(
+      message.includes(`the memory manager state ${path} could not be read (kept as ${path}.corrupt-`),
+      message,
+    );
+    assert.ok(message.includes("delete these pods: pinned-testnode_default("), message);
+    assert.equal(idOf(statusOf(await running("pinned"), "main")), idOf(statusOf(before, "main")), "it runs on");
+    await node.removeManifest("pinned");
+    await waitGone(node, "pinned");
+    await node.writeManifest("late", manifest("late", [guaranteed("200m", "32Mi")]));
+    const late = await running("late");
+    assert.deepEqual(Object.keys(await held()), [late.metadata.uid]);
   });
 
   test("reservations that do not add up keep the agent from starting", async () => {
