@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { AGENT_NICENESS } from "../../src/main/startup/process/process-limits.js";
 import { ProberThread } from "../../src/main/threads/prober-thread.js";
-import { ThreadHouse } from "../../src/main/threads/thread-house.js";
+import { ThreadContext } from "../../src/main/threads/thread-context.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contracts/prober.js";
 import type { MetricSample, MetricSnapshot } from "../../src/shared/metrics/snapshot.js";
@@ -40,12 +40,12 @@ async function measure(load: string, burners: number, seconds: number): Promise<
   const [port] = (await once(target, "message")) as [number];
   const failures: ProbeRecord[] = [];
   const log = pino({ level: "error" });
-  const house = new ThreadHouse(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
     throw error;
   });
   const pods = Array.from({ length: PODS }, (_, index) => probedPod(index, port));
   const prober = new ProberThread({
-    house,
+    context,
     init: { endpoint: "unix:///nowhere", runtimeRequestTimeoutMs: 1000, userAgent: "kube-probe/1.36" },
     clock: systemClock,
     log,

@@ -128,13 +128,13 @@ describe("in-place resize", { concurrency: 8 }, () => {
 
   test("a container that takes memory only at a start is restarted for memory, and only for it", async () => {
     const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
-    const wishing = (resources: ResourceRequirements) => pod("restarts", [app(resources, { resizePolicy })]);
-    await node.writeManifest("restarts", wishing(SMALL));
+    const resizedPod = (resources: ResourceRequirements) => pod("restarts", [app(resources, { resizePolicy })]);
+    await node.writeManifest("restarts", resizedPod(SMALL));
     const id = idOf(statusOf(await ready("restarts"), "app"));
-    await node.writeManifest("restarts", wishing(same("60m", "32Mi")));
+    await node.writeManifest("restarts", resizedPod(same("60m", "32Mi")));
     const quicker = await resized("restarts", same("60m", "32Mi"));
     assert.equal(idOf(statusOf(quicker, "app")), id, "more CPU restarts nothing");
-    await node.writeManifest("restarts", wishing(same("60m", "48Mi")));
+    await node.writeManifest("restarts", resizedPod(same("60m", "48Mi")));
     const larger = await resized("restarts", same("60m", "48Mi"));
     assert.notEqual(idOf(statusOf(larger, "app")), id);
     assert.equal(statusOf(larger, "app")?.restartCount, 1);
@@ -146,12 +146,12 @@ describe("in-place resize", { concurrency: 8 }, () => {
   test("more than the node has is infeasible; taken back, nothing is left of it", async () => {
     await node.writeManifest("giant", pod("giant", [app(SMALL)]));
     const id = idOf(statusOf(await ready("giant"), "app"));
-    const wish = same(`${NODE_MILLI + 1000}m`, "32Mi");
-    await node.writeManifest("giant", pod("giant", [app(wish)]));
+    const desired = same(`${NODE_MILLI + 1000}m`, "32Mi");
+    await node.writeManifest("giant", pod("giant", [app(desired)]));
     const refused = await waitForPod(node, "giant", (view) => resizeConditions(view).length > 0, "refused");
     assert.deepEqual(resizeConditions(refused), [{ type: "PodResizePending", reason: "Infeasible" }]);
     assert.match(JSON.stringify(refused.status?.conditions), /Node didn't have enough capacity: cpu/);
-    assert.deepEqual(refused.spec.containers[0]?.resources, wish, "what is shown of the definition is the wish");
+    assert.deepEqual(refused.spec.containers[0]?.resources, desired, "the spec shows the desired resources");
     assert.deepEqual(statusOf(refused, "app")?.resources, SMALL);
     await assertKernel(id, { shares: 51, quota: 5000, memory: 32 * MI });
     await node.writeManifest("giant", pod("giant", [app(SMALL)]));

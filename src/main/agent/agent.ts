@@ -42,7 +42,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
   const { events, tasks, calls, membership, timelines } = foundation;
   const { runtime, managers, devices, collection } = managed;
   const { cri } = runtime;
-  const { sync, probes, pressures, shutdown, care } = path;
+  const { sync, probes, pressures, shutdown, cgroupMaintenance } = path;
   const { rootDir, podLogsDir } = settings;
   const eviction = new LateEviction({
     ...{ rootDir, podLogsDir, sync, pressures, tasks, events, cri, registry, clock, log },
@@ -103,7 +103,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       running("warnings about the machine", () => startLateWarnings(settings, { events, clock, log })),
       running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
       { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
-      { name: "the cgroups of the node", start: () => care.begin(), stop: () => care.stop() },
+      { name: "the cgroups of the node", start: () => cgroupMaintenance.begin(), stop: () => cgroupMaintenance.stop() },
       {
         name: "graceful shutdown of the node",
         start: () =>

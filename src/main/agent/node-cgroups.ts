@@ -1,5 +1,5 @@
 // What keeps the node's cgroups as they should be while the agent runs: limits of node allocatable, QoS tiers, the agent's and
-// the system's own processes, kernel flags. Loaded by late-cgroup-care once the tree is there: no pod waits for it.
+// the system's own processes, kernel flags. Loaded by late-cgroup-maintenance once the tree is there: no pod waits for it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
@@ -20,7 +20,7 @@ import type { NodeSettings } from "./node-settings.js";
 /** Upstream's period for both. */
 const ENSURE_MS = 60_000;
 
-export interface CgroupCareParts {
+export interface CgroupMaintenanceParts {
   cgroups: CgroupManager;
   mounts: CgroupMounts;
   capacity: NodeResources;
@@ -31,14 +31,17 @@ export interface CgroupCareParts {
   log: Logger;
 }
 
-export interface CgroupCare {
+export interface CgroupMaintenance {
   /** Which pods there are, or what they were granted, has changed. */
   podsChanged(): void;
   stop(): Promise<void>;
 }
 
 /** @throws ReservedCgroupError, SystemCgroupsRootError */
-export async function startCgroupCare(settings: NodeSettings, parts: CgroupCareParts): Promise<CgroupCare> {
+export async function startCgroupMaintenance(
+  settings: NodeSettings,
+  parts: CgroupMaintenanceParts,
+): Promise<CgroupMaintenance> {
   const { cgroups, mounts, capacity, pods, events, clock } = parts;
   const log = moduleLogger(parts.log, "cgroups");
   if (mounts.version === 1) tellCgroupV1(events);

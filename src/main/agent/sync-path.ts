@@ -7,7 +7,7 @@ import { NodeSync } from "../sync/node-sync.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
-import { LateCgroupCare } from "./late-cgroup-care.js";
+import { LateCgroupMaintenance } from "./late-cgroup-maintenance.js";
 import type { Later } from "./later.js";
 import type { ManagedRuntime } from "./managed-runtime.js";
 import { nodeAdmission } from "./node-admission.js";
@@ -19,8 +19,7 @@ export interface SyncPath {
   probes: ReturnType<typeof createProbes>;
   pressures: NodePressures;
   shutdown: NodeShutdown;
-  /** Of the node's cgroups. */
-  care: LateCgroupCare;
+  cgroupMaintenance: LateCgroupMaintenance;
 }
 
 /** Sets `later`, for the parts that were made before. */
@@ -52,12 +51,12 @@ export function makeSyncPath(
     shuttingDown: () => shutdown.shuttingDown,
     ...(membership !== undefined && { freshObject: (signal) => membership.freshNode(settings.nodeName, signal) }),
   });
-  const care = new LateCgroupCare(settings, {
+  const cgroupMaintenance = new LateCgroupMaintenance(settings, {
     ...{ cgroups: runtime.cgroups, mounts, capacity: facts.capacity, events, clock, log },
     pods: () => later.get().activePods(),
   });
-  const changed = (): void => care.podsChanged();
-  const { house } = threads;
+  const changed = (): void => cgroupMaintenance.podsChanged();
+  const { mainSlot } = threads.context;
   const sync = new NodeSync({
     runtime,
     calls: foundation.calls,
@@ -72,11 +71,11 @@ export function makeSyncPath(
       cgroups: { admitted: changed, resized: changed, terminated: changed, removed: changed },
       timelines: new NodePodWatch(timelines, metrics, clock).subscriber,
     },
-    stamp: () => house.mainSlot.stamp(),
-    setOp: (code) => house.mainSlot.setOp(code),
+    stamp: () => mainSlot.stamp(),
+    setOp: (code) => mainSlot.setOp(code),
   });
   later.set(sync);
   hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
   watchNode(registry, metrics, sync);
-  return { sync, probes, pressures, shutdown, care };
+  return { sync, probes, pressures, shutdown, cgroupMaintenance };
 }

@@ -31,7 +31,7 @@ export interface NodeStatusParts {
   relisted: boolean;
   /** The API server answers the heartbeat again after it was away. */
   serverReturned: () => void;
-  threads: Pick<NodeThreads, "house" | "imageGc" | "addMetrics">;
+  threads: Pick<NodeThreads, "context" | "imageGc" | "addMetrics">;
   cri: Pick<CriClient, "updateRuntimeConfig">;
   events: Pick<EventRecorder, "node">;
   clock: Clock;
@@ -88,7 +88,7 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     },
   };
   const thread: NodeStatusThread = new NodeStatusThread({
-    house: threads.house,
+    context: threads.context,
     init: nodeStatusInit(settings, parts),
     upcalls,
     facts: () => facts.all,

@@ -1,7 +1,7 @@
 // Init containers and sidecars: which one runs next. Pure rules of status-rules.md, section 8.4.
 import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { condemned } from "./condemned.js";
+import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { startReason } from "./plan-context.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
@@ -60,7 +60,7 @@ function keepSidecar(
   const { name, startupProbe } = container;
   switch (status?.state) {
     case ContainerState.CONTAINER_RUNNING: {
-      const doomed = condemned(builder.input, container, status);
+      const doomed = killReason(builder.input, container, status);
       if (doomed !== undefined) {
         const { why, graceSeconds } = doomed;
         builder.kill(status, `Init container ${name} ${why}`, { graceSeconds, restart: true });

@@ -4,7 +4,7 @@ import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { changedResources } from "../model/pod-resources.js";
 import { isPositive } from "../resources/pod-requests.js";
-import { condemned } from "./condemned.js";
+import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { type PlanInput } from "./plan-context.js";
 import { resizeChanges } from "./resize-changes.js";
@@ -28,7 +28,7 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
     if (known && changes.length > 0) plan.resizing = true;
     const follows = podChanges.some((name) => !isPositive(container.resources?.limits, name));
     if (known && changes.length === 0 && !follows) continue;
-    if (restarts && condemned(input, container, status) !== undefined) continue;
+    if (restarts && killReason(input, container, status) !== undefined) continue;
     containers.push({ container, containerId: status.id });
   }
   if (podChanges.length > 0) plan.resizing = true;

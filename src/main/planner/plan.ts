@@ -2,7 +2,7 @@
 // Pure. It converges: after its steps succeeded, planning again yields fewer, and none once the pod is as wanted.
 import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { condemned } from "./condemned.js";
+import { killReason } from "./kill-reason.js";
 import { PlanBuilder } from "./plan-builder.js";
 import { startReason, type PlanInput } from "./plan-context.js";
 import { planEphemeral } from "./plan-ephemeral.js";
@@ -55,7 +55,7 @@ function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container:
   const { name } = container;
   const status = newestOf(builder.input.observed, name);
   if (status?.state === ContainerState.CONTAINER_RUNNING) {
-    const doomed = condemned(builder.input, container, status);
+    const doomed = killReason(builder.input, container, status);
     if (doomed === undefined) return true;
     const { why, restart, graceSeconds } = doomed;
     const reason = `Container ${name} ${why}${restart ? ", will be restarted" : ""}`;

@@ -15,13 +15,13 @@ import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
 export interface FollowParts {
   dynamic: DynamicConfig;
   logging: Logging;
-  threads: Pick<NodeThreads, "house" | "server">;
+  threads: Pick<NodeThreads, "context" | "server">;
   restart: (reason: string) => void;
 }
 
 export function followChanges({ dynamic, logging, threads, restart }: FollowParts): FollowedConfig {
   const argv = process.argv.slice(2);
-  const board = new BoardReader(threads.house.board, systemClock);
+  const board = new BoardReader(threads.context.board, systemClock);
   // One process per configuration, though it is asked about at every step; a failure is no answer and is not kept.
   const known = new WeakMap<ConfigFiles, Examination>();
   const examined = async (files: ConfigFiles): Promise<Examination> => {

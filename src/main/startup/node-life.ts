@@ -123,7 +123,7 @@ async function withNode(
     ...(cluster && { cluster }),
   });
   // A start that fails half way is better repeated; from here on pods and clients depend on this process.
-  logging.surviveUncaught((origin) => threads.house.uncaughtInMain(origin));
+  logging.surviveUncaught((origin) => threads.context.uncaughtInMain(origin));
   const systemd = tellSystemd({ node: agent, threads, clock, log, feedEveryMs });
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));

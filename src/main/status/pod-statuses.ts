@@ -54,9 +54,9 @@ export interface PodStatusesDeps {
   onFinal: (pod: Pod, status: PodStatus) => void;
 }
 
-/** A pod runs with what is allocated to it; shown is what its definition wishes. */
+/** A pod runs with what is allocated to it; shown is what its definition desired resources. */
 interface ShownResize {
-  wish?: Pod;
+  desired?: Pod;
   actuated?: PodResources;
   conditions: readonly ConditionVerdict[];
 }
@@ -194,7 +194,7 @@ export class PodStatuses {
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.onRunning(input.pod);
     const marks = { started: running, final: ended, untold: isBetweenRuns(status, pod, restarting) };
-    this.note(resize?.wish ?? input.pod, status, marks);
+    this.note(resize?.desired ?? input.pod, status, marks);
     if (ended) this.deps.onFinal(input.pod, status);
   }
 

@@ -11,7 +11,7 @@ export function acceptPod(parts: SyncParts, pod: Pod): void {
   const api = parts.cluster?.statusOf(uid);
   parts.records.accept(pod, new Date(api?.startTime ?? parts.deps.clock.now()));
   parts.events.emit("accepted", { pod, known: before !== undefined });
-  const allocated = parts.resizes.onWish(pod);
+  const allocated = parts.resizes.onDesired(pod);
   parts.admission.updated(allocated);
   if (parts.workers.get(uid)?.state === "syncing") parts.events.emit("updated", { pod: allocated });
   const record = parts.records.get(uid);

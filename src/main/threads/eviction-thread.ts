@@ -16,7 +16,7 @@ import { isThreadStopped } from "./errors.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
-import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadContext } from "./thread-context.js";
 
 /** One order at a time, and a storm of OOM kills. */
 const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 18 };
@@ -24,7 +24,7 @@ const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 18 };
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
 
 export interface EvictionThreadOptions {
-  house: ThreadHouse;
+  context: ThreadContext;
   init: EvictionInit;
   clock: Clock;
   log: Logger;
@@ -48,7 +48,7 @@ export class EvictionThread implements EvictionThreadPort {
     );
     const upcalls = async (): Promise<EvictionUpcalls> => (await this.owner()).upcalls;
     this.thread = superviseThread<EvictionControl, EvictionInit, EvictionUpcalls>({
-      ...options.house.common("eviction"),
+      ...options.context.common("eviction"),
       entry: new URL("../../workers/eviction/index.js", import.meta.url),
       init: () => options.init,
       ringCapacities: RING_BYTES,
@@ -62,7 +62,7 @@ export class EvictionThread implements EvictionThreadPort {
       onRunning: (thread) => this.join(thread),
       onExit: (exit) => {
         this.detach();
-        options.house.exited(exit);
+        options.context.exited(exit);
       },
     });
   }

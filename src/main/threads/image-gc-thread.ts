@@ -2,7 +2,7 @@
 // sync path is there to answer.
 import type { FreedImages, ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
-import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadContext } from "./thread-context.js";
 
 export interface ImageGcOwner {
   upcalls: ImageGcUpcalls;
@@ -10,7 +10,7 @@ export interface ImageGcOwner {
 }
 
 export interface ImageGcThreadOptions {
-  house: ThreadHouse;
+  context: ThreadContext;
   init: ImageGcInit;
   /** Answers from the moment it is there. */
   owner: Promise<{ collection: ImageGcOwner }>;
@@ -25,7 +25,7 @@ export class ImageGcThread {
 
   constructor(options: ImageGcThreadOptions) {
     this.thread = superviseThread<ImageGcControl, ImageGcInit, ImageGcUpcalls>({
-      ...options.house.common("image-gc"),
+      ...options.context.common("image-gc"),
       entry: new URL("../../workers/image-gc/index.js", import.meta.url),
       init: () => options.init,
       // The thread waits for nothing else, so there is nothing big to pass through rings.
@@ -46,7 +46,7 @@ export class ImageGcThread {
         this.owner?.leases.threadGone();
         // The next one asks in vain until it is known.
         this.owner = undefined;
-        options.house.exited(exit);
+        options.context.exited(exit);
       },
     });
   }

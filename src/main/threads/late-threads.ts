@@ -1,7 +1,7 @@
 // Which threads keep the watchdog from being fed. Pure: the board's picture in, names and numbers out.
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 
-import { ESSENTIAL } from "./thread-house.js";
+import { ESSENTIAL } from "./thread-context.js";
 
 /**
  * Longest age of a thread's stamp, ms, by thread name. Threads without a limit are not looked at, nor are those that were

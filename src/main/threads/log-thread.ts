@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
 import type { LoggingConfig, ThreadLogging } from "../../shared/log/logging-config.js";
 import { openOutput } from "../../shared/log/open-output.js";
-import type { LogHouse } from "../../shared/log/logger.js";
+import type { ThreadLogs } from "../../shared/log/logger.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -36,7 +36,7 @@ const RESTART_MAX_MS = 10_000;
 const HEALTHY_MS = 60_000;
 const FLUSH_LOOK_MS = 2;
 
-export class LogThread implements LogHouse {
+export class LogThread implements ThreadLogs {
   private readonly words: LogWordsBuffer;
   private readonly control: LogWords;
   private readonly rings = new Map<string, RingBuffers>();

@@ -6,11 +6,11 @@ import type {
   NodeStatusUpcalls,
 } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadContext } from "./thread-context.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 
 export interface NodeStatusThreadOptions {
-  house: ThreadHouse;
+  context: ThreadContext;
   init: NodeStatusInit;
   upcalls: NodeStatusUpcalls;
   /** All there is to tell a thread that has just started. */
@@ -27,7 +27,7 @@ export class NodeStatusThread {
 
   constructor(private readonly options: NodeStatusThreadOptions) {
     this.thread = superviseThread<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>({
-      ...options.house.common("node-status"),
+      ...options.context.common("node-status"),
       entry: new URL("../../workers/node-status/index.js", import.meta.url),
       init: () => options.init,
       // Nothing passes through rings.
@@ -41,7 +41,7 @@ export class NodeStatusThread {
       },
       onExit: (exit) => {
         this.joined = false;
-        options.house.exited(exit);
+        options.context.exited(exit);
       },
     });
   }

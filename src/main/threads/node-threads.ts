@@ -17,7 +17,7 @@ import { ImageGcThread } from "./image-gc-thread.js";
 import { PlegThread } from "./pleg-thread.js";
 import { ProberThread } from "./prober-thread.js";
 import { ServerThread } from "./server-thread.js";
-import { ThreadHouse } from "./thread-house.js";
+import { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 
 export interface NodeThreadsOptions {
@@ -36,7 +36,7 @@ export interface NodeThreadsOptions {
 }
 
 export class NodeThreads implements AsyncDisposable {
-  readonly house: ThreadHouse;
+  readonly context: ThreadContext;
   readonly pleg: PlegThread;
   readonly server: ServerThread;
   readonly imageGc: ImageGcThread;
@@ -56,11 +56,11 @@ export class NodeThreads implements AsyncDisposable {
       this.giveOwner = resolve;
     });
     this.metrics = new MetricSources(clock);
-    this.house = new ThreadHouse(clock, log, threadMetrics(registry), (error) => options.onGiveUp(error));
-    this.pleg = new PlegThread({ house: this.house, init: options.pleg, clock, log, owner });
-    this.prober = new ProberThread({ house: this.house, init: options.prober, clock, log, owner });
+    this.context = new ThreadContext(clock, log, threadMetrics(registry), (error) => options.onGiveUp(error));
+    this.pleg = new PlegThread({ context: this.context, init: options.pleg, clock, log, owner });
+    this.prober = new ProberThread({ context: this.context, init: options.prober, clock, log, owner });
     this.server = new ServerThread({
-      house: this.house,
+      context: this.context,
       init: options.server,
       upcalls: {
         collectMetrics: () => this.metrics.collect(),
@@ -76,8 +76,8 @@ export class NodeThreads implements AsyncDisposable {
       log,
       owner,
     });
-    this.imageGc = new ImageGcThread({ house: this.house, init: options.imageGc, owner });
-    this.eviction = new EvictionThread({ house: this.house, init: options.eviction, clock, log, owner });
+    this.imageGc = new ImageGcThread({ context: this.context, init: options.imageGc, owner });
+    this.eviction = new EvictionThread({ context: this.context, init: options.eviction, clock, log, owner });
     this.metrics.add(async () => [await registry.exportSnapshot()]);
     this.metrics.add(async () => [await this.pleg.thread.call.metrics()]);
     this.metrics.add(() => this.prober.metrics());

@@ -7,7 +7,7 @@ import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingProducer } from "../../shared/queue/ring.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { readRecords } from "./read-records.js";
-import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { PlegPort } from "../model/pleg-port.js";
 
@@ -16,7 +16,7 @@ const MAX_WAITING_REQUESTS = 100_000;
 const RING_BYTES = { inbox: 1 << 20, outbox: 8 << 20 };
 
 export interface PlegThreadOptions {
-  house: ThreadHouse;
+  context: ThreadContext;
   init: PlegInit;
   clock: Clock;
   log: Logger;
@@ -33,14 +33,14 @@ export class PlegThread implements PlegPort {
 
   constructor(private readonly options: PlegThreadOptions) {
     this.thread = superviseThread<PlegControl, PlegInit>({
-      ...options.house.common("pleg"),
+      ...options.context.common("pleg"),
       entry: new URL("../../workers/pleg/index.js", import.meta.url),
       init: () => options.init,
       ringCapacities: RING_BYTES,
       onRunning: (thread) => this.join(thread),
       onExit: (exit) => {
         this.detach();
-        options.house.exited(exit);
+        options.context.exited(exit);
       },
     });
   }

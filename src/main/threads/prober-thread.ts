@@ -9,7 +9,7 @@ import { isThreadStopped } from "./errors.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
-import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { ProberPort } from "../model/prober-port.js";
 
@@ -17,7 +17,7 @@ import type { ProberPort } from "../model/prober-port.js";
 const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 20 };
 
 export interface ProberThreadOptions {
-  house: ThreadHouse;
+  context: ThreadContext;
   init: ProberInit;
   clock: Clock;
   log: Logger;
@@ -40,14 +40,14 @@ export class ProberThread implements ProberPort {
         ),
     );
     this.thread = superviseThread<ProberControl, ProberInit>({
-      ...options.house.common("prober"),
+      ...options.context.common("prober"),
       entry: new URL("../../workers/prober/index.js", import.meta.url),
       init: () => options.init,
       ringCapacities: RING_BYTES,
       onRunning: (thread) => this.join(thread),
       onExit: (exit) => {
         this.detach();
-        options.house.exited(exit);
+        options.context.exited(exit);
       },
     });
   }

@@ -4,12 +4,12 @@ import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "..
 import type { Logger } from "../../shared/log/logger.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
-import type { ThreadHouse } from "./thread-house.js";
+import type { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { PodDelta } from "../model/pod-delta.js";
 
 export interface ServerThreadOptions {
-  house: ThreadHouse;
+  context: ThreadContext;
   init: ServerInit;
   upcalls: ServerUpcalls;
   log: Logger;
@@ -33,7 +33,7 @@ export class ServerThread {
         ),
     );
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
-      ...options.house.common("server"),
+      ...options.context.common("server"),
       entry: new URL("../../workers/server/index.js", import.meta.url),
       init: () => ({ ...options.init, configz: this.configz }),
       upcalls: options.upcalls,
@@ -43,7 +43,7 @@ export class ServerThread {
       },
       onExit: (exit) => {
         this.deltas.leave();
-        options.house.exited(exit);
+        options.context.exited(exit);
         if (exit.cause !== "drained") {
           options.log.warn("the kubelet's ports are closed, /healthz among them, until its server thread runs again");
         }

@@ -4,7 +4,7 @@ import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
 import { MODULE, ROOM, ThreadLog, type Logger, type LoggerOptions, type Marked } from "./thread-log.js";
 import { levelOfVerbosity, verbosityOfName } from "./verbosity.js";
 
-export type { LogHouse, Logger, LoggerOptions } from "./thread-log.js";
+export type { ThreadLogs, Logger, LoggerOptions } from "./thread-log.js";
 
 /** Makes the thread's logger. */
 export function createLogger(options: LoggerOptions): Logger {
@@ -42,13 +42,13 @@ export function loggingFor(log: Logger, thread: string): ThreadLogging {
     return { config, journal: false, silent: log.level === "silent" };
   }
   return (
-    room.house?.forThread(thread) ?? { config: room.config, journal: room.journal, silent: log.level === "silent" }
+    room.threadLogs?.forThread(thread) ?? { config: room.config, journal: room.journal, silent: log.level === "silent" }
   );
 }
 
 /** Lines lost so far, by thread. */
 export function droppedLines(log: Logger): ReadonlyMap<string, number> {
-  return (log as Marked)[ROOM]?.house?.dropped() ?? new Map();
+  return (log as Marked)[ROOM]?.threadLogs?.dropped() ?? new Map();
 }
 
 /** For a thread about to exit, whose last lines would be lost otherwise. */

@@ -35,11 +35,11 @@ export interface LoggerOptions {
   /** Where lines go, in place of what `logging` says. */
   sink?: LineSink;
   /** In main: what the other threads log with. */
-  house?: LogHouse;
+  threadLogs?: ThreadLogs;
 }
 
 /** main's side of the log: it hands every thread its way to the log thread. */
-export interface LogHouse {
+export interface ThreadLogs {
   forThread(thread: string): ThreadLogging;
   /** Lines lost so far, by thread. */
   dropped(): ReadonlyMap<string, number>;
@@ -72,7 +72,7 @@ export class ThreadLog {
   readonly sink: LineSink;
   readonly config: ThreadLogging["config"];
   readonly journal: boolean;
-  readonly house: LogHouse | undefined;
+  readonly threadLogs: ThreadLogs | undefined;
   private readonly level: { readonly verbosity: number };
   private readonly thread: Module;
   private readonly wall: WallMicros;
@@ -86,7 +86,7 @@ export class ThreadLog {
     const verbosity = verbosityOfName(options.level ?? "info");
     this.config = logging?.config ?? { ...DEFAULT_LOGGING, verbosity };
     this.journal = logging?.journal ?? false;
-    this.house = options.house;
+    this.threadLogs = options.threadLogs;
     this.level = logging?.words === undefined ? this.config : new LogWords(logging.words);
     this.wall = new WallMicros(clock);
     this.thread = this.module(thread);
@@ -183,12 +183,12 @@ export class ThreadLog {
   }
 
   private flush(done: (error?: Error) => void): void {
-    const { house } = this;
-    if (house === undefined) {
+    const { threadLogs } = this;
+    if (threadLogs === undefined) {
       this.sink.flush(done);
       return;
     }
-    void house
+    void threadLogs
       .flush(FLUSH_DEADLINE_MS)
       .then((flushed) => (flushed ? done() : done(new LogBlockedError(FLUSH_DEADLINE_MS))));
   }

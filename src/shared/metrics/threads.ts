@@ -1,4 +1,4 @@
-// Our own metrics of the house: queues, threads, stale messages. Each carries the name of its queue or thread, so that
+// Our own metrics of nodelet: queues, threads, stale messages. Each carries the name of its queue or thread, so that
 // adding up the threads' snapshots keeps them apart.
 import type { Counter, Histogram } from "./prom.js";
 import type { ThreadRegistry } from "./thread-registry.js";

@@ -11,13 +11,13 @@ import { measuredOf, reclaimsOf, type DiskLayout, type Reclaim } from "./layout.
 import { nodePressure, type Consumption } from "./messages.js";
 import type { Observations } from "./observe.js";
 import { graceOf, type Outbox } from "./outbox.js";
-import type { PodBook } from "./pod-book.js";
+import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import { partsOf } from "./pod-storage.js";
 import { rankByUsage, type Usage } from "./rank.js";
 import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { metOf } from "./thresholds.js";
-import type { Troubles } from "./troubles.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** How long each way of reclaiming may take before a pod goes instead; main carries on with it. */
 const RECLAIM_WAIT_MS: Readonly<Record<Reclaim, number>> = { containers: 10_000, images: 20_000 };
@@ -31,7 +31,7 @@ export interface DiskReliefParts {
   evictionMaxPodGracePeriod: number;
   disks: Disks;
   figures: PodFigures;
-  book: PodBook;
+  podStore: PodStore;
   outbox: Outbox;
   /** Main, with a deadline in ms. */
   main: (deadlineMs: number) => Pick<EvictionUpcalls, "removeDeadContainers" | "removeUnusedImages">;
@@ -40,7 +40,7 @@ export interface DiskReliefParts {
   board: { setOp(code: number): void };
   clock: Pick<Clock, "monotonic">;
   log: Pick<Logger, "info">;
-  troubles: Troubles;
+  errorLog: RepeatedErrorLog;
 }
 
 export class DiskRelief {
@@ -56,7 +56,7 @@ export class DiskRelief {
     due: readonly EvictionThreshold[],
     thresholds: readonly EvictionThreshold[],
   ): Promise<"done" | "nobody-left"> {
-    const { disks, figures, book, board, log } = this.parts;
+    const { disks, figures, podStore, board, log } = this.parts;
     const { layout } = disks;
     board.setOp(EVICTION_RECLAIM);
     if (await this.reclaim(reclaimsOf(layout, threshold.signal))) {
@@ -71,9 +71,9 @@ export class DiskRelief {
     }
     board.setOp(EVICTION_MEASURE);
     const measured = measuredOf(layout, threshold.signal);
-    const uids = (): string[] => book.candidates().map(({ uid }) => uid);
+    const uids = (): string[] => podStore.candidates().map(({ uid }) => uid);
     await figures.measure(uids(), FIGURES_MS, FIGURES_MS, measured.layers);
-    const unknown = book.candidates().filter((pod) => figures.diskOf(pod) === undefined);
+    const unknown = podStore.candidates().filter((pod) => figures.diskOf(pod) === undefined);
     if (unknown.length > 0) {
       await figures.measure(
         unknown.map(({ uid }) => uid),
@@ -83,8 +83,8 @@ export class DiskRelief {
       );
     }
     // Memory was faster, or a pod has just gone for its own limit.
-    if (book.orders.block(this.parts.clock.monotonic())) return "done";
-    const pod = book.first(this.rank(threshold, layout));
+    if (podStore.orders.block(this.parts.clock.monotonic())) return "done";
+    const pod = podStore.first(this.rank(threshold, layout));
     if (pod === undefined) return "nobody-left";
     this.order(pod, threshold, due);
     return "done";
@@ -92,7 +92,7 @@ export class DiskRelief {
 
   /** Did the node have anything to try? */
   private async reclaim(ways: readonly Reclaim[]): Promise<boolean> {
-    const { main, troubles, log } = this.parts;
+    const { main, errorLog, log } = this.parts;
     for (const way of ways) {
       const called = main(RECLAIM_WAIT_MS[way]);
       const key = `reclaim ${way}`;
@@ -102,19 +102,19 @@ export class DiskRelief {
           const freed = await called.removeUnusedImages();
           if (freed.images > 0) log.info(freed, "removed unused images because of disk pressure");
         }
-        troubles.over(key, `removing unneeded ${way} succeeded again`);
+        errorLog.resolved(key, `removing unneeded ${way} succeeded again`);
       } catch (error) {
-        troubles.report(key, `cannot remove unneeded ${way} under disk pressure`, error);
+        errorLog.report(key, `cannot remove unneeded ${way} under disk pressure`, error);
       }
     }
     return ways.length > 0;
   }
 
   private rank({ signal }: EvictionThreshold, layout: DiskLayout): EvictionPod[] {
-    const { book, figures } = this.parts;
+    const { podStore, figures } = this.parts;
     const parts = measuredOf(layout, signal);
     const inodes = SIGNAL_FACTS[signal].resource === "inodes";
-    const usages = book.candidates().map((pod): Usage => {
+    const usages = podStore.candidates().map((pod): Usage => {
       const disk = figures.diskOf(pod);
       const layers = figures.layersOf(pod);
       const taken = partsOf(pod, disk, layers, parts);

@@ -7,7 +7,7 @@ import type { FsFigures } from "../../shared/stats/fs-figures.js";
 import { fsFigures } from "../../shared/stats/fs-usage.js";
 import { layoutOf, type DiskLayout } from "./layout.js";
 import type { Sample } from "./observe.js";
-import type { Troubles } from "./troubles.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 export interface DiskLook {
   figures: FsFigures;
@@ -34,7 +34,7 @@ export interface DisksParts {
   imageFileSystems: () => Promise<ImageFileSystems>;
   look?: LookAtDisk;
   clock: Pick<Clock, "monotonic" | "after">;
-  troubles: Troubles;
+  errorLog: RepeatedErrorLog;
 }
 
 export class Disks {
@@ -86,15 +86,15 @@ export class Disks {
   }
 
   private async lookAt(path: string): Promise<void> {
-    const { look = lookAtDisk, clock, troubles } = this.parts;
+    const { look = lookAtDisk, clock, errorLog } = this.parts;
     const key = `disk ${path}`;
     this.underWay.add(path);
     try {
       const { figures, device } = await look(path);
       this.last.set(path, { figures: { ...figures, at: clock.monotonic() }, device });
-      troubles.over(key, `statfs of the file system of ${path} succeeded again`);
+      errorLog.resolved(key, `statfs of the file system of ${path} succeeded again`);
     } catch (error) {
-      troubles.report(key, `cannot read the file system of ${path} (statfs); using its last values`, error);
+      errorLog.report(key, `cannot read the file system of ${path} (statfs); using its last values`, error);
     } finally {
       this.underWay.delete(path);
     }
@@ -102,7 +102,7 @@ export class Disks {
 
   /** The answer counts from the next look on. */
   private ask(): void {
-    const { imageFileSystems, clock, troubles } = this.parts;
+    const { imageFileSystems, clock, errorLog } = this.parts;
     if (this.asking || clock.monotonic() < this.askAt) return;
     this.asking = true;
     const key = "image file systems";
@@ -111,11 +111,11 @@ export class Disks {
         (systems) => {
           this.systems = systems;
           this.askAt = clock.monotonic() + ASK_PERIOD_MS;
-          troubles.over(key, "the runtime reports its image file system again");
+          errorLog.resolved(key, "the runtime reports its image file system again");
         },
         (error: unknown) => {
           this.askAt = clock.monotonic() + RETRY_MS;
-          troubles.report(key, "the runtime does not report its image file system; trying again", error);
+          errorLog.report(key, "the runtime does not report its image file system; trying again", error);
         },
       )
       .finally(() => {

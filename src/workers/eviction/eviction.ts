@@ -15,12 +15,12 @@ import type { Machine, MachineLook } from "./machine.js";
 import { observe, type Observations } from "./observe.js";
 import type { Outbox } from "./outbox.js";
 import { disksNearlyShort, nextLookMs } from "./pace.js";
-import type { PodBook } from "./pod-book.js";
+import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import type { PodRelief } from "./pod-relief.js";
 import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { effectiveThresholds, keyOf } from "./thresholds.js";
-import type { Troubles } from "./troubles.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** A look waits so long for disks; slower ones are seen by the next. */
 const DISK_WAIT_MS = 200;
@@ -42,7 +42,7 @@ export interface EvictionParts {
   machine: Pick<Machine, "look">;
   disks: Disks;
   figures: PodFigures;
-  book: PodBook;
+  podStore: PodStore;
   outbox: Outbox;
   podRelief: PodRelief;
   diskRelief: DiskRelief;
@@ -54,7 +54,7 @@ export interface EvictionParts {
   board: { setOp(code: number): void; worked(): void };
   clock: Pick<Clock, "monotonic" | "after">;
   log: Pick<Logger, "error">;
-  troubles: Troubles;
+  errorLog: RepeatedErrorLog;
 }
 
 export class Eviction {
@@ -79,13 +79,13 @@ export class Eviction {
   /** The pods are known: looks begin. `pressures` hold for the transition period from now on. */
   setPods(pods: readonly EvictionPod[], orders: readonly string[], pressures: readonly Pressure[]): void {
     const now = this.parts.clock.monotonic();
-    this.parts.book.set(pods, orders, now);
+    this.parts.podStore.set(pods, orders, now);
     this.memory = { ...this.memory, pressedAt: new Map(pressures.map((pressure) => [pressure, now])) };
     this.wake();
   }
 
   applyPods(delta: EvictionDelta): void {
-    this.parts.book.apply(delta, this.parts.clock.monotonic());
+    this.parts.podStore.apply(delta, this.parts.clock.monotonic());
     for (const uid of delta.ended) this.parts.figures.forget(uid);
   }
 
@@ -120,7 +120,7 @@ export class Eviction {
   }
 
   private async round(): Promise<void> {
-    const { board, clock, troubles } = this.parts;
+    const { board, clock, errorLog } = this.parts;
     let nextMs = this.settings.samplePeriodMs;
     do {
       this.again = false;
@@ -130,9 +130,9 @@ export class Eviction {
       try {
         nextMs = await this.look();
         board.worked();
-        troubles.over("look", "measuring memory and disks succeeded again");
+        errorLog.resolved("look", "measuring memory and disks succeeded again");
       } catch (error) {
-        troubles.report("look", "cannot measure memory and disks; trying again", error);
+        errorLog.report("look", "cannot measure memory and disks; trying again", error);
       }
       board.setOp(0);
       nextMs = Math.max(0, nextMs - (clock.monotonic() - began));
@@ -181,7 +181,7 @@ export class Eviction {
     const now = this.parts.clock.monotonic();
     const free = !this.errands.has("disk") && now >= this.diskRestUntil;
     const first = due.find(({ signal }) => !isDisk(signal) || free);
-    if (first !== undefined && !this.parts.book.orders.block(now)) {
+    if (first !== undefined && !this.parts.podStore.orders.block(now)) {
       this.parts.outbox.tellShort(SIGNAL_FACTS[first.signal].resource);
       if (isDisk(first.signal)) this.startRelief(first, due, thresholds);
       else if ((await this.parts.podRelief.relieve(first, due, observations)) === "nobody-left")
@@ -204,8 +204,8 @@ export class Eviction {
 
   /** So that every pod's figures are there when one has to go. */
   private startWarmUp(): void {
-    const { book, figures, clock } = this.parts;
-    const uids = book.candidates().map(({ uid }) => uid);
+    const { podStore, figures, clock } = this.parts;
+    const uids = podStore.candidates().map(({ uid }) => uid);
     if (uids.length === 0) return;
     if (clock.monotonic() < this.warmAgainAt) return;
     this.warmAgainAt = clock.monotonic() + DISK_REST_MS;
@@ -234,11 +234,11 @@ export class Eviction {
       const missed = observations.has(signal) ? 0 : (this.misses.get(signal) ?? 0) + 1;
       this.misses.set(signal, missed);
       if (missed === MISSES) {
-        this.parts.troubles.report(
+        this.parts.errorLog.report(
           signal,
           `cannot read ${signal}; its thresholds are not checked until it is readable`,
         );
-      } else if (missed === 0) this.parts.troubles.over(signal, `${signal} is readable; checking its thresholds`);
+      } else if (missed === 0) this.parts.errorLog.resolved(signal, `${signal} is readable; checking its thresholds`);
     }
   }
 
@@ -248,13 +248,13 @@ export class Eviction {
     for (const { signal } of thresholds) {
       const { resource } = SIGNAL_FACTS[signal];
       if (short.some((each) => SIGNAL_FACTS[each.signal].resource === resource)) continue;
-      this.parts.troubles.over(`nobody ${resource}`, `the node is no longer short of ${resource}`);
+      this.parts.errorLog.resolved(`nobody ${resource}`, `the node is no longer short of ${resource}`);
     }
   }
 
   private reportNobody({ signal }: EvictionThreshold): void {
     const { resource } = SIGNAL_FACTS[signal];
-    this.parts.troubles.report(
+    this.parts.errorLog.report(
       `nobody ${resource}`,
       `the node is short of ${resource} (${signal}), but no pod can be evicted for it`,
     );

@@ -13,7 +13,7 @@ import { cgroupReaderV1 } from "../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../shared/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
 import { runWorker } from "../../shared/thread/worker.js";
-import { buildEviction } from "./house.js";
+import { buildEvictionService } from "./eviction-service.js";
 import { openKernelLog } from "./oom/kernel-log.js";
 
 /** Orders come one at a time, pressures when they change: a full queue means that main does not read at all. */
@@ -32,7 +32,7 @@ runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (con
   );
   watchQueue(registry, "eviction→main", () => ({ ...queue.stats(), depth: queue.stats().pending }));
   const mounts = await readCgroupMounts();
-  const eviction = buildEviction({
+  const eviction = buildEvictionService({
     init,
     reader:
       mounts.version === 2

@@ -5,7 +5,7 @@ import type { DiskLayout } from "./layout.js";
 import { layersOnNodeDisk } from "./layout.js";
 import { breachOf, hasLocalLimit, hasStorageLimit } from "./local-limits.js";
 import { HARD_GRACE_SECONDS, type Outbox } from "./outbox.js";
-import type { PodBook } from "./pod-book.js";
+import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import { storageOf } from "./pod-storage.js";
 
@@ -13,7 +13,7 @@ const PERIOD_MS = 10_000;
 const WALK_MS = 2000;
 
 export interface LimitRoundsParts {
-  book: PodBook;
+  podStore: PodStore;
   figures: PodFigures;
   outbox: Outbox;
   layout: () => DiskLayout;
@@ -32,7 +32,7 @@ export class LimitRounds {
 
   /** Never rejects. */
   async round(): Promise<void> {
-    const { book, figures, outbox, clock } = this.parts;
+    const { podStore, figures, outbox, clock } = this.parts;
     this.nextAt = clock.monotonic() + PERIOD_MS;
     const pods = this.limited();
     const uids = pods.map(({ uid }) => uid);
@@ -45,16 +45,16 @@ export class LimitRounds {
         return { pod, at: disk?.at ?? clock.now(), breach: breachOf(pod, storage, layersCount) };
       }),
     );
-    if (book.orders.block(clock.monotonic())) return;
+    if (podStore.orders.block(clock.monotonic())) return;
     for (const { pod, at, breach } of breaches) {
-      if (breach === undefined || !book.isCurrent(pod)) continue;
+      if (breach === undefined || !podStore.isCurrent(pod)) continue;
       const told = { message: breach.message, annotations: {} };
       outbox.order(pod, breach.limit, HARD_GRACE_SECONDS, told, Math.max(0, clock.now() - at));
     }
   }
 
   private limited(): EvictionPod[] {
-    const { book } = this.parts;
-    return book.candidates().filter((pod) => hasLocalLimit(pod) && !book.orders.has(pod.uid));
+    const { podStore } = this.parts;
+    return podStore.candidates().filter((pod) => hasLocalLimit(pod) && !podStore.orders.has(pod.uid));
   }
 }

@@ -7,7 +7,7 @@ import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
 import type { Observations } from "./observe.js";
 import { isMemory } from "./signals.js";
 import { unitsOf } from "./thresholds.js";
-import type { Troubles } from "./troubles.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 const RENEW_MS = 10_000;
 /** Use that swings about a mark tells thousands of times a second. */
@@ -20,7 +20,7 @@ export interface MemcgNotifierParts {
   watch: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
   wake: () => void;
   clock: Pick<Clock, "monotonic">;
-  troubles: Troubles;
+  errorLog: RepeatedErrorLog;
 }
 
 export class MemcgNotifier implements Disposable {
@@ -53,7 +53,7 @@ export class MemcgNotifier implements Disposable {
   }
 
   private watch({ signal, value }: EvictionThreshold, observations: Observations): Disposable[] {
-    const { reader, cgroups, watch, troubles } = this.parts;
+    const { reader, cgroups, watch, errorLog } = this.parts;
     const room = observations.get(signal);
     const path = signal === "allocatableMemory.available" ? cgroups.all() : "/";
     const figures = !isMemory(signal) || path === undefined ? undefined : reader.memory(path);
@@ -64,10 +64,10 @@ export class MemcgNotifier implements Disposable {
     const key = `memcg ${path}`;
     try {
       const watched = watch(reader.directory(path), mark, () => this.crossed());
-      troubles.over(key, `memory notifications of cgroup ${path} work again`);
+      errorLog.resolved(key, `memory notifications of cgroup ${path} work again`);
       return [watched];
     } catch (error) {
-      troubles.report(key, `no memory notifications of cgroup ${path}; polling it`, error);
+      errorLog.report(key, `no memory notifications of cgroup ${path}; polling it`, error);
       return [];
     }
   }

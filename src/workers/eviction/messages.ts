@@ -8,7 +8,7 @@ import { quantityOf } from "./thresholds.js";
 
 const NANO = 1_000_000_000n;
 
-export interface Told {
+export interface EvictionMessage {
   message: string;
   annotations: Record<string, string>;
 }
@@ -26,7 +26,7 @@ export function nodePressure(
   observations: Observations,
   pod: EvictionPod,
   consumption: Consumption,
-): Told {
+): EvictionMessage {
   const { resource } = SIGNAL_FACTS[signal];
   const offenders = offendersOf(resource, pod, consumption);
   return {
@@ -45,7 +45,7 @@ function thresholdText(resource: Resource, due: readonly EvictionThreshold[], ob
   return `Threshold quantity: ${quantity}, available: ${printed(observation.available, format)}. `;
 }
 
-function offendersOf(resource: Resource, pod: EvictionPod, { pod: used, containers }: Consumption): Told {
+function offendersOf(resource: Resource, pod: EvictionPod, { pod: used, containers }: Consumption): EvictionMessage {
   const annotations: Record<string, string> = {};
   let message = "";
   const requested = pod.podLevelMemory;

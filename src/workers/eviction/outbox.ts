@@ -4,8 +4,8 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { pressureBits, type EvictionPod, type EvictionRecord } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { Told } from "./messages.js";
-import type { PodBook } from "./pod-book.js";
+import type { EvictionMessage } from "./messages.js";
+import type { PodStore } from "./pod-store.js";
 import type { Resource } from "./signals.js";
 
 /** As often as upstream says it again of the same resource. */
@@ -18,7 +18,7 @@ type Cause = Extract<EvictionRecord, { kind: "evict" }>["signal"];
 export interface OutboxParts {
   publish: (record: EvictionRecord) => void;
   board: { setPressures(bits: number): void };
-  book: PodBook;
+  podStore: PodStore;
   clock: Pick<Clock, "monotonic">;
   log: Pick<Logger, "debug" | "info">;
 }
@@ -29,11 +29,11 @@ export class Outbox {
 
   constructor(private readonly parts: OutboxParts) {}
 
-  order(pod: EvictionPod, signal: Cause, graceSeconds: number, told: Told, sampleAgeMs: number): void {
-    const { publish, book, clock, log } = this.parts;
+  order(pod: EvictionPod, signal: Cause, graceSeconds: number, told: EvictionMessage, sampleAgeMs: number): void {
+    const { publish, podStore, clock, log } = this.parts;
     const { uid, generation, namespace, name } = pod;
     publish({ kind: "evict", uid, generation, signal, graceSeconds, ...told, sampleAgeMs });
-    book.orders.placed(uid, generation, clock.monotonic());
+    podStore.orders.placed(uid, generation, clock.monotonic());
     const why = told.message.trimEnd();
     // Main says so to everybody, once it has taken the order.
     log.debug({ uid, signal, graceSeconds }, `ordering the eviction of pod ${namespace}/${name}: ${why}`);

@@ -6,7 +6,7 @@ import type { EvictionPod, EvictionUpcalls, PodDiskUsage } from "../../shared/co
 import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
 import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
 import type { Layers } from "./pod-storage.js";
-import type { Troubles } from "./troubles.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import type { WritableLayers } from "./writable-layers.js";
 
 /** For the message of an order: it goes without when main is slow. */
@@ -20,7 +20,7 @@ export interface PodFiguresParts {
   layers: Pick<WritableLayers, "now" | "known">;
   /** Main, with a deadline in ms. */
   main: (deadlineMs: number) => Pick<EvictionUpcalls, "podDisks" | "runningContainers">;
-  troubles: Troubles;
+  errorLog: RepeatedErrorLog;
 }
 
 export class PodFigures {
@@ -65,13 +65,13 @@ export class PodFigures {
   async measure(uids: readonly string[], maxAgeMs: number, withinMs: number, layers: boolean): Promise<void> {
     const walks = async (): Promise<void> => {
       const key = "pod disks";
-      const { main, troubles } = this.parts;
+      const { main, errorLog } = this.parts;
       try {
         const found = await main(withinMs + CALL_WAIT_MS).podDisks([...uids], maxAgeMs, withinMs);
         for (const disk of found) this.disks.set(disk.uid, disk);
-        troubles.over(key, "measuring the pods' disk usage succeeded again");
+        errorLog.resolved(key, "measuring the pods' disk usage succeeded again");
       } catch (error) {
-        troubles.report(key, "cannot measure the pods' disk usage; using the last values", error);
+        errorLog.report(key, "cannot measure the pods' disk usage; using the last values", error);
       }
     };
     await Promise.all([walks(), layers ? this.parts.layers.now() : undefined]);

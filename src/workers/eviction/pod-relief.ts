@@ -6,7 +6,7 @@ import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import { nodePressure, type Consumption } from "./messages.js";
 import type { Observations } from "./observe.js";
 import { graceOf, type Outbox } from "./outbox.js";
-import type { PodBook } from "./pod-book.js";
+import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import { rankByProcesses, rankByUsage } from "./rank.js";
 import { isMemory } from "./signals.js";
@@ -14,7 +14,7 @@ import { isMemory } from "./signals.js";
 export interface PodReliefParts {
   evictionMaxPodGracePeriod: number;
   figures: PodFigures;
-  book: PodBook;
+  podStore: PodStore;
   outbox: Outbox;
   clock: Pick<Clock, "monotonic">;
 }
@@ -28,13 +28,13 @@ export class PodRelief {
     due: readonly EvictionThreshold[],
     observations: Observations,
   ): Promise<"done" | "nobody-left"> {
-    const { book, outbox, clock, evictionMaxPodGracePeriod } = this.parts;
+    const { podStore, outbox, clock, evictionMaxPodGracePeriod } = this.parts;
     const { signal } = threshold;
-    const pod = book.first(isMemory(signal) ? this.byMemory() : this.byProcesses());
+    const pod = podStore.first(isMemory(signal) ? this.byMemory() : this.byProcesses());
     if (pod === undefined) return "nobody-left";
     const consumption = isMemory(signal) ? await this.memoryOf(pod) : { containers: new Map<string, number>() };
     // It ended or changed meanwhile, or another had to go for its own limit: the next look judges anew.
-    if (!book.isCurrent(pod) || book.orders.block(clock.monotonic())) return "done";
+    if (!podStore.isCurrent(pod) || podStore.orders.block(clock.monotonic())) return "done";
     const told = nodePressure(signal, due, observations, pod, consumption);
     const at = observations.get(signal)?.at ?? clock.monotonic();
     outbox.order(pod, signal, graceOf(threshold, pod, evictionMaxPodGracePeriod), told, clock.monotonic() - at);
@@ -47,9 +47,9 @@ export class PodRelief {
   }
 
   private byMemory(): EvictionPod[] {
-    const { book, figures } = this.parts;
+    const { podStore, figures } = this.parts;
     return rankByUsage(
-      book.candidates().map((pod) => ({
+      podStore.candidates().map((pod) => ({
         pod,
         used: figures.memoryOf(pod),
         requested: Number(value(pod.requests.memory ?? 0)),
@@ -58,7 +58,7 @@ export class PodRelief {
   }
 
   private byProcesses(): EvictionPod[] {
-    const { book, figures } = this.parts;
-    return rankByProcesses(book.candidates().map((pod) => ({ pod, used: figures.processesOf(pod) })));
+    const { podStore, figures } = this.parts;
+    return rankByProcesses(podStore.candidates().map((pod) => ({ pod, used: figures.processesOf(pod) })));
   }
 }

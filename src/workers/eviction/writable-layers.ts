@@ -3,7 +3,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ContainerStats } from "../../shared/cri/gen/runtime.v1.js";
 import type { Layers, Taken } from "./pod-storage.js";
-import type { Troubles } from "./troubles.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** Nobody waits longer for the runtime; what it said last stands. */
 const RUNTIME_WAIT_MS = 2000;
@@ -22,7 +22,7 @@ export interface LayersRuntime {
 export interface WritableLayersParts {
   connect: () => Promise<LayersRuntime>;
   clock: Pick<Clock, "monotonic">;
-  troubles: Troubles;
+  errorLog: RepeatedErrorLog;
 }
 
 export class WritableLayers {
@@ -57,7 +57,7 @@ export class WritableLayers {
   }
 
   private async ask(): Promise<void> {
-    const { connect, clock, troubles } = this.parts;
+    const { connect, clock, errorLog } = this.parts;
     const key = "writable layers";
     try {
       this.runtime ??= connect();
@@ -66,10 +66,10 @@ export class WritableLayers {
       const { stats } = await runtime.listContainerStats({}, options);
       this.last = layersOf(stats);
       this.at = clock.monotonic();
-      troubles.over(key, "the runtime reports writable layers again");
+      errorLog.resolved(key, "the runtime reports writable layers again");
     } catch (error) {
       if (this.end.signal.aborted) return;
-      troubles.report(key, "the runtime does not report writable layers; using the last values", error);
+      errorLog.report(key, "the runtime does not report writable layers; using the last values", error);
     }
   }
 }

@@ -9,7 +9,7 @@ import { nextConditions, notReadyReasons } from "./conditions.js";
 import type { Machine } from "./machine.js";
 import { runtimeVersion } from "./runtime-version.js";
 import { without } from "./registration.js";
-import type { Truth } from "./truth.js";
+import type { KubeletHealth } from "./health-monitor.js";
 import { apiTime } from "../../shared/api/time.js";
 
 export interface StatusInput {
@@ -18,7 +18,7 @@ export interface StatusInput {
   facts: NodeFacts | undefined;
   machine: Machine;
   network: HostNetwork;
-  truth: Truth;
+  health: KubeletHealth;
   /** Wall time, ms. */
   wallMs: number;
   /** Monotonic time, ms. */
@@ -40,7 +40,7 @@ export interface Computed {
 }
 
 export function computeNode(existing: Node, input: StatusInput): Computed {
-  const { init, facts, machine, truth } = input;
+  const { init, facts, machine, health } = input;
   const old = existing.status ?? {};
   const events: NodeEvent[] = [];
   const { addresses, addressError } = addressesOf(old, input);
@@ -53,7 +53,7 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
   const required = ["cpu", "memory", "pods", ...(init.localStorageCapacityIsolation ? ["ephemeral-storage"] : [])];
   const reasons = notReadyReasons({
     runtime: facts?.runtime,
-    truth,
+    health,
     storageProblem: facts?.storageProblem ?? "",
     shuttingDown: facts?.shuttingDown ?? false,
     missingCapacity: required.filter((name) => capacity[name] === undefined),

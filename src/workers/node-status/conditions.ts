@@ -3,14 +3,14 @@
 import type { NodeCondition } from "../../shared/api/node.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";
 import type { RuntimeCondition } from "../../shared/contracts/pleg.js";
-import type { Truth } from "./truth.js";
+import type { KubeletHealth } from "./health-monitor.js";
 
 /** A runtime that does not answer for this long makes the node NotReady. */
 const RUNTIME_SILENCE_MS = 30_000;
 
 export interface ReadyInput {
   runtime: RuntimeFacts | undefined;
-  truth: Truth;
+  health: KubeletHealth;
   storageProblem: string;
   shuttingDown: boolean;
   /** Resources that the node must have and whose capacity is not known. */
@@ -21,17 +21,17 @@ export interface ReadyInput {
 
 /** Why the node is not ready, in upstream's order; [] when it is. */
 export function notReadyReasons(input: ReadyInput): string[] {
-  const { runtime, truth, storageProblem, shuttingDown, missingCapacity, nowMs } = input;
+  const { runtime, health, storageProblem, shuttingDown, missingCapacity, nowMs } = input;
   const reasons: string[] = [];
   if (runtime === undefined) reasons.push("container runtime status check may not have completed yet");
   else if (runtime.silentSinceMs !== undefined && nowMs - runtime.silentSinceMs >= RUNTIME_SILENCE_MS) {
     reasons.push("container runtime is down");
   }
-  if (truth.plegProblem !== "") reasons.push(`PLEG is not healthy: ${truth.plegProblem}`);
+  if (health.plegProblem !== "") reasons.push(`PLEG is not healthy: ${health.plegProblem}`);
   if (runtime?.details.runtimeReady.status === false) {
     reasons.push(`container runtime not ready: ${conditionText("RuntimeReady", runtime.details.runtimeReady)}`);
   }
-  reasons.push(...truth.stalls);
+  reasons.push(...health.stalls);
   if (runtime === undefined) reasons.push("network state unknown");
   else if (!runtime.details.networkReady.status) {
     reasons.push(`container runtime network not ready: ${conditionText("NetworkReady", runtime.details.networkReady)}`);

@@ -1,5 +1,5 @@
 // The node's lease: "this node was alive at renewTime", every quarter of its duration.
-// Invariant: it is renewed only while the agent behind this thread is alive (truth.ts); it is updated from what the
+// Invariant: it is renewed only while the agent behind this thread is alive (health-monitor.ts); it is updated from what the
 // last update returned, without a read, as nobody else writes it; before the Node exists there is no lease.
 import { LEASES } from "../../shared/api/client/kinds.js";
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
@@ -11,7 +11,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { LeaseMetrics } from "./metrics.js";
 import { Backoff } from "./backoff.js";
 import { Rounds } from "./rounds.js";
-import { Trouble } from "./trouble.js";
+import { LastingErrorLog } from "./lasting-error-log.js";
 import { apiMicroTime } from "../../shared/api/time.js";
 
 const LEASE_NAMESPACE = "kube-node-lease";
@@ -44,11 +44,11 @@ export class LeaseKeeper {
   private readonly rounds: Rounds;
   private latest: Lease | undefined;
   private withheld = false;
-  private readonly trouble: Trouble;
+  private readonly errors: LastingErrorLog;
 
   constructor(private readonly options: LeaseKeeperOptions) {
     const { clock, log, random, durationSeconds } = options;
-    this.trouble = new Trouble(clock, log);
+    this.errors = new LastingErrorLog(clock, log);
     this.rounds = new Rounds({
       round: (signal) => this.round(signal),
       periodMs: () => durationSeconds * 1000 * RENEW_FRACTION * (1 + JITTER * random()),
@@ -80,7 +80,7 @@ export class LeaseKeeper {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        this.trouble.tell(`cannot renew the node's lease; reading it again: ${errorText(error)}`);
+        this.errors.report(`cannot renew the node's lease; reading it again: ${errorText(error)}`);
         this.latest = undefined;
       }
     }
@@ -90,7 +90,7 @@ export class LeaseKeeper {
 
   private renewedNow(): void {
     this.options.metrics.renewed(true);
-    this.trouble.over("renewing the node's lease succeeded again");
+    this.errors.resolved("renewing the node's lease succeeded again");
     this.options.onRenewed();
   }
 
@@ -145,7 +145,7 @@ export class LeaseKeeper {
       } catch (error) {
         signal.throwIfAborted();
         const waitMs = backoff.next();
-        this.trouble.tell(
+        this.errors.report(
           `the lease ${LEASE_NAMESPACE}/${nodeName} cannot be read or created; trying again: ${errorText(error)}`,
         );
         // What hangs in a dead connection would hang again.

@@ -1,4 +1,4 @@
-// Joins what this thread does: the truth about the agent, the lease, and the Node with its status.
+// Joins what this thread does: the health of the kubelet, the lease, and the Node with its status.
 // Invariant: lease and status never wait for each other, nor for main.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
@@ -16,7 +16,7 @@ import { NodeView, seenNode, type NodeStatusMain } from "./node-view.js";
 import { OwnNode } from "./own-node.js";
 import { StartupTimes } from "./startup-times.js";
 import { StatusSync, type StatusSyncDeps } from "./status-sync.js";
-import { stampLimits, TruthWatch } from "./truth.js";
+import { stampLimits, HealthMonitor } from "./health-monitor.js";
 
 export interface NodeStatusDeps {
   client: ApiClient;
@@ -38,7 +38,7 @@ export interface NodeStatusDeps {
 }
 
 export class NodeStatusKeeper {
-  private readonly truth: TruthWatch;
+  private readonly health: HealthMonitor;
   private readonly view: NodeView;
   private readonly own: OwnNode;
   private readonly lease: LeaseKeeper;
@@ -61,20 +61,20 @@ export class NodeStatusKeeper {
       unschedulable: generation === 1 ? false : undefined,
     });
     this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });
-    this.truth = new TruthWatch({
+    this.health = new HealthMonitor({
       board,
       limits: stampLimits(init.nodeLeaseDurationSeconds),
       clock,
       onChange: () => {
         this.status.poke();
-        if (this.truth.truth.stalls.length === 0) this.lease.poke();
+        if (this.health.current.stalls.length === 0) this.lease.poke();
       },
     });
     this.lease = new LeaseKeeper({
       ...deps,
       nodeName: init.nodeName,
       durationSeconds: init.nodeLeaseDurationSeconds,
-      stalls: () => this.truth.truth.stalls,
+      stalls: () => this.health.current.stalls,
       nodeUid: (signal) => this.nodeUid(signal),
       onRenewed: () => this.status.onServerAnswers(),
       onRepeatedFailure,
@@ -83,7 +83,7 @@ export class NodeStatusKeeper {
       ...deps,
       init,
       view: this.view,
-      truth: () => this.truth.truth,
+      health: () => this.health.current,
       followed: () => this.own.current,
       times: new StartupTimes(machineStartedAt, init.startedAtMs, (times) => metrics.startedUp(times)),
       freshMachine: async () => generation === 1 && (await deps.freshMachine()),
@@ -93,7 +93,7 @@ export class NodeStatusKeeper {
   }
 
   start(): void {
-    this.truth.start();
+    this.health.start();
     this.lease.start();
     this.status.start();
     this.own.start();
@@ -111,7 +111,7 @@ export class NodeStatusKeeper {
   }
 
   async stop(): Promise<void> {
-    this.truth.stop();
+    this.health.stop();
     this.endPresence?.();
     await Promise.all([this.lease.stop(), this.status.stop(), this.own.stop()]);
   }

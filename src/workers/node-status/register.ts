@@ -11,7 +11,7 @@ import { Backoff } from "./backoff.js";
 import type { Computed } from "./compute.js";
 import { nodePatch } from "./patch.js";
 import { newNode, reconciled } from "./registration.js";
-import { Trouble } from "./trouble.js";
+import { LastingErrorLog } from "./lasting-error-log.js";
 
 export interface RegisterDeps {
   client: Pick<ApiClient, "get" | "create" | "patch">;
@@ -34,14 +34,14 @@ export interface Registered {
 export async function register(deps: RegisterDeps, signal: AbortSignal): Promise<Registered> {
   const { clock, log, init } = deps;
   const backoff = new Backoff(50);
-  const trouble = new Trouble(clock, log);
+  const errors = new LastingErrorLog(clock, log);
   for (;;) {
     try {
       return await attempt(deps, signal);
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = backoff.next();
-      trouble.tell(`cannot register node ${init.nodeName}; trying again: ${errorText(error)}`);
+      errors.report(`cannot register node ${init.nodeName}; trying again: ${errorText(error)}`);
       await clock.sleep(waitMs, signal);
     }
   }

@@ -18,8 +18,8 @@ import { nodeChanged, nodePatch } from "./patch.js";
 import { register } from "./register.js";
 import { Rounds } from "./rounds.js";
 import type { StartupTimes } from "./startup-times.js";
-import { Trouble } from "./trouble.js";
-import type { Truth } from "./truth.js";
+import { LastingErrorLog } from "./lasting-error-log.js";
+import type { KubeletHealth } from "./health-monitor.js";
 
 /** How long the first status waits for the runtime and the first relist. */
 const HOLD_MS = 5000;
@@ -38,7 +38,7 @@ export interface StatusSyncDeps {
   random: () => number;
   machine: Machine;
   network: { current(): Promise<HostNetwork>; expire(): void };
-  truth: () => Truth;
+  health: () => KubeletHealth;
   /** The Node as a watch has it; undefined when there is none that is well. */
   followed: () => Node | undefined;
   view: NodeView;
@@ -58,7 +58,7 @@ export class StatusSync {
   private registered: boolean;
   private missing = false;
   private failing = false;
-  private readonly trouble: Trouble;
+  private readonly errors: LastingErrorLog;
   private reportedAt: number | undefined;
   private reportDelayMs = 0;
   private addressProblem = "";
@@ -68,7 +68,7 @@ export class StatusSync {
   constructor(private readonly deps: StatusSyncDeps) {
     const { init, clock, log, random } = deps;
     this.registered = !init.registerNode;
-    this.trouble = new Trouble(clock, log);
+    this.errors = new LastingErrorLog(clock, log);
     this.rounds = new Rounds({
       round: (signal) => this.round(signal),
       periodMs: () => init.nodeStatusUpdateFrequencyMs * (1 + JITTER * random()),
@@ -130,7 +130,7 @@ export class StatusSync {
         await this.attempt(tries, signal);
         this.missing = false;
         this.failing = false;
-        this.trouble.over("updating the node status succeeded again");
+        this.errors.resolved("updating the node status succeeded again");
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -147,7 +147,7 @@ export class StatusSync {
       }
     }
     this.failing = isApiConnectionError(last);
-    this.trouble.tell(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
+    this.errors.report(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
   }
 
   /** CSINode is looked for once there is a Node: a restart of the agent must not show a Ready node without it. */
@@ -195,13 +195,13 @@ export class StatusSync {
   }
 
   private async compute(node: Node): Promise<Computed> {
-    const { init, machine, network, truth, clock } = this.deps;
+    const { init, machine, network, health, clock } = this.deps;
     const computed = computeNode(node, {
       init,
       facts: this.facts,
       machine,
       network: await network.current(),
-      truth: truth(),
+      health: health(),
       wallMs: clock.now(),
       nowMs: clock.monotonic(),
     });

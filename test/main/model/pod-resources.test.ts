@@ -36,7 +36,7 @@ test("a pod gets back the values that were taken of it, and keeps what can't be 
     initContainers: [container("i", { resources: { requests: { cpu: "1" } } })],
     resources: { requests: { cpu: "2" } },
   });
-  const wish = pod({
+  const desired = pod({
     containers: [
       container("a", { resources: { limits: { cpu: "9", ...device } } }),
       container("b", { resources: small }),
@@ -44,7 +44,7 @@ test("a pod gets back the values that were taken of it, and keeps what can't be 
     initContainers: [container("i", { resources: { requests: { cpu: "3" } } })],
     resources: { limits: { memory: "1Gi" } },
   });
-  const held = withResources(wish, resourcesOf(before));
+  const held = withResources(desired, resourcesOf(before));
   assert.ok(sameResources(resourcesOf(held), resourcesOf(before)));
   assert.equal(held.spec.containers[0]?.resources?.limits?.["example.com/gpu"], "1");
   assert.equal(withResources(before, resourcesOf(before)), before, "the same object when nothing differs");

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { isReservedCgroupError } from "../../../src/main/resources/node-allocatable/enforcer.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import { isSystemCgroupsRootError } from "../../../src/main/resources/cgroups/process-placement.js";
-import type { CgroupCareParts } from "../../../src/main/agent/node-cgroups.js";
-import { LateCgroupCare } from "../../../src/main/agent/late-cgroup-care.js";
+import type { CgroupMaintenanceParts } from "../../../src/main/agent/node-cgroups.js";
+import { LateCgroupMaintenance } from "../../../src/main/agent/late-cgroup-maintenance.js";
 import type { NodeSettings } from "../../../src/main/agent/node-settings.js";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
@@ -24,8 +24,8 @@ function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
     limitExisting: (cgroup: string) => Promise.reject(new Error(`no ${cgroup}`)),
     updateQos: (pods: readonly unknown[]) => Promise.resolve(void done.push(`qos ${pods.length}`)),
   };
-  const parts: Partial<CgroupCareParts> = {
-    cgroups: cgroups as unknown as CgroupCareParts["cgroups"],
+  const parts: Partial<CgroupMaintenanceParts> = {
+    cgroups: cgroups as unknown as CgroupMaintenanceParts["cgroups"],
     mounts,
     capacity: nodeCapacity({ cpuCount: 2, memoryBytes: 1000n, storageBytes: 0n, maxPods: 9, hugePages: new Map() }),
     pods: () => [pod([container("a")])],
@@ -51,7 +51,12 @@ function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
     memoryQos: undefined,
     ...change,
   };
-  return { clock, done, events, care: new LateCgroupCare(settings as NodeSettings, parts as CgroupCareParts) };
+  return {
+    clock,
+    done,
+    events,
+    care: new LateCgroupMaintenance(settings as NodeSettings, parts as CgroupMaintenanceParts),
+  };
 }
 
 /** Modules are loaded and files are read: turns of the event loop alone do not tell. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
 import { EvictionThread, type EvictionOwner } from "../../../src/main/threads/eviction-thread.js";
-import { ThreadHouse } from "../../../src/main/threads/thread-house.js";
+import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { EvictionPod, EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import type { Pressure } from "../../../src/shared/contracts/node-status.js";
@@ -23,7 +23,7 @@ function told(name: string, generation: number, critical = false): EvictionPod {
 
 test("orders arrive; a lost thread is given the pods, the orders under way and the pressures anew", async (t) => {
   const { log } = keptLog();
-  const house = new ThreadHouse(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
     throw error;
   });
   const records: EvictionRecord[] = [];
@@ -48,7 +48,7 @@ test("orders arrive; a lost thread is given the pods, the orders under way and t
   const folder = await temporaryFolder(t);
   let asked = 0;
   const eviction = new EvictionThread({
-    house,
+    context,
     init: {
       thresholds: [{ signal: "memory.available", value: { kind: "percent", percent: 99.99 }, graceMs: 0, hard: true }],
       evictionPressureTransitionPeriodMs: 300_000,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ImageLeases } from "../../../src/main/collection/image-leases.js";
 import { ImageGcThread } from "../../../src/main/threads/image-gc-thread.js";
-import { ThreadHouse } from "../../../src/main/threads/thread-house.js";
+import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/metrics/threads.js";
@@ -23,13 +23,13 @@ async function build(t: TestContext) {
   fake.addImage(PINNED, { pinned: true });
   const { log } = keptLog();
   const registry = new ThreadRegistry("main");
-  const house = new ThreadHouse(systemClock, log, threadMetrics(registry), (error) => {
+  const context = new ThreadContext(systemClock, log, threadMetrics(registry), (error) => {
     throw error;
   });
   const leases = new ImageLeases(() => new Set([USED]), systemClock);
   const containerLogsDir = await temporaryFolder(t);
   const imageGc = new ImageGcThread({
-    house,
+    context,
     init: {
       imageEndpoint: fake.endpoint,
       runtimeEndpoint: fake.endpoint,

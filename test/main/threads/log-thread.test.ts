@@ -30,7 +30,7 @@ async function start(t: TestContext, more: Partial<LogThreadOptions> = {}) {
     await thread.stop();
     closeSync(fd);
   });
-  const log = createLogger({ thread: "main", logging: thread.forThread("main"), house: thread });
+  const log = createLogger({ thread: "main", logging: thread.forThread("main"), threadLogs: thread });
   const lines = async (): Promise<Record<string, unknown>[]> =>
     (await readFile(file, "utf8"))
       .split("\n")

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";
-import { ThreadHouse } from "../../../src/main/threads/thread-house.js";
+import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import type { Lease } from "../../../src/shared/api/lease.js";
 import type { Node } from "../../../src/shared/api/node.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
@@ -23,18 +23,18 @@ async function build(t: TestContext, init: Partial<NodeStatusInit> = {}) {
   t.after(() => api[Symbol.asyncDispose]());
   const { log } = keptLog();
   const main = { stuck: false };
-  const house = new ThreadHouse(clockOf(main), log, threadMetrics(new ThreadRegistry("main")), (error) => {
+  const context = new ThreadContext(clockOf(main), log, threadMetrics(new ThreadRegistry("main")), (error) => {
     throw error;
   });
   // pleg is played by the test.
-  const pleg = new BoardWriter(house.board, "pleg", systemClock);
+  const pleg = new BoardWriter(context.board, "pleg", systemClock);
   pleg.setState("running");
   pleg.worked();
   t.after(keepStamping(pleg, systemClock));
   const nodes: (SeenNode | undefined)[] = [];
   const events: string[] = [];
   const thread = new NodeStatusThread({
-    house,
+    context,
     init: {
       ...INIT,
       api: {

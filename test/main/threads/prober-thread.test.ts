@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";
 import { ProberThread } from "../../../src/main/threads/prober-thread.js";
-import { ThreadHouse } from "../../../src/main/threads/thread-house.js";
+import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
@@ -18,13 +18,13 @@ const PATIENCE_MS = 60_000;
 
 function proberOn(t: TestContext, endpoint = "unix:///nowhere") {
   const { log } = keptLog();
-  const house = new ThreadHouse(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
     throw error;
   });
   const records: ProbeRecord[] = [];
   let pods: ProbedPod[] = [];
   const prober = new ProberThread({
-    house,
+    context,
     init: { endpoint, runtimeRequestTimeoutMs: 10_000, userAgent: "kube-probe/1.36" },
     clock: systemClock,
     log,

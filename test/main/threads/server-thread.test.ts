@@ -3,7 +3,7 @@ import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServerThread } from "../../../src/main/threads/server-thread.js";
-import { ThreadHouse } from "../../../src/main/threads/thread-house.js";
+import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/metrics/threads.js";
@@ -13,13 +13,13 @@ import { keptLog } from "../../support/sources-kit.js";
 
 test("a pod that changes while the thread is given the whole set is not left out", async (t) => {
   const { log } = keptLog();
-  const house = new ThreadHouse(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
     throw error;
   });
   const late = pod({}, "late");
   const readOnlyPort = await freePort();
   const server: ServerThread = new ServerThread({
-    house,
+    context,
     init: {
       address: "127.0.0.1",
       readOnlyPort,

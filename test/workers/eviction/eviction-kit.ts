@@ -7,7 +7,7 @@ import type {
 } from "../../../src/shared/contracts/eviction.js";
 import type { ContainerStats } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
-import { buildEviction, type EvictionHouse } from "../../../src/workers/eviction/house.js";
+import { buildEvictionService, type EvictionService } from "../../../src/workers/eviction/eviction-service.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { KernelTree } from "../../shared/stats/tree.js";
@@ -62,14 +62,14 @@ export class EvictionWorld {
   /** What happens when main is asked to remove images. */
   removeImages: () => Promise<{ images: number; bytes: number }> = () => Promise.resolve({ images: 0, bytes: 0 });
   walk: () => Promise<void> = () => Promise.resolve();
-  readonly house: EvictionHouse;
+  readonly service: EvictionService;
   private readonly pods = new Map<string, EvictionPod>();
 
   constructor(settings: Partial<EvictionInit> = {}) {
     this.clock.step(1_000_000);
     this.nodeMemory(8 * GIB);
     this.allocatable(8 * GIB, 0);
-    this.house = buildEviction({
+    this.service = buildEvictionService({
       init: {
         thresholds: [threshold("memory.available", "1Gi"), threshold("nodefs.available", "10Gi")],
         evictionPressureTransitionPeriodMs: 300_000,
@@ -144,14 +144,14 @@ export class EvictionWorld {
 
   async start(pods: readonly EvictionPod[] = [], orders: readonly string[] = []): Promise<void> {
     for (const each of pods) this.pods.set(each.uid, each);
-    this.house.setPods(pods, orders, []);
+    this.service.setPods(pods, orders, []);
     await this.run(50);
   }
 
   async ended(...names: string[]): Promise<void> {
     const uids = names.map((name) => `uid-${name}`);
     for (const uid of uids) this.pods.delete(uid);
-    this.house.applyPods({ set: [], ended: uids });
+    this.service.applyPods({ set: [], ended: uids });
     await settle();
   }
 

@@ -9,7 +9,7 @@ import { pod, threshold } from "./kit.js";
 let world: EvictionWorld;
 const make = (settings?: Partial<EvictionInit>): EvictionWorld => (world = new EvictionWorld(settings));
 afterEach(async () => {
-  await world.house.close();
+  await world.service.close();
   equal(world.clock.pending, 0, "timers are left");
 });
 
@@ -89,7 +89,7 @@ describe("memory", () => {
   test("a pod that changed was not evicted: it is judged again at once", async () => {
     make();
     await short();
-    world.house.applyPods({ set: [{ ...a, generation: 2 }], ended: [] });
+    world.service.applyPods({ set: [{ ...a, generation: 2 }], ended: [] });
     await world.run(1100);
     deepEqual(
       world.orders.map(({ uid, generation }) => [uid, generation]),
@@ -103,7 +103,7 @@ describe("memory", () => {
   test("orders of an earlier life of the thread are waited for, its pressures held", async () => {
     make();
     world.nodeMemory(0.5 * GIB);
-    world.house.setPods([a, b], ["uid-b"], ["DiskPressure"]);
+    world.service.setPods([a, b], ["uid-b"], ["DiskPressure"]);
     await world.run(10_000);
     deepEqual(world.evicted, []);
     deepEqual(world.records[0], { kind: "pressures", pressures: ["MemoryPressure", "DiskPressure"] });

@@ -27,7 +27,7 @@ class FakeOutput implements LogOutput {
   }
 }
 
-function house(options: { splitStream?: boolean; infoBufferBytes?: number } = {}) {
+function service(options: { splitStream?: boolean; infoBufferBytes?: number } = {}) {
   const clock = new SteppedClock();
   const out = new FakeOutput();
   const err = new FakeOutput();
@@ -60,7 +60,7 @@ const ringOf = (): RingBuffers => createRing({ capacityBytes: 1 << 20 });
 
 describe("log writer", () => {
   test("writes what waits, and sleeps until there is more", async () => {
-    const { clock, err, writer } = house();
+    const { clock, err, writer } = service();
     const ring = ringOf();
     push(ring, "I one", "E two");
     writer.addRing(ring);
@@ -73,7 +73,7 @@ describe("log writer", () => {
   });
 
   test("after lines it rests 15 ms, in which no line rings but a severe one", async () => {
-    const { clock, err, writer } = house();
+    const { clock, err, writer } = service();
     const ring = ringOf();
     writer.addRing(ring);
     const turns = async (): Promise<void> => {
@@ -101,7 +101,7 @@ describe("log writer", () => {
   });
 
   test("a ring that fills ends the rest", async () => {
-    const { err, writer } = house();
+    const { err, writer } = service();
     const ring = createRing({ capacityBytes: 1 << 12 });
     writer.addRing(ring);
     const turns = async (): Promise<void> => {
@@ -118,7 +118,7 @@ describe("log writer", () => {
   });
 
   test("a slow reader gets every byte once, and lines of two rings never mix", () => {
-    const { clock, err, writer } = house();
+    const { clock, err, writer } = service();
     const rings = [ringOf(), ringOf()];
     const lines = (name: string): string[] => Array.from({ length: 50 }, (_, n) => `I ${name}${n}`);
     rings.forEach((ring, index) => push(ring, ...lines(`r${index}-`)));
@@ -141,7 +141,7 @@ describe("log writer", () => {
   });
 
   test("while the reader does not read, lines stay in their ring for the next writer", () => {
-    const { clock, err, writer, make } = house();
+    const { clock, err, writer, make } = service();
     const ring = ringOf();
     err.room = 0;
     writer.addRing(ring);
@@ -156,7 +156,7 @@ describe("log writer", () => {
   });
 
   test("a reader that is gone costs its lines, counted, and no more", () => {
-    const { err, writer } = house();
+    const { err, writer } = service();
     const ring = ringOf();
     const producer = push(ring, "I a", "I b", "I c");
     err.broken = true;
@@ -170,7 +170,7 @@ describe("log writer", () => {
   });
 
   test("split: infos to out, the rest to err", () => {
-    const { out, err, writer } = house({ splitStream: true });
+    const { out, err, writer } = service({ splitStream: true });
     const ring = ringOf();
     push(ring, "I a", "E b", "I c");
     writer.addRing(ring);
@@ -178,7 +178,7 @@ describe("log writer", () => {
   });
 
   test("an info buffer is written when full, after its time, with an error, at a flush", () => {
-    const { clock, out, err, words, writer } = house({ splitStream: true, infoBufferBytes: 20 });
+    const { clock, out, err, words, writer } = service({ splitStream: true, infoBufferBytes: 20 });
     const ring = ringOf();
     writer.addRing(ring);
     const log = (...lines: string[]): void => {
@@ -208,7 +208,7 @@ describe("log writer", () => {
   });
 
   test("a flush is done when all is written, not before", () => {
-    const { clock, err, words, writer } = house();
+    const { clock, err, words, writer } = service();
     const ring = ringOf();
     err.room = 3;
     push(ring, "I waits");
@@ -224,7 +224,7 @@ describe("log writer", () => {
   });
 
   test("a damaged ring does not take the others along", () => {
-    const { err, writer } = house();
+    const { err, writer } = service();
     const [bad, good] = [ringOf(), ringOf()];
     push(bad, "I x");
     new Int32Array(bad.memory)[80] = -5;

@@ -9,7 +9,7 @@ import { FACTS, HEALTHY } from "./node-status-kit.js";
 const runtime = FACTS.runtime!;
 const READY: ReadyInput = {
   runtime,
-  truth: HEALTHY,
+  health: HEALTHY,
   storageProblem: "",
   shuttingDown: false,
   missingCapacity: [],
@@ -50,7 +50,7 @@ const reasons: [string, Partial<ReadyInput>, string[]][] = [
     "all at once, in upstream's order",
     {
       runtime: { ...details({ networkReady: CNI }), silentSinceMs: 0 },
-      truth: {
+      health: {
         stalls: ["main is not healthy: …"],
         plegProblem: "pleg was last seen active 3m1s ago; threshold is 3m0s",
       },

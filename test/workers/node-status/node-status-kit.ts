@@ -88,7 +88,7 @@ export function statusInput(changes: Partial<StatusInput> = {}): StatusInput {
     facts: FACTS,
     machine: MACHINE,
     network: NETWORK,
-    truth: HEALTHY,
+    health: HEALTHY,
     wallMs: 0,
     nowMs: 0,
     ...changes,

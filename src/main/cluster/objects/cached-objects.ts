@@ -3,7 +3,7 @@
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { KeptObject, ObjectManager, ObjectManagerDeps } from "./object-manager.js";
-import { ReferenceBook, keyOf } from "./reference-book.js";
+import { ReferenceIndex, keyOf } from "./reference-index.js";
 import type { Reference } from "./references.js";
 
 export interface CachedObjectsDeps<T extends KeptObject> extends Pick<ObjectManagerDeps<T>, "client" | "kind"> {
@@ -24,7 +24,7 @@ interface Item<T> {
 const JITTER = 0.1;
 
 export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
-  private readonly book = new ReferenceBook();
+  private readonly references = new ReferenceIndex();
   private readonly items = new Map<string, Item<T>>();
 
   constructor(private readonly deps: CachedObjectsDeps<T>) {}
@@ -47,7 +47,7 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
   }
 
   wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
-    const { added, unused } = this.book.set(uid, namespace, names);
+    const { added, unused } = this.references.set(uid, namespace, names);
     for (const key of [...added, ...unused]) this.items.delete(key);
   }
 
@@ -63,7 +63,7 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
     const { clock, ttlMs, random = Math.random } = this.deps;
     const item = { object, notFound, until: clock.monotonic() + ttlMs() * (1 - JITTER * random()) };
     // What nobody refers to is not kept: nobody would ever drop it.
-    if (this.book.usersOf(key).length > 0) this.items.set(key, item);
+    if (this.references.usersOf(key).length > 0) this.items.set(key, item);
     return valueOf(item, key);
   }
 }

@@ -6,7 +6,7 @@ import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
-import { keyOf, ReferenceBook } from "./reference-book.js";
+import { keyOf, ReferenceIndex } from "./reference-index.js";
 import type { Reference } from "./references.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
@@ -42,7 +42,7 @@ interface Item<T> {
 }
 
 export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
-  private readonly book = new ReferenceBook();
+  private readonly references = new ReferenceIndex();
   private readonly items = new Map<string, Item<T>>();
   private sweeper: Timer | undefined;
   private stopped = false;
@@ -66,7 +66,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
 
   wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
     if (this.stopped) return;
-    const { added, unused } = this.book.set(uid, namespace, names);
+    const { added, unused } = this.references.set(uid, namespace, names);
     const now = this.deps.clock.monotonic();
     for (const key of added) {
       const item = this.items.get(key) ?? this.newItem(namespace, key.slice(namespace.length + 1));
@@ -136,7 +136,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     if (object?.immutable === true) unfollow(item);
     for (const done of [...item.waiting]) done();
     // Who asked too early, and has failed for it, is told as well.
-    if (changed && (!first || item.missed)) this.deps.onChange(this.book.usersOf(item.key));
+    if (changed && (!first || item.missed)) this.deps.onChange(this.references.usersOf(item.key));
     item.missed = false;
   }
 
@@ -197,7 +197,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
         if (now - item.unusedSince < LINGER_MS) continue;
         unfollow(item);
         this.items.delete(item.key);
-      } else if (now - item.usedAt >= this.deps.idleMs && !this.book.inVolume(item.key)) unfollow(item);
+      } else if (now - item.usedAt >= this.deps.idleMs && !this.references.inVolume(item.key)) unfollow(item);
     }
     this.sweepWhileNeeded();
   }

@@ -28,7 +28,7 @@ export type CredentialState =
   | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string; held?: HeldCredential };
 
 /** What of a late certificate the pod has been told of. */
-export interface Told {
+export interface ReportedState {
   overdue: boolean;
   expired: boolean;
 }
@@ -58,7 +58,7 @@ export function mustAsk(state: CredentialState, now: number): boolean {
 }
 
 /** What is late by now. */
-export function lateness(state: CredentialState, now: number): Told {
+export function lateness(state: CredentialState, now: number): ReportedState {
   if (state.phase !== "held") return { overdue: false, expired: false };
   return { overdue: now > state.held.refreshAt + OVERDUE_MS, expired: now > state.held.notAfter };
 }

@@ -1,6 +1,6 @@
 // What is allocated to each pod, and what its containers were last given: the two states that outlive the agent (files
 // allocated_pods_state and actuated_pods_state below the root directory).
-// Invariant: the allocation is the truth of what a pod may use, its definition only the wish; an allocation is
+// Invariant: the allocation says what a pod may use; its spec says only what is desired; an allocation is
 // written before what was actuated of it, so that another agent never takes more for given than was promised; what a
 // resize changed is written at once. What only repeats a pod's definition is gathered for a moment: another agent that
 // does not read it allocates the same, and gives it to the containers once more.
@@ -96,7 +96,7 @@ export class Allocations {
     }
   }
 
-  /** What is gathered is written now: its pod is about to wish for something else. */
+  /** Writes what is gathered: the pod's spec is about to desire other resources. */
   hurry(): void {
     if (this.gathering === undefined) return;
     this.gathering.cancel();

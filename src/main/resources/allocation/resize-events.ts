@@ -1,4 +1,4 @@
-// Events of resizes: the resources that are wished for, as JSON that tools read.
+// Events of resizes: the desired resources, as JSON that tools read.
 import type { EventType } from "../../../shared/api/event.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";

@@ -35,24 +35,24 @@ export interface Infeasible {
   detail: string;
 }
 
-/** Why the resize from `allocated` to `wish` can't ever be; undefined: it can, once there is room. */
-export function infeasible(wish: Pod, allocated: Pod, rules: ResizeRules): Infeasible | undefined {
-  if (qosClass(wish) !== qosClass(allocated)) {
-    const [from, to] = [qosClass(allocated), qosClass(wish)];
+/** Why the resize from `allocated` to `desired` can't ever be; undefined: it can, once there is room. */
+export function infeasible(desired: Pod, allocated: Pod, rules: ResizeRules): Infeasible | undefined {
+  if (qosClass(desired) !== qosClass(allocated)) {
+    const [from, to] = [qosClass(allocated), qosClass(desired)];
     return { message: `Pod QoS class may not change as a result of resizing: ${from} to ${to}`, detail: "qos_class" };
   }
-  if (!rules.podLevel && changedResources(allocated.spec.resources, wish.spec.resources).length > 0) {
+  if (!rules.podLevel && changedResources(allocated.spec.resources, desired.spec.resources).length > 0) {
     return { message: "In-place resize of pod-level resources is disabled", detail: "plr_feature_gate_off" };
   }
-  return swapRefusal(wish, allocated, rules) ?? guaranteedRefusal(wish, allocated, rules);
+  return swapRefusal(desired, allocated, rules) ?? guaranteedRefusal(desired, allocated, rules);
 }
 
 /** A container that swaps can't have its memory changed while it runs. */
-function swapRefusal(wish: Pod, allocated: Pod, { limitedSwap }: ResizeRules): Infeasible | undefined {
+function swapRefusal(desired: Pod, allocated: Pod, { limitedSwap }: ResizeRules): Infeasible | undefined {
   if (!limitedSwap || qosClass(allocated) !== "Burstable") return undefined;
   const before = resourcesOf(allocated).containers;
-  const after = resourcesOf(wish).containers;
-  for (const { name, resizePolicy = [] } of [...wish.spec.containers, ...(wish.spec.initContainers ?? [])]) {
+  const after = resourcesOf(desired).containers;
+  for (const { name, resizePolicy = [] } of [...desired.spec.containers, ...(desired.spec.initContainers ?? [])]) {
     if (!changedResources(before[name], after[name]).includes("memory")) continue;
     const policy = resizePolicy.find(({ resourceName }) => resourceName === "memory");
     if (policy?.restartPolicy === "RestartContainer") continue;
@@ -64,15 +64,15 @@ function swapRefusal(wish: Pod, allocated: Pod, { limitedSwap }: ResizeRules): I
   return undefined;
 }
 
-function guaranteedRefusal(wish: Pod, allocated: Pod, rules: ResizeRules): Infeasible | undefined {
+function guaranteedRefusal(desired: Pod, allocated: Pod, rules: ResizeRules): Infeasible | undefined {
   if (qosClass(allocated) !== "Guaranteed") return undefined;
-  if (rules.staticCPUs && !rules.exclusiveCPUs && requestsChange(wish, allocated, "cpu")) {
+  if (rules.staticCPUs && !rules.exclusiveCPUs && requestsChange(desired, allocated, "cpu")) {
     return {
       message: 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"',
       detail: "guaranteed_pod_cpu_manager_static_policy",
     };
   }
-  if (rules.staticMemory && !rules.exclusiveMemory && requestsChange(wish, allocated, "memory")) {
+  if (rules.staticMemory && !rules.exclusiveMemory && requestsChange(desired, allocated, "memory")) {
     return {
       message: 'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"',
       detail: "guaranteed_pod_memory_manager_static_policy",
@@ -81,14 +81,14 @@ function guaranteedRefusal(wish: Pod, allocated: Pod, rules: ResizeRules): Infea
   return undefined;
 }
 
-function requestsChange(wish: Pod, allocated: Pod, resource: Resizable): boolean {
-  const [before, after] = [resourcesOf(allocated).containers, resourcesOf(wish).containers];
+function requestsChange(desired: Pod, allocated: Pod, resource: Resizable): boolean {
+  const [before, after] = [resourcesOf(allocated).containers, resourcesOf(desired).containers];
   return Object.keys(after).some((name) => changedResources(before[name], after[name]).includes(resource));
 }
 
 /** More than the whole node has: no pod that leaves makes room for it. */
-export function beyondNode(wish: Pod, allocatable: NodeResources): Infeasible | undefined {
-  const requests = podRequests(wish);
+export function beyondNode(desired: Pod, allocatable: NodeResources): Infeasible | undefined {
+  const requests = podRequests(desired);
   const detail = "insufficient_node_allocatable";
   const amount = { cpu: milliValue, memory: value };
   for (const name of ["memory", "cpu"] as const) {
@@ -102,13 +102,13 @@ export function beyondNode(wish: Pod, allocatable: NodeResources): Infeasible | 
 }
 
 /** Does the resize ask for more of CPU or memory than the pod has? */
-export function raisesRequests(wish: Pod, allocated: Pod): boolean {
-  const [before, after] = [podRequests(allocated), podRequests(wish)];
+export function raisesRequests(desired: Pod, allocated: Pod): boolean {
+  const [before, after] = [podRequests(allocated), podRequests(desired)];
   return ["cpu", "memory"].some((name) => sumOf(after, name).nanos > sumOf(before, name).nanos);
 }
 
 export interface Waiting {
-  wish: Pod;
+  desired: Pod;
   allocated: Pod;
   /** Milliseconds since the epoch. */
   since: number;
@@ -116,10 +116,10 @@ export interface Waiting {
 
 /** The order in which waiting resizes are tried: what asks for nothing more, then priority, Guaranteed, and patience. */
 export function byTurn(a: Waiting, b: Waiting): number {
-  const rank = ({ wish, allocated }: Waiting): number[] => [
-    raisesRequests(wish, allocated) ? 1 : 0,
-    -(wish.spec.priority ?? 0),
-    qosClass(wish) === "Guaranteed" ? 0 : 1,
+  const rank = ({ desired, allocated }: Waiting): number[] => [
+    raisesRequests(desired, allocated) ? 1 : 0,
+    -(desired.spec.priority ?? 0),
+    qosClass(desired) === "Guaranteed" ? 0 : 1,
   ];
   const [left, right] = [rank(a), rank(b)];
   const first = left.findIndex((value, index) => value !== right[index]);

@@ -1,12 +1,12 @@
-// In-place resizes of the node's pods: what each pod wishes, what it got, and what became of the difference.
+// In-place resizes of the node's pods: what each pod's spec desires, what is allocated, and the state of the difference.
 //
-//   same ── the wish differs ──► asked ── fits ──► in progress ── all containers run with it ──► same
+//   same ── the spec differs ──► asked ── fits ──► in progress ── all containers run with it ──► same
 //                                  │  ▲
 //                    has no room   ▼  │ time, or pods that change        never possible
-//                               deferred                          asked ───────────────► infeasible (until the next wish)
+//                               deferred                          asked ───────────────► infeasible (until the next change of the spec)
 //
-// Invariant: a pod runs with its allocation, never with a wish that was not granted; one resize is decided at a time,
-// in admission's order; an older wish's answer never counts for a newer one.
+// Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided at a time,
+// in admission's order; the answer for an older spec never counts for a newer one.
 import type { Pod } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
 import { compareQuantities } from "../../../shared/api/quantity.js";
@@ -81,8 +81,8 @@ interface Progress {
 }
 
 interface Entry {
-  wish: Pod;
-  /** The wish as it was allocated, kept as one object while neither changes. */
+  desired: Pod;
+  /** The desired pod with the allocated resources, kept as one object while neither changes. */
   effective: Pod;
   admitted: boolean;
   pending?: Pending;
@@ -128,17 +128,17 @@ export class Resizes {
   }
 
   /** A definition came. Answers the pod as it may run: with what was allocated to it, if anything was. */
-  onWish(wish: Pod): Pod {
-    const { uid } = wish.metadata;
+  onDesired(desired: Pod): Pod {
+    const { uid } = desired.metadata;
     const known = this.entries.get(uid);
     const allocated = this.deps.allocations.allocated(uid);
-    const effective = allocated === undefined ? wish : withResources(wish, allocated);
-    const entry: Entry = { admitted: false, ...known, wish, effective };
+    const effective = allocated === undefined ? desired : withResources(desired, allocated);
+    const entry: Entry = { admitted: false, ...known, desired, effective };
     this.entries.set(uid, entry);
-    if (known !== undefined && known.admitted) this.countRequested(known.wish, wish);
+    if (known !== undefined && known.admitted) this.countRequested(known.desired, desired);
     // Should this one give something back, the others are tried when it is granted.
-    if (entry.admitted && !sameResources(resourcesOf(wish), resourcesOf(known?.wish ?? effective))) {
-      // The pod's record has the new wish from now on: without an allocation it would be taken for one.
+    if (entry.admitted && !sameResources(resourcesOf(desired), resourcesOf(known?.desired ?? effective))) {
+      // The pod's record has the new spec from now on. Without an allocation, the spec would be taken for one.
       this.deps.allocations.hurry();
       this.consider(uid, "pod_updated");
     } else this.retry(known === undefined ? "pods_added" : "pod_updated");
@@ -163,7 +163,7 @@ export class Resizes {
     if (entry === undefined) return;
     this.deps.allocations.allocate(uid, resourcesOf(pod));
     entry.admitted = true;
-    entry.effective = withResources(entry.wish, resourcesOf(pod));
+    entry.effective = withResources(entry.desired, resourcesOf(pod));
     this.consider(uid, "pod_updated");
   }
 
@@ -171,7 +171,7 @@ export class Resizes {
   onOver(uid: string): void {
     const entry = this.entries.get(uid);
     if (entry === undefined || !entry.admitted) return;
-    this.entries.set(uid, { wish: entry.wish, effective: entry.wish, admitted: false });
+    this.entries.set(uid, { desired: entry.desired, effective: entry.desired, admitted: false });
     this.deps.allocations.forget(uid);
     this.count();
     this.retry("pod_terminated");
@@ -257,11 +257,11 @@ export class Resizes {
   }
 
   /** What the pod's status tells of it. */
-  shown(uid: string): { wish?: Pod; actuated?: PodResources; conditions: ResizeCondition[] } {
-    const wish = this.entries.get(uid)?.wish;
+  shown(uid: string): { desired?: Pod; actuated?: PodResources; conditions: ResizeCondition[] } {
+    const desired = this.entries.get(uid)?.desired;
     const actuated = this.deps.allocations.actuated(uid);
     return {
-      ...(wish !== undefined && { wish }),
+      ...(desired !== undefined && { desired }),
       ...(actuated !== undefined && { actuated }),
       conditions: this.conditions(uid),
     };
@@ -272,8 +272,8 @@ export class Resizes {
     const { clock } = this.deps;
     const waiting = [...this.entries]
       .filter(([uid, { pending }]) => pending?.reason === "Deferred" && uid !== except)
-      .map(([uid, { wish, effective, pending }]) => {
-        return { uid, wish, allocated: effective, since: pending?.since ?? clock.now() };
+      .map(([uid, { desired, effective, pending }]) => {
+        return { uid, desired, allocated: effective, since: pending?.since ?? clock.now() };
       });
     for (const { uid } of waiting.sort(byTurn)) this.consider(uid, trigger);
   }
@@ -299,31 +299,31 @@ export class Resizes {
   private async decide(uid: string, trigger: RetryTrigger): Promise<void> {
     const entry = this.entries.get(uid);
     if (this.stopped || entry === undefined || !entry.admitted) return;
-    const { wish, effective } = entry;
-    if (sameResources(resourcesOf(wish), resourcesOf(effective))) {
+    const { desired, effective } = entry;
+    if (sameResources(resourcesOf(desired), resourcesOf(effective))) {
       if (entry.pending !== undefined) {
         delete entry.pending;
         this.changed(uid);
       }
       return;
     }
-    const impossible = infeasible(wish, effective, this.rules);
+    const impossible = infeasible(desired, effective, this.rules);
     const refusal: ResizeRefusal | undefined =
       impossible === undefined
-        ? await this.deps.ask(wish)
+        ? await this.deps.ask(desired)
         : { reason: "Infeasible", message: impossible.message, infeasible: impossible.detail };
     const now = this.entries.get(uid);
-    // Who ended meanwhile gave back what it was granted; another wish is asked for in its own turn.
+    // A pod that ended meanwhile has released its grant. A newer spec is decided in its own turn.
     if (now === undefined || !now.admitted) return;
-    if (refusal === undefined) this.grant(uid, now, wish, trigger);
-    else if (now.wish === wish) this.refuse(uid, now, refusal);
+    if (refusal === undefined) this.grant(uid, now, desired, trigger);
+    else if (now.desired === desired) this.refuse(uid, now, refusal);
   }
 
   private grant(uid: string, entry: Entry, granted: Pod, trigger: RetryTrigger): void {
     const { allocations, clock, counters, log } = this.deps;
     const before = entry.effective;
     allocations.allocate(uid, resourcesOf(granted));
-    entry.effective = withResources(entry.wish, resourcesOf(granted));
+    entry.effective = withResources(entry.desired, resourcesOf(granted));
     if (entry.pending?.reason === "Deferred") counters?.deferredAccepted(trigger);
     delete entry.pending;
     entry.progress = { since: clock.now(), failures: 0 };
@@ -337,15 +337,17 @@ export class Resizes {
   private refuse(uid: string, entry: Entry, { reason, message, infeasible: detail }: ResizeRefusal): void {
     const { clock, counters, log } = this.deps;
     const verdict = detail === undefined ? "Deferred" : "Infeasible";
-    const { pending, wish } = entry;
+    const { pending, desired } = entry;
     const same = pending?.reason === verdict && pending.message === message;
     entry.pending = { reason: verdict, message, since: pending?.since ?? clock.now() };
     if (same) return;
     if (detail !== undefined) counters?.infeasible(detail);
-    log.info({ pod: uid, reason, verdict }, `${podDescription(wish)}: resize ${verdict.toLowerCase()}: ${message}`);
+    log.info({ pod: uid, reason, verdict }, `${podDescription(desired)}: resize ${verdict.toLowerCase()}: ${message}`);
     const event =
-      detail === undefined ? events.resizeDeferred(wish, reason, message) : events.resizeInfeasible(wish, message);
-    this.deps.events.pod(wish, event);
+      detail === undefined
+        ? events.resizeDeferred(desired, reason, message)
+        : events.resizeInfeasible(desired, message);
+    this.deps.events.pod(desired, event);
     this.changed(uid);
   }
 
@@ -362,11 +364,11 @@ export class Resizes {
   }
 
   private countRequested(before: Pod, after: Pod): void {
-    const [old, wished] = [resourcesOf(before).containers, resourcesOf(after).containers];
-    for (const name of Object.keys(wished)) {
-      for (const resource of changedResources(old[name], wished[name])) {
+    const [old, wanted] = [resourcesOf(before).containers, resourcesOf(after).containers];
+    for (const name of Object.keys(wanted)) {
+      for (const resource of changedResources(old[name], wanted[name])) {
         for (const requirement of ["requests", "limits"] as const) {
-          const operation = operationOf(old[name]?.[requirement]?.[resource], wished[name]?.[requirement]?.[resource]);
+          const operation = operationOf(old[name]?.[requirement]?.[resource], wanted[name]?.[requirement]?.[resource]);
           if (operation !== undefined) this.deps.counters?.requested(resource, requirement, operation);
         }
       }

@@ -67,7 +67,7 @@ export class StaticPolicy {
     return cpus;
   }
 
-  /** Undefined: no wish. */
+  /** Undefined: no preference. */
   hints(pod: Pod, container: Container): TopologyHint[] | undefined {
     if (this.wholePod(pod) > 0) return this.podHints(pod);
     const count = this.wanted(pod, container);

@@ -12,7 +12,7 @@ export interface ChoiceInput {
   reusable: readonly string[];
   /** May be handed out, and nobody has them. */
   available: readonly string[];
-  /** NUMA nodes that the devices should be near to; undefined: no wish. */
+  /** NUMA nodes that the devices should be near to; undefined: no preference. */
   affinity: readonly number[] | undefined;
 }
 
@@ -33,24 +33,24 @@ export async function chooseDevices(input: ChoiceInput, ask: AskPreference): Pro
   }
   const { near, far, anywhere } = byAffinity(available, input);
   if (needed < near.length) {
-    const wish = await ask({ available: [...near, ...chosen], mustInclude: chosen, size: required });
-    return take(chosen, required, wish, near);
+    const preferred = await ask({ available: [...near, ...chosen], mustInclude: chosen, size: required });
+    return take(chosen, required, preferred, near);
   }
   const withNear = [...chosen, ...near];
   if (withNear.length === required) return withNear;
-  const wish = await ask({ available: [...available, ...chosen], mustInclude: withNear, size: required });
-  return take(withNear, required, wish, [...far, ...anywhere]);
+  const preferred = await ask({ available: [...available, ...chosen], mustInclude: withNear, size: required });
+  return take(withNear, required, preferred, [...far, ...anywhere]);
 }
 
-/** What is there already, then what the plugin wishes of `from`, then the rest of `from` in its order. */
+/** What is there already, then what the plugin prefers of `from`, then the rest of `from` in its order. */
 function take(
   chosen: readonly string[],
   required: number,
-  wish: readonly string[] | undefined,
+  preferred: readonly string[] | undefined,
   from: readonly string[],
 ): string[] {
-  const wished = (wish ?? []).filter((id) => from.includes(id));
-  return [...new Set([...chosen, ...wished, ...from])].slice(0, required);
+  const preference = (preferred ?? []).filter((id) => from.includes(id));
+  return [...new Set([...chosen, ...preference, ...from])].slice(0, required);
 }
 
 interface Groups {

@@ -30,7 +30,7 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
     onExit: (reason, delayMs) =>
       moduleLogger(log, "log-thread").warn({ reason, delayMs }, "the log thread exited; restarting it"),
   });
-  const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, house: thread });
+  const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, threadLogs: thread });
   thread.start();
   const die = (error: unknown): void => {
     // A full ring would drop the very line that matters.

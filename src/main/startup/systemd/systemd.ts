@@ -24,7 +24,7 @@ const STATUS_EVERY_MS = 5000;
 
 export interface SystemdOptions {
   node: Pick<RunningAgent, "pods" | "runtime">;
-  threads: Pick<NodeThreads, "house" | "running">;
+  threads: Pick<NodeThreads, "context" | "running">;
   clock: Clock;
   log: Logger;
   /** undefined: the unit has no watchdog. */
@@ -56,7 +56,7 @@ export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
     timer.unref();
     ends.push(() => timer.cancel());
     if (feedEveryMs === undefined) return;
-    const board = new BoardReader(threads.house.board, clock);
+    const board = new BoardReader(threads.context.board, clock);
     const feed = (): void => notifier.watchdog();
     ends.push(feedWatchdog({ intervalMs: feedEveryMs, board, limits: WATCHDOG_LIMITS, clock, feed, log, opName }));
   };

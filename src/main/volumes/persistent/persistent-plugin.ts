@@ -17,7 +17,7 @@ import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
-import { stepError, told } from "./told.js";
+import { stepError, reportingStep } from "./reporting-step.js";
 
 const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
@@ -44,7 +44,7 @@ export function persistentPlugin(
     indirect: true,
     async setUp(request) {
       const { pod, volume, signal } = request;
-      return told(request, async (named) => {
+      return reportingStep(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         checkAffinity(deps, pod, volume, bound.pv);
@@ -57,7 +57,7 @@ export function persistentPlugin(
     },
     async refresh(request) {
       const { pod, volume, signal } = request;
-      await told(request, async (named) => {
+      await reportingStep(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         const { csi } = bound.pv.spec;

@@ -8,20 +8,20 @@ import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
-import type { HouseParts, PageBytes, StatsHouse } from "./house.js";
+import type { StatsServiceParts, PageBytes, StatsService } from "./stats-service.js";
 
 export class Stats {
-  private house: Promise<StatsHouse> | undefined;
+  private service: Promise<StatsService> | undefined;
 
-  constructor(private readonly parts: HouseParts) {}
+  constructor(private readonly parts: StatsServiceParts) {}
 
   routes(): Route[] {
     const summary: Answer = async (request, response) => {
       try {
         // First: a body that nobody listens to flows away.
         const core = await wantsCore(request);
-        const house = await this.open();
-        replyText(response, await house.summary(!core), "application/json");
+        const service = await this.open();
+        replyText(response, await service.summary(!core), "application/json");
       } catch (error) {
         if (!(error instanceof Error)) throw error;
         this.parts.log.error({ err: error }, "the summary of what the node and its pods use could not be made");
@@ -33,14 +33,14 @@ export class Stats {
       {
         path: "/metrics/resource",
         answer: this.page(
-          (house) => house.resource(),
+          (service) => service.resource(),
           () => resourcePage(undefined),
         ),
       },
       {
         path: "/metrics/cadvisor",
         answer: this.page(
-          (house) => house.cadvisor(),
+          (service) => service.cadvisor(),
           () => failedCadvisorPage().page,
         ),
       },
@@ -48,11 +48,11 @@ export class Stats {
   }
 
   async close(): Promise<void> {
-    await (await this.house?.catch(() => undefined))?.close();
+    await (await this.service?.catch(() => undefined))?.close();
   }
 
   /** @param failed the page of a node that cannot be looked at */
-  private page(make: (house: StatsHouse) => Promise<PageBytes>, failed: () => Page): Answer {
+  private page(make: (service: StatsService) => Promise<PageBytes>, failed: () => Page): Answer {
     return async (_request, response) => {
       const page = await this.open()
         .then(make)
@@ -65,11 +65,11 @@ export class Stats {
     };
   }
 
-  private open(): Promise<StatsHouse> {
-    this.house ??= import("./house.js").then(({ StatsHouse }) => StatsHouse.open(this.parts));
+  private open(): Promise<StatsService> {
+    this.service ??= import("./stats-service.js").then(({ StatsService }) => StatsService.open(this.parts));
     // One that could not be opened is tried again by the next request.
-    this.house.catch(() => (this.house = undefined));
-    return this.house;
+    this.service.catch(() => (this.service = undefined));
+    return this.service;
   }
 }
 

@@ -31,17 +31,17 @@ export interface PodReading {
   reading: Reading;
   containers: readonly ContainerReading[];
   /** What the runtime told; absent: the cgroups have it. */
-  told?: { network?: ToldNetwork; processes?: number };
+  told?: { network?: RuntimeNetwork; processes?: number };
 }
 
-export interface ToldNetwork {
+export interface RuntimeNetwork {
   /** Milliseconds since the epoch. */
   at: number;
-  main?: ToldInterface;
-  interfaces: ToldInterface[];
+  main?: RuntimeInterface;
+  interfaces: RuntimeInterface[];
 }
 
-export interface ToldInterface {
+export interface RuntimeInterface {
   name: string;
   rxBytes?: number;
   rxErrors?: number;

@@ -73,9 +73,9 @@ const beyond: [name: string, pod: Pod, message: string | undefined][] = [
     "Node didn't have enough capacity: memory, requested: 2147483648, capacity: 1073741824",
   ],
 ];
-for (const [name, wish, message] of beyond) {
+for (const [name, desired, message] of beyond) {
   test(`beyond the node: ${name}`, () => {
-    assert.equal(beyondNode(wish, NODE)?.message, message);
+    assert.equal(beyondNode(desired, NODE)?.message, message);
   });
 }
 
@@ -85,8 +85,8 @@ test("more of one resource is a raise, whatever becomes of the other", () => {
 });
 
 test("turns: nothing more asked for, then priority, then Guaranteed, then who waits longest", () => {
-  const waiting = (wish: Pod, allocated: Pod, since: number, priority = 0) => ({
-    wish: { ...wish, spec: { ...wish.spec, priority } },
+  const waiting = (desired: Pod, allocated: Pod, since: number, priority = 0) => ({
+    desired: { ...desired, spec: { ...desired.spec, priority } },
     allocated,
     since,
   });

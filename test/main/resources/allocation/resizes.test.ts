@@ -65,9 +65,9 @@ class World {
   });
 
   /** A definition comes; the pod is admitted the first time. */
-  async define(wish: Pod): Promise<void> {
-    const { uid } = wish.metadata;
-    const effective = this.resizes.onWish(wish);
+  async define(desired: Pod): Promise<void> {
+    const { uid } = desired.metadata;
+    const effective = this.resizes.onDesired(desired);
     this.admission.updated(effective);
     if (this.runs.has(uid)) this.runs.set(uid, effective);
     else if (!this.asked.has(uid)) {
@@ -104,7 +104,7 @@ class World {
   }
 }
 
-test("a wish that fits is allocated at once, is in progress until it is seen done, and is told", async () => {
+test("a desired that fits is allocated at once, is in progress until it is seen done, and is told", async () => {
   const world = new World();
   const [before, after] = [asking("a", 100), asking("a", 300)];
   await world.define(before);
@@ -126,43 +126,43 @@ test("a wish that fits is allocated at once, is in progress until it is seen don
   assert.deepEqual(world.counted, ["requested cpu requests increase", "ended true"]);
 });
 
-test("a wish without room is deferred, told once, and granted when a pod goes", async () => {
+test("a desired without room is deferred, told once, and granted when a pod goes", async () => {
   const world = new World();
-  const [hog, small, wish] = [asking("hog", 1500), asking("a", 100), asking("a", 1000)];
+  const [hog, small, desired] = [asking("hog", 1500), asking("a", 100), asking("a", 1000)];
   await world.define(hog);
   await world.define(small);
-  await world.define(wish);
-  assert.deepEqual(world.conditions(wish), ["PodResizePending Deferred"]);
-  assert.equal(world.milli(wish), 100);
+  await world.define(desired);
+  assert.deepEqual(world.conditions(desired), ["PodResizePending Deferred"]);
+  assert.equal(world.milli(desired), 100);
   assert.match(
     world.told[0] ?? "",
     /^a ResizeDeferred Pod resize OutOfcpu: .*"error":"Node didn't have enough resource/,
   );
-  assert.equal(world.resizes.shown("uid-a").wish, wish);
-  await world.define(wish);
+  assert.equal(world.resizes.shown("uid-a").desired, desired);
+  await world.define(desired);
   assert.equal(world.told.length, 1);
   await world.remove(hog);
-  assert.equal(world.milli(wish), 1000);
+  assert.equal(world.milli(desired), 1000);
   assert.deepEqual(world.counted.slice(-1), ["accepted pods_removed"]);
 });
 
 test("a deferred resize is granted when another shrinks, when another pod is over, or by and by", async () => {
   const world = new World();
-  const wish = asking("a", 1000);
+  const desired = asking("a", 1000);
   await world.define(asking("hog", 1500));
   await world.define(asking("a", 100));
-  await world.define(wish);
+  await world.define(desired);
   await world.define(asking("hog", 900));
-  assert.equal(world.milli(wish), 1000);
+  assert.equal(world.milli(desired), 1000);
   assert.ok(world.counted.includes("accepted pod_resized"));
 
   await world.define(asking("a", 1500));
-  assert.equal(world.milli(wish), 1000);
+  assert.equal(world.milli(desired), 1000);
   world.runs.delete("uid-hog");
   world.admission.forget("uid-hog");
   world.resizes.onOver("uid-hog");
   await settle();
-  assert.equal(world.milli(wish), 1500);
+  assert.equal(world.milli(desired), 1500);
   assert.ok(world.counted.includes("accepted pod_terminated"));
 
   await world.define(asking("b", 400));
@@ -195,7 +195,7 @@ test("a definition that comes between a grant and the pod hearing of it takes no
   assert.equal(world.milli(asking("a", 0)), 450);
 });
 
-test("what can never be is told as infeasible and not asked again; the wish taken back leaves nothing", async () => {
+test("what can never be is told as infeasible and not asked again; the desired taken back leaves nothing", async () => {
   const world = new World();
   const before = asking("a", 100);
   await world.define(before);
@@ -226,25 +226,25 @@ test("a failure is shown, told once, and tried again after growing pauses", asyn
   assert.deepEqual(world.conditions(after), []);
 });
 
-test("another life goes on with the allocation, and asks for the wish again", async () => {
+test("another life goes on with the allocation, and asks for the desired again", async () => {
   const world = new World();
   world.allocations.allocate("uid-a", resourcesOf(asking("a", 100)));
-  const wish = asking("a", 400);
-  const effective = world.resizes.onWish(wish);
+  const desired = asking("a", 400);
+  const effective = world.resizes.onDesired(desired);
   assert.ok(sameResources(resourcesOf(effective), resourcesOf(asking("a", 100))));
   assert.ok((await world.admission.admit(effective, new AbortController().signal)).admit);
   world.resizes.onAdmitted(effective);
   await settle();
-  assert.equal(world.milli(wish), 400);
+  assert.equal(world.milli(desired), 400);
 });
 
-test("a pod that is over is admitted anew with its wish", async () => {
+test("a pod that is over is admitted anew with its desired", async () => {
   const world = new World();
   await world.define(asking("a", 100));
   await world.define(asking("a", 3000));
   world.resizes.onOver("uid-a");
   assert.deepEqual(world.conditions(asking("a", 0)), []);
-  assert.ok(sameResources(resourcesOf(world.resizes.onWish(asking("a", 900))), resourcesOf(asking("a", 900))));
+  assert.ok(sameResources(resourcesOf(world.resizes.onDesired(asking("a", 900))), resourcesOf(asking("a", 900))));
 });
 
 test("property: whatever is wished and removed, what pods run with together never exceeds the node", async () => {

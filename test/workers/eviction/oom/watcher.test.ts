@@ -165,7 +165,7 @@ describe("the watcher", () => {
       containerId: ID,
       at: 1_001_000,
     });
-    await world.house.close();
+    await world.service.close();
     ok(world.kernelLog.closed);
   });
 });

@@ -16,7 +16,7 @@ import type {
 import type { CgroupPressure, MemoryFigures, Pressure, PressureData } from "../../../../shared/stats/cgroup-figures.js";
 import { runningContainers } from "../../../../shared/stats/pod-cgroups.js";
 import type { CpuRates } from "../cpu-rates.js";
-import type { ContainerReading, PodReading, Reading, ToldInterface, ToldNetwork } from "../readings.js";
+import type { ContainerReading, PodReading, Reading, RuntimeInterface, RuntimeNetwork } from "../readings.js";
 
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -146,7 +146,7 @@ function stallsOf({ Full, Some }: PsiStats): Pressure {
   return { full: data(Full), some: data(Some) };
 }
 
-function networkOf(network: NetworkUsage | undefined): ToldNetwork | undefined {
+function networkOf(network: NetworkUsage | undefined): RuntimeNetwork | undefined {
   if (network === undefined) return undefined;
   const main = interfaceOf(network.defaultInterface);
   return {
@@ -156,7 +156,7 @@ function networkOf(network: NetworkUsage | undefined): ToldNetwork | undefined {
   };
 }
 
-function interfaceOf(one: NetworkInterfaceUsage | undefined): ToldInterface | undefined {
+function interfaceOf(one: NetworkInterfaceUsage | undefined): RuntimeInterface | undefined {
   if (one === undefined) return undefined;
   const { name, rxBytes, rxErrors, txBytes, txErrors } = one;
   return {

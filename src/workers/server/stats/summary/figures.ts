@@ -2,7 +2,7 @@
 import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/stats/cgroup-figures.js";
 import type { InterfaceFigures } from "../net-dev.js";
 import type { NetworkFigures } from "../networks.js";
-import type { Reading, ToldNetwork } from "../readings.js";
+import type { Reading, RuntimeNetwork } from "../readings.js";
 import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { CpuStats, FsStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
 
@@ -85,7 +85,7 @@ export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
   };
 }
 
-export function toldNetwork({ at, main, interfaces }: ToldNetwork): NetworkStats {
+export function toldNetwork({ at, main, interfaces }: RuntimeNetwork): NetworkStats {
   return { time: timeText(at), ...(main ?? { name: "" }), interfaces };
 }
 

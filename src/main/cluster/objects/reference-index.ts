@@ -1,7 +1,7 @@
 // Who refers to which objects of one kind. Keys are "namespace/name".
 import type { Reference } from "./references.js";
 
-export class ReferenceBook {
+export class ReferenceIndex {
   private readonly byPod = new Map<string, ReadonlyMap<string, Reference>>();
   private readonly users = new Map<string, Map<string, Reference>>();
 

@@ -28,7 +28,7 @@ const ESSENTIAL_RESTARTS = 10;
 /** Threads whose loss the process can't outlive; all others are restarted for ever. */
 export const ESSENTIAL: ReadonlySet<string> = new Set<ThreadName>(["main", "pleg"]);
 
-export class ThreadHouse {
+export class ThreadContext {
   readonly board: BoardBuffers;
   readonly mainSlot: BoardWriter;
 

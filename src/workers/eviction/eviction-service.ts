@@ -17,16 +17,16 @@ import { OomCounters } from "./oom/counters.js";
 import type { LogDevice } from "./oom/kernel-log.js";
 import { OomWatcher } from "./oom/watcher.js";
 import { Outbox } from "./outbox.js";
-import { PodBook } from "./pod-book.js";
+import { PodStore } from "./pod-store.js";
 import { PodFigures } from "./pod-figures.js";
 import { PodRelief } from "./pod-relief.js";
-import { Troubles } from "./troubles.js";
+import { RepeatedErrorLog } from "./repeated-error-log.js";
 import { WritableLayers, type LayersRuntime } from "./writable-layers.js";
 
 /** Main asks the runtime for it. */
 const IMAGE_FS_WAIT_MS = 10_000;
 
-export interface EvictionHouseParts {
+export interface EvictionInputs {
   init: EvictionInit;
   reader: CgroupReader;
   read: ReadText;
@@ -44,53 +44,53 @@ export interface EvictionHouseParts {
   log: Logger;
 }
 
-export interface EvictionHouse {
+export interface EvictionService {
   setPods(pods: readonly EvictionPod[], orders: readonly string[], pressures: readonly Pressure[]): void;
   applyPods(delta: EvictionDelta): void;
   close(): Promise<void>;
 }
 
-export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
+export function buildEvictionService(parts: EvictionInputs): EvictionService {
   const { init, reader, read, publish, main, connect, watchUsage, openLog, lookAtDisk, board, clock, log } = parts;
-  const troubles = new Troubles(log);
+  const errorLog = new RepeatedErrorLog(log);
   const cgroups = new PodCgroups(init, reader);
-  const book = new PodBook();
-  const layers = new WritableLayers({ connect, clock, troubles });
-  const figures = new PodFigures({ reader, cgroups, layers, main, troubles });
+  const podStore = new PodStore();
+  const layers = new WritableLayers({ connect, clock, errorLog });
+  const figures = new PodFigures({ reader, cgroups, layers, main, errorLog });
   const disks = new Disks({
     rootDir: init.rootDir,
     imageFileSystems: () => main(IMAGE_FS_WAIT_MS).imageFileSystems(),
     ...(lookAtDisk === undefined ? {} : { look: lookAtDisk }),
     clock,
-    troubles,
+    errorLog,
   });
-  const outbox = new Outbox({ publish, board, book, clock, log });
+  const outbox = new Outbox({ publish, board, podStore, clock, log });
   const { evictionMaxPodGracePeriod } = init;
   const diskRelief = new DiskRelief({
     evictionMaxPodGracePeriod,
     disks,
     figures,
-    book,
+    podStore,
     outbox,
     main,
     observe: () => eviction.observe(),
     board,
     clock,
     log,
-    troubles,
+    errorLog,
   });
   const notifier =
     init.kernelMemcgNotification && reader.version === 1
-      ? new MemcgNotifier({ reader, cgroups, watch: watchUsage, wake: () => eviction.wake(), clock, troubles })
+      ? new MemcgNotifier({ reader, cgroups, watch: watchUsage, wake: () => eviction.wake(), clock, errorLog })
       : undefined;
   const oom = new OomWatcher({
     open: openLog,
     counters: new OomCounters({
       read,
       reader,
-      pods: () => book.all().flatMap((pod) => cgroups.pathOf(pod) ?? []),
+      pods: () => podStore.all().flatMap((pod) => cgroups.pathOf(pod) ?? []),
     }),
-    known: (uid) => book.has(uid),
+    known: (uid) => podStore.has(uid),
     publish,
     clock,
     log,
@@ -99,17 +99,17 @@ export function buildEviction(parts: EvictionHouseParts): EvictionHouse {
     machine: new Machine({ reader, cgroups, read, clock }),
     disks,
     figures,
-    book,
+    podStore,
     outbox,
-    podRelief: new PodRelief({ evictionMaxPodGracePeriod, figures, book, outbox, clock }),
+    podRelief: new PodRelief({ evictionMaxPodGracePeriod, figures, podStore, outbox, clock }),
     diskRelief,
-    limits: new LimitRounds({ book, figures, outbox, layout: () => disks.layout, clock }),
+    limits: new LimitRounds({ podStore, figures, outbox, layout: () => disks.layout, clock }),
     oom,
     looked: (observations, thresholds) => notifier?.looked(observations, thresholds),
     board,
     clock,
     log,
-    troubles,
+    errorLog,
   });
   return {
     setPods: (pods, orders, pressures) => eviction.setPods(pods, orders, pressures),

@@ -1,11 +1,11 @@
-// Is the agent alive behind this thread? Looks at the thread board once a second: a heartbeat that comes from a thread of
-// its own would otherwise go on when nothing else does (docs/adr/0024).
-// Invariant: nothing here waits for another thread; a pause of the whole process stalls nobody.
+// Checks once a second on the thread board whether the main and pleg threads run. The heartbeat has a thread of its own, and would
+// otherwise go on when these are stuck (docs/adr/0024).
+// Invariant: nothing here waits for another thread; a pause of the whole process is not taken for a stuck thread.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
-import { Quiet } from "./quiet.js";
+import { SilenceTimer } from "./silence-timer.js";
 import { apiTime } from "../../shared/api/time.js";
 
 const LOOK_MS = 1000;
@@ -29,14 +29,14 @@ export function stampLimits(leaseDurationSeconds: number): StampLimits {
 }
 
 /** What a look found. */
-export interface Truth {
+export interface KubeletHealth {
   /** A sentence for each thread that is stuck; the lease is renewed only while there is none. */
   stalls: readonly string[];
   /** What is wrong with the relists, as upstream words it; "": nothing. */
   plegProblem: string;
 }
 
-export interface TruthWatchOptions {
+export interface HealthMonitorOptions {
   board: Pick<BoardReader, "read">;
   limits: StampLimits;
   clock: Clock;
@@ -44,16 +44,20 @@ export interface TruthWatchOptions {
   onChange(): void;
 }
 
-export class TruthWatch {
-  private readonly threads: { name: keyof StampLimits; quiet: Quiet; stall: string | undefined }[];
-  private readonly relists = new Quiet(LOOK_MS);
+export class HealthMonitor {
+  private readonly threads: { name: keyof StampLimits; silence: SilenceTimer; stall: string | undefined }[];
+  private readonly relists = new SilenceTimer(LOOK_MS);
   /** Monotonic time of the last relist seen, kept over restarts of the pleg thread. */
   private relistAt: number | undefined;
   private plegProblem = "";
   private timer: Timer | undefined;
 
-  constructor(private readonly options: TruthWatchOptions) {
-    this.threads = (["main", "pleg"] as const).map((name) => ({ name, quiet: new Quiet(LOOK_MS), stall: undefined }));
+  constructor(private readonly options: HealthMonitorOptions) {
+    this.threads = (["main", "pleg"] as const).map((name) => ({
+      name,
+      silence: new SilenceTimer(LOOK_MS),
+      stall: undefined,
+    }));
   }
 
   start(): void {
@@ -66,7 +70,7 @@ export class TruthWatch {
   }
 
   /** As of the last look. */
-  get truth(): Truth {
+  get current(): KubeletHealth {
     return { stalls: this.threads.flatMap(({ stall }) => stall ?? []), plegProblem: this.plegProblem };
   }
 
@@ -77,7 +81,7 @@ export class TruthWatch {
   }
 
   private verdict(): string {
-    return [...this.truth.stalls, this.plegProblem === "" ? "" : "pleg"].join("\n");
+    return [...this.current.stalls, this.plegProblem === "" ? "" : "pleg"].join("\n");
   }
 
   private look(): void {
@@ -85,10 +89,10 @@ export class TruthWatch {
     const now = clock.monotonic();
     for (const thread of this.threads) {
       const seen = board.read(thread.name);
-      const quietMs = thread.quiet.look(seen.ageMs, now);
+      const silentMs = thread.silence.look(seen.ageMs, now);
       // The first words stay: a message that changed with each look would be a new status each time.
-      if (quietMs <= limits[thread.name]) thread.stall = undefined;
-      else thread.stall ??= this.describe(seen, quietMs, limits[thread.name]);
+      if (silentMs <= limits[thread.name]) thread.stall = undefined;
+      else thread.stall ??= this.describe(seen, silentMs, limits[thread.name]);
     }
     const { workAgeMs } = board.read("pleg");
     if (workAgeMs !== Infinity) this.relistAt = Math.max(this.relistAt ?? -Infinity, now - workAgeMs);
@@ -102,9 +106,9 @@ export class TruthWatch {
   }
 
   /** "main is not healthy: its thread was last seen active at …, in relist since …; threshold is 20s" */
-  private describe({ thread, ageMs, op, opAgeMs }: ThreadSnapshot, quietMs: number, limitMs: number): string {
+  private describe({ thread, ageMs, op, opAgeMs }: ThreadSnapshot, silentMs: number, limitMs: number): string {
     const at = (agoMs: number): string => apiTime(this.options.clock.now() - agoMs);
-    const last = ageMs === Infinity ? "has not been seen active" : `was last seen active at ${at(quietMs)}`;
+    const last = ageMs === Infinity ? "has not been seen active" : `was last seen active at ${at(silentMs)}`;
     const doing = op === 0 ? "" : `, in ${opName(thread, op) ?? `operation ${op}`} since ${at(opAgeMs)}`;
     return `${thread} is not healthy: its thread ${last}${doing}; threshold is ${goDuration(limitMs)}`;
   }

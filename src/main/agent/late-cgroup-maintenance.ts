@@ -1,19 +1,19 @@
-// When the care of the node's cgroups begins: at once where the start depends on it (a reserved cgroup that is missing ends
+// When the maintenance of the node's cgroups begins: at once where the start depends on it (a reserved cgroup that is missing ends
 // it), else a second later, when the first pods are on their way. Loaded only then.
 import { errorText } from "../../shared/log/error-text.js";
-import type { CgroupCare, CgroupCareParts } from "./node-cgroups.js";
+import type { CgroupMaintenance, CgroupMaintenanceParts } from "./node-cgroups.js";
 import type { NodeSettings } from "./node-settings.js";
 
 const LATER_MS = 1000;
 
-export class LateCgroupCare {
+export class LateCgroupMaintenance {
   private readonly ending = new AbortController();
   private begun: Promise<void> = Promise.resolve();
-  private care: CgroupCare | undefined;
+  private maintenance: CgroupMaintenance | undefined;
 
   constructor(
     private readonly settings: NodeSettings,
-    private readonly parts: CgroupCareParts,
+    private readonly parts: CgroupMaintenanceParts,
   ) {}
 
   /** @throws what startCgroupCare throws, where the start depends on it */
@@ -34,19 +34,19 @@ export class LateCgroupCare {
   }
 
   podsChanged(): void {
-    this.care?.podsChanged();
+    this.maintenance?.podsChanged();
   }
 
   async stop(): Promise<void> {
     this.ending.abort(new Error("the kubelet is stopping"));
     await this.begun;
-    const { care } = this;
-    this.care = undefined;
-    await care?.stop();
+    const { maintenance } = this;
+    this.maintenance = undefined;
+    await maintenance?.stop();
   }
 
   private async start(): Promise<void> {
-    const { startCgroupCare } = await import("./node-cgroups.js");
-    this.care = await startCgroupCare(this.settings, this.parts);
+    const { startCgroupMaintenance } = await import("./node-cgroups.js");
+    this.maintenance = await startCgroupMaintenance(this.settings, this.parts);
   }
 }

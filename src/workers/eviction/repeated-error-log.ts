@@ -1,7 +1,7 @@
-// What goes wrong again and again is said once, and that it is over, too.
+// Logs an error that occurs again and again once, and once that it no longer occurs.
 import type { Logger } from "../../shared/log/logger.js";
 
-export class Troubles {
+export class RepeatedErrorLog {
   private readonly known = new Set<string>();
 
   constructor(private readonly log: Pick<Logger, "warn" | "info">) {}
@@ -13,7 +13,7 @@ export class Troubles {
     this.log.warn(error === undefined ? {} : { err: error }, what);
   }
 
-  over(key: string, what: string): void {
+  resolved(key: string, what: string): void {
     if (this.known.delete(key)) this.log.info({}, what);
   }
 }

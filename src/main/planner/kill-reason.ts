@@ -8,7 +8,7 @@ import { resizeNeedsRestart } from "./resize-changes.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
 import { graceSeconds } from "../model/grace.js";
 
-export interface Condemned {
+export interface KillReason {
   /** What follows the container's name: "failed liveness probe". */
   why: string;
   /** Of a regular container: it is started again once it has ended. */
@@ -16,7 +16,7 @@ export interface Condemned {
   graceSeconds: number;
 }
 
-export function condemned(input: PlanInput, container: Container, status: ContainerStatus): Condemned | undefined {
+export function killReason(input: PlanInput, container: Container, status: ContainerStatus): KillReason | undefined {
   const { pod, probes, gates } = input;
   if (definitionChanged(container, status)) {
     return { why: "definition changed", restart: true, graceSeconds: graceSeconds(pod) };

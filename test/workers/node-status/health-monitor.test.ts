@@ -3,7 +3,7 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { MAIN_POD_CHANGE } from "../../../src/shared/contracts/thread-ops.js";
 import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";
-import { stampLimits, TruthWatch } from "../../../src/workers/node-status/truth.js";
+import { stampLimits, HealthMonitor } from "../../../src/workers/node-status/health-monitor.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 class Board {
@@ -13,7 +13,7 @@ class Board {
   readonly pleg = new BoardWriter(this.board, "pleg", this.clock);
   readonly stuck = new Set<string>();
   changes = 0;
-  readonly watch = new TruthWatch({
+  readonly watch = new HealthMonitor({
     board: new BoardReader(this.board, this.clock),
     limits: stampLimits(40),
     clock: this.clock,
@@ -37,14 +37,14 @@ class Board {
     if (!this.stuck.has("relist")) this.pleg.worked();
   }
   get stalls(): readonly string[] {
-    return this.watch.truth.stalls;
+    return this.watch.current.stalls;
   }
 }
 
 test("threads that stamp are alive", () => {
   const world = new Board();
   world.step(600_000);
-  deepEqual([world.watch.truth, world.changes], [{ stalls: [], plegProblem: "" }, 0]);
+  deepEqual([world.watch.current, world.changes], [{ stalls: [], plegProblem: "" }, 0]);
   world.watch.stop();
   equal(world.clock.pending, 0);
 });
@@ -82,7 +82,7 @@ test("a process that was stopped for a minute stalls nobody, one whose main stay
   world.stuck.add("main").add("pleg").add("relist");
   world.clock.freeze(600_000);
   world.clock.step(0);
-  deepEqual(world.watch.truth, { stalls: [], plegProblem: "" });
+  deepEqual(world.watch.current, { stalls: [], plegProblem: "" });
   world.stuck.delete("pleg");
   world.stuck.delete("relist");
   world.step(16_000);
@@ -95,14 +95,14 @@ test("relists older than three minutes are told in upstream's words; the lease d
   const world = new Board();
   world.stuck.add("relist");
   world.step(180_000);
-  equal(world.watch.truth.plegProblem, "");
+  equal(world.watch.current.plegProblem, "");
   world.step(1000);
-  equal(world.watch.truth.plegProblem, "pleg was last seen active 3m1s ago; threshold is 3m0s");
+  equal(world.watch.current.plegProblem, "pleg was last seen active 3m1s ago; threshold is 3m0s");
   world.step(10_000);
   deepEqual([world.stalls, world.changes], [[], 1]);
   world.stuck.clear();
   world.step(1500);
-  deepEqual([world.watch.truth.plegProblem, world.changes], ["", 2]);
+  deepEqual([world.watch.current.plegProblem, world.changes], ["", 2]);
 });
 
 test("a pleg thread that was restarted keeps the relist of the one before it", () => {
@@ -111,23 +111,23 @@ test("a pleg thread that was restarted keeps the relist of the one before it", (
   world.step(10_000);
   world.pleg.reset(2);
   world.step(60_000);
-  equal(world.watch.truth.plegProblem, "");
+  equal(world.watch.current.plegProblem, "");
   world.step(180_000);
-  match(world.watch.truth.plegProblem, /^pleg was last seen active/);
+  match(world.watch.current.plegProblem, /^pleg was last seen active/);
 });
 
 test("before the first relist", () => {
   const clock = new SteppedClock();
   const board = createBoard(["main", "pleg"]);
   for (const name of board.threads) new BoardWriter(board, name, clock).stamp();
-  const watch = new TruthWatch({
+  const watch = new HealthMonitor({
     board: new BoardReader(board, clock),
     limits: stampLimits(40),
     clock,
     onChange: () => undefined,
   });
   watch.start();
-  equal(watch.truth.plegProblem, "pleg has yet to be successful");
+  equal(watch.current.plegProblem, "pleg has yet to be successful");
   watch.stop();
 });
 

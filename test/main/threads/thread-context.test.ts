@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pino } from "pino";
-import { THREADS, ThreadHouse, type ThreadName } from "../../../src/main/threads/thread-house.js";
+import { THREADS, ThreadContext, type ThreadName } from "../../../src/main/threads/thread-context.js";
 import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { threadMetrics } from "../../../src/shared/metrics/threads.js";
@@ -12,11 +12,11 @@ const workers = THREADS.filter((name): name is Exclude<ThreadName, "main"> => na
 
 describe("restart rules", () => {
   const metrics = threadMetrics(new ThreadRegistry("main"));
-  const house = new ThreadHouse(systemClock, pino({ level: "silent" }), metrics, () => undefined);
+  const context = new ThreadContext(systemClock, pino({ level: "silent" }), metrics, () => undefined);
 
   for (const name of workers) {
     test(name === "pleg" ? "pleg is given up after ten restarts" : `${name} is restarted for ever`, () => {
-      const policy = new RestartPolicy(house.common(name).restart);
+      const policy = new RestartPolicy(context.common(name).restart);
       const decisions = Array.from({ length: 500 }, () => policy.exited(0));
       const restarts = decisions.findIndex(({ restart }) => !restart);
       assert.equal(restarts, name === "pleg" ? 10 : -1);

@@ -4,8 +4,8 @@
 /** An age grows by no more than this many periods from one look to the next. */
 const LATE_PERIODS = 2;
 
-export class Quiet {
-  private quietMs = 0;
+export class SilenceTimer {
+  private silentMs = 0;
   private lookedAt: number | undefined;
 
   /** `periodMs`: of the looks. */
@@ -15,10 +15,10 @@ export class Quiet {
   look(ageMs: number, nowMs: number): number {
     const passed = nowMs - (this.lookedAt ?? nowMs);
     this.lookedAt = nowMs;
-    if (ageMs === Infinity) return (this.quietMs = Infinity);
-    const counted = this.quietMs + Math.min(passed, LATE_PERIODS * this.periodMs);
+    if (ageMs === Infinity) return (this.silentMs = Infinity);
+    const counted = this.silentMs + Math.min(passed, LATE_PERIODS * this.periodMs);
     // A sign since the last look, or the first look of all: the clock is right unless it counts a sleep of ours.
-    const first = this.quietMs === Infinity || passed === 0;
-    return (this.quietMs = first ? ageMs : Math.min(ageMs, counted));
+    const first = this.silentMs === Infinity || passed === 0;
+    return (this.silentMs = first ? ageMs : Math.min(ageMs, counted));
   }
 }

@@ -5,7 +5,7 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
 import { readMachineFacts } from "../../../../src/shared/stats/machine.js";
-import { StatsHouse, type HouseParts } from "../../../../src/workers/server/stats/house.js";
+import { StatsService, type StatsServiceParts } from "../../../../src/workers/server/stats/stats-service.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
 import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
 import type { Summary } from "../../../../src/workers/server/stats/summary/types.js";
@@ -52,7 +52,7 @@ interface Told {
   metrics: boolean;
 }
 
-function house(told: Told, gate = true) {
+function service(told: Told, gate = true) {
   const clock = new SteppedClock();
   const files: Record<string, string> = {
     "/cg/cgroup.procs": "",
@@ -90,7 +90,7 @@ function house(told: Told, gate = true) {
     },
     status: () => Promise.resolve({ info: {} }),
   };
-  const parts: HouseParts = {
+  const parts: StatsServiceParts = {
     init: { ...STATS_INIT, cgroupRoot: "/", podAndContainerStatsFromCRI: gate },
     nodeName: "node",
     pods: () => [POD],
@@ -104,11 +104,11 @@ function house(told: Told, gate = true) {
   const reader = cgroupReaderV2("/cg", tree.read, tree.list);
   const kept = new KeptFiles(clock);
   const settled = new SettledFiles(tree.read, clock);
-  return { clock, asked, house: new StatsHouse(parts, { reader, kept, settled }, readMachineFacts(tree.read)) };
+  return { clock, asked, service: new StatsService(parts, { reader, kept, settled }, readMachineFacts(tree.read)) };
 }
 
 const textOf = (bytes: readonly Buffer[]): string => Buffer.concat(bytes).toString();
-const summaryOf = async (of: StatsHouse): Promise<Summary> =>
+const summaryOf = async (of: StatsService): Promise<Summary> =>
   JSON.parse((await of.summary(true)).toString()) as Summary;
 const RESOURCE = /^container_memory_working_set_bytes\{container="c",namespace="n",pod="p"\} (\d+) /m;
 
@@ -119,7 +119,7 @@ for (const [what, told, gate, workingSets, rss] of [
   ["the runtime tells nothing", { stats: false, metrics: false }, true, [333, 333], 'container="c"'],
 ] as const) {
   test(`${what}: figures of pods are ${workingSets[0] === 777 ? "the runtime's" : "the cgroups'"}`, async () => {
-    const { house: built, asked, clock } = house(told, gate);
+    const { service: built, asked, clock } = service(told, gate);
     const [pod] = (await summaryOf(built)).pods;
     deepEqual([pod?.memory?.workingSetBytes, pod?.containers[0]?.memory?.workingSetBytes], workingSets);
     equal(RESOURCE.exec(textOf(await built.resource()))?.[1], String(workingSets[1]));

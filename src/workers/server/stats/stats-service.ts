@@ -49,7 +49,7 @@ type StatsRuntime = Pick<
 >;
 type StatsImages = Pick<CriClient, "imageFsInfo">;
 
-export interface HouseParts {
+export interface StatsServiceParts {
   init: StatsInit;
   nodeName: string;
   pods: () => Iterable<Pod>;
@@ -64,9 +64,9 @@ export interface HouseParts {
 /** A page's text, in pieces. */
 export type PageBytes = readonly Buffer[];
 
-export class StatsHouse {
+export class StatsService {
   /** Rejects with CgroupsNotMountedError. */
-  static async open(parts: HouseParts): Promise<StatsHouse> {
+  static async open(parts: StatsServiceParts): Promise<StatsService> {
     const mounts = await readCgroupMounts();
     const kept = new KeptFiles(parts.clock);
     const settled = new SettledFiles(readKernelText, parts.clock);
@@ -75,7 +75,7 @@ export class StatsHouse {
       mounts.version === 2
         ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories, reads)
         : cgroupReaderV1(mounts, readKernelText, listKernelDirectories, reads);
-    return new StatsHouse(parts, { reader, kept, settled }, readMachineFacts(readKernelText));
+    return new StatsService(parts, { reader, kept, settled }, readMachineFacts(readKernelText));
   }
 
   private readonly reader: CgroupReader;
@@ -94,7 +94,7 @@ export class StatsHouse {
   private readonly coreText: Shared<Buffer>;
 
   constructor(
-    private readonly parts: HouseParts,
+    private readonly parts: StatsServiceParts,
     private readonly files: { reader: CgroupReader; kept: KeptFiles; settled: SettledFiles },
     private readonly machine: MachineFacts,
   ) {

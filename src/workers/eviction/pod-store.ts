@@ -2,7 +2,7 @@
 import type { EvictionDelta, EvictionPod } from "../../shared/contracts/eviction.js";
 import { Orders } from "./orders.js";
 
-export class PodBook {
+export class PodStore {
   readonly orders = new Orders();
   private readonly pods = new Map<string, EvictionPod>();
 
