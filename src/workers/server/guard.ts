@@ -33,6 +33,8 @@ export interface GuardOptions {
   clock: Clock;
   /** A request of this connection may pass. */
   authorised(socket: Socket): void;
+  /** A request of this connection may not pass; the response is not sent yet. */
+  refused(socket: Socket, response: ServerResponse): void;
   /** Where requests go that may pass. */
   lookup: Lookup;
 }
@@ -59,6 +61,7 @@ export class Guard {
         },
         (error: unknown) => {
           if (response.headersSent) return;
+          this.options.refused(request.socket, response);
           if (error instanceof TooManyReviewsError) replyError(response, 429, error.message, { "Retry-After": "1" });
           else replyError(response, 500, "Internal Server Error");
         },
@@ -113,6 +116,7 @@ export class Guard {
   ): void {
     const client = request.socket.remoteAddress ?? "";
     this.options.refusals.tell({ client, status, method: request.method ?? "", ...rest });
+    this.options.refused(request.socket, response);
     replyPlain(response, status, text);
   }
 }

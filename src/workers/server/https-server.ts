@@ -14,7 +14,7 @@ import type { Upgrade } from "./answer.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
-import { Http2Connection } from "./clients/http2-connection.js";
+import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
 import { Turns } from "./clients/turns.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
@@ -45,14 +45,18 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   strangersPerAddress: 64,
   identified: 128,
   strangerMs: 60_000,
+  // A client with an old token or too few rights tries again on a new connection; one that asks at random gets no further.
+  refusals: 16,
   streams: 256,
   followers: 256,
   // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
   handshakesPerSecond: 20,
   handshakeBurst: 128,
 };
-/** Of HTTP/2, on one connection: Go's limit, which API servers know. */
+/** Of HTTP/2, on one connection with an authorised request or a verified certificate: Go's limit, which API servers know. */
 const MAX_STREAMS = 250;
+/** Of a stranger's: as many as wait on a connection of HTTP/1.1. */
+const STRANGER_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;
 /** A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
@@ -67,6 +71,8 @@ export interface HttpsServer extends Bindable {
   retireConnections(): void;
   /** A request of this connection was authorised. */
   authorised(socket: Socket): void;
+  /** A request of this connection is refused with this response, which is not sent yet. */
+  refused(socket: Socket, response: ServerResponse): void;
 }
 
 export interface HttpsServerOptions {
@@ -138,8 +144,8 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   });
 
   const sides = {
-    stranger: new Http2Side(options, HTTP_LIMITS.maxHeaderSize),
-    identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES),
+    stranger: new Http2Side(options, HTTP_LIMITS.maxHeaderSize, STRANGER_STREAMS),
+    identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
   };
   const http1 = takeListener(server, "secureConnection");
   server.on(
@@ -169,6 +175,13 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     authorised: (socket) => {
       budget.authorise(socket);
       handshakes.authorise(socket.remoteAddress);
+      http2ConnectionOf(socket)?.allowStreams(MAX_STREAMS);
+    },
+    refused: (socket, response) => {
+      if (!budget.refuse(socket)) return;
+      const http2 = http2ConnectionOf(socket);
+      if (http2 === undefined) response.shouldKeepAlive = false;
+      else http2.close();
     },
     retireConnections: () => {
       server.closeIdleConnections();
@@ -220,6 +233,7 @@ class Http2Side {
   constructor(
     private readonly options: Pick<HttpsServerOptions, "handler" | "limits" | "clock" | "onDefect">,
     private readonly maxHeaderListSize: number,
+    private readonly maxConcurrentStreams: number,
   ) {}
 
   accept(socket: TLSSocket): void {
@@ -237,10 +251,10 @@ class Http2Side {
   private async load(): Promise<Http2Server> {
     const { createServer: createHttp2Server } = await import("node:http2");
     const { handler, clock, limits, onDefect } = this.options;
-    const { maxHeaderListSize } = this;
+    const { maxHeaderListSize, maxConcurrentStreams } = this;
     const server = createHttp2Server({
       maxSessionMemory: MAX_SESSION_MEMORY,
-      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize, enablePush: false },
+      settings: { maxConcurrentStreams, maxHeaderListSize, enablePush: false },
     });
     server.on(
       "session",

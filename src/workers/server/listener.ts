@@ -21,6 +21,7 @@ const PLAIN_LIMITS: BudgetLimits = {
   strangersPerAddress: 256,
   identified: 0,
   strangerMs: Infinity,
+  refusals: Infinity,
 };
 
 /** What every HTTP server of this thread is made with (facts: server limits). */

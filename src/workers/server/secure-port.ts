@@ -71,6 +71,7 @@ export class SecurePort {
       metrics,
       clock,
       authorised: (socket) => this.server?.authorised(socket),
+      refused: (socket, response) => this.server?.refused(socket, response),
       lookup: router(routes, log),
     });
   }

@@ -12,6 +12,7 @@ const LIMITS: BudgetLimits = {
   strangersPerAddress: 2,
   identified: 1,
   strangerMs: 60_000,
+  refusals: 3,
 };
 
 class Wire extends EventEmitter {
@@ -89,4 +90,12 @@ test("a stranger ends in its time, an authorised client does not", () => {
   const [stranger, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
   world.clock.advance(90_000);
   deepEqual(gone(stranger, mine), [true, false]);
+});
+
+test("a stranger's connection closes with its last refused request, an authorised client's does not", () => {
+  const world = new World();
+  const refuse = (wire: Wire): boolean => world.budget.refuse(wire as unknown as Socket);
+  const [stranger, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
+  deepEqual([refuse(stranger), refuse(stranger), refuse(stranger)], [false, false, true]);
+  deepEqual([refuse(mine), refuse(mine), refuse(mine), refuse(mine)], [false, false, false, false]);
 });

@@ -3,6 +3,7 @@ import { equal, match } from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { Agent } from "node:https";
 import { connect as connectTcp, type Socket } from "node:net";
 import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
@@ -182,11 +183,11 @@ test(
         return Promise.resolve({ status: token === "good" ? { authenticated: true, user: { username: "op" } } : {} });
       },
     });
-    const stranger = house.http2({ localAddress: "127.0.0.2" });
+    const strangers = Array.from({ length: 5 }, () => house.http2({ localAddress: "127.0.0.2" }));
     let answers = 0;
     for (let i = 0; i < 50; i++) {
-      const stream = stranger.request({ ":path": "/pods", authorization: `Bearer made-up-${i}` });
-      stream.on("response", () => answers++).on("error", () => undefined);
+      const stream = strangers[i % 5]?.request({ ":path": "/pods", authorization: `Bearer made-up-${i}` });
+      stream?.on("response", () => answers++).on("error", () => undefined);
     }
     // One is reviewed, 32 wait; the others get 429.
     while (answers < 18 || (await house.inflight()) !== 32) await tick();
@@ -201,6 +202,56 @@ test(
     equal(asked.indexOf("good") - waiting <= 1, true, asked.join());
     while (answer === undefined) await tick();
     equal(answer.status, 200);
-    stranger.destroy();
+    for (const stranger of strangers) stranger.destroy();
   },
 );
+
+test("a connection whose requests are refused closes with the 16th of them", async () => {
+  await open({ init: certificatesOnly });
+  const socket = await client();
+  socket.write(PLAIN.repeat(16));
+  equal((await textOf(socket)).split("HTTP/1.1 401 ").length - 1, 16);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let i = 0; i < 40; i++) {
+    const { status } = await house.ask("/healthz", { cert: admin.cert, key: admin.key, agent });
+    equal(status, 200);
+  }
+  equal(Object.values(agent.freeSockets).flat().length, 1);
+  agent.destroy();
+});
+
+test("an HTTP/2 client has 16 requests in progress until one is authorised, and none after its refusals", async () => {
+  const granted: (() => void)[] = [];
+  await open({
+    init: {
+      authentication: { anonymous: true, clientCAFile: "", webhook: false, cacheTTLMs: 0 },
+      authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 0, cacheUnauthorizedTTLMs: 0 },
+    },
+    create: () => new Promise((resolve) => granted.push(() => resolve({ status: { allowed: true } }))),
+  });
+  const session = house.http2();
+  const limit = (): number | undefined => session.remoteSettings.maxConcurrentStreams;
+  await once(session, "remoteSettings");
+  equal(limit(), 16);
+  session.request({ ":path": "/healthz" }).on("error", () => undefined);
+  while (granted.length === 0) await tick();
+  granted[0]?.();
+  while (limit() === 16) await tick();
+  equal(limit(), 250);
+  session.destroy();
+
+  await house.close();
+  await open({ init: certificatesOnly });
+  const stranger = house.http2();
+  let answers = 0;
+  for (let i = 0; i < 100; i++) {
+    stranger
+      .request({ ":path": "/pods" })
+      .on("error", () => undefined)
+      .on("response", () => answers++)
+      .resume();
+  }
+  await once(stranger, "close");
+  // Those that were under way with the 16th are still answered.
+  equal(answers >= 16 && answers <= 32, true, String(answers));
+});

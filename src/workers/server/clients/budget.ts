@@ -16,6 +16,8 @@ export interface BudgetLimits {
   identified: number;
   /** A stranger ends after this time, milliseconds; Infinity: never. */
   strangerMs: number;
+  /** Refused requests of one stranger; with the last its connection closes. */
+  refusals: number;
 }
 
 type Kind = "stranger" | "identified" | "authorised";
@@ -25,6 +27,7 @@ interface Entry {
   readonly address: string;
   readonly since: number;
   kind: Kind;
+  refusals: number;
 }
 
 export class ConnectionBudget {
@@ -56,6 +59,7 @@ export class ConnectionBudget {
       address: networkOf(socket.remoteAddress),
       since: this.clock.monotonic(),
       kind: "stranger",
+      refusals: 0,
     };
     this.entries.set(key, entry);
     this.addStranger(entry);
@@ -84,6 +88,13 @@ export class ConnectionBudget {
     if (entry === undefined) return;
     this.leave(entry);
     entry.kind = "authorised";
+  }
+
+  /** One of its requests was refused. @returns whether its connection is to be closed */
+  refuse(socket: Socket): boolean {
+    const entry = this.entryOf(socket);
+    if (entry === undefined || entry.kind === "authorised") return false;
+    return ++entry.refusals >= this.limits.refusals;
   }
 
   endAll(): void {

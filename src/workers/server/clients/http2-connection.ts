@@ -5,9 +5,18 @@ import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { ownedBy } from "../owned.js";
 
+/** Where a connection lies on its socket. HTTP/2's stand-ins for the socket find it, too. */
+const CONNECTION = Symbol("nodelet.server.http2");
+
+/** @param socket of a request. @returns undefined for HTTP/1.1 */
+export function http2ConnectionOf(socket: object): Http2Connection | undefined {
+  return (socket as { [CONNECTION]?: Http2Connection })[CONNECTION];
+}
+
 export class Http2Connection {
   private readonly streams = new Set<ServerHttp2Stream>();
   private timer: Timer | undefined;
+  private allowed = 0;
 
   constructor(
     private readonly session: ServerHttp2Session,
@@ -17,6 +26,7 @@ export class Http2Connection {
     /** Without a byte either way until the connection is closed, milliseconds. */
     idleMs: number,
   ) {
+    Object.assign(session.socket, { [CONNECTION]: this });
     session.on(
       "stream",
       ownedBy(session, (stream: ServerHttp2Stream) => {
@@ -29,6 +39,13 @@ export class Http2Connection {
       idleMs,
       ownedBy(session, () => this.close()),
     );
+  }
+
+  /** Its client may have this many requests in progress. */
+  allowStreams(maxConcurrentStreams: number): void {
+    if (this.allowed === maxConcurrentStreams || this.session.closed || this.session.destroyed) return;
+    this.allowed = maxConcurrentStreams;
+    this.session.settings({ maxConcurrentStreams });
   }
 
   /** The streams that are open go on; no new ones are taken. */
