@@ -225,3 +225,8 @@ test("zero bytes behind the password are no part of it", () => {
   const { auths } = readDockerConfig(JSON.stringify({ a: { auth } }), "dockercfg");
   assert.deepEqual(auths.get("a"), AuthConfig.fromPartial({ username: "user", password: "pa\0ss" }));
 });
+
+test("a configuration that nests without an end is refused before it is parsed", () => {
+  const deep = `{"auths":${'{"a":'.repeat(200)}`;
+  assert.throws(() => readDockerConfig(deep, "config.json"), /^DockerConfigError: it nests more than 32 levels deep$/);
+});

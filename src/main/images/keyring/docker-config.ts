@@ -2,7 +2,11 @@
 // .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import { nestsDeeper } from "../../../shared/text/json-depth.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
+
+/** Docker's own form has four levels; tools add fields of their own. */
+const MAX_DEPTH = 32;
 
 export type DockerConfigForm = "config.json" | "dockercfg";
 
@@ -24,6 +28,7 @@ export interface DockerConfig {
 
 /** Throws DockerConfigError when nothing of the text can be used. */
 export function readDockerConfig(text: string, form: DockerConfigForm): DockerConfig {
+  if (nestsDeeper(text, MAX_DEPTH)) throw new DockerConfigError(`it nests more than ${MAX_DEPTH} levels deep`);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,0 +1,20 @@
+// How deep a JSON text nests, before it is parsed: JSON.parse takes 70 ns for each level, so a megabyte of "[" costs 70 ms.
+
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** True when lists and objects nest more than `limit` levels deep. Reads the text once; texts that are not JSON give either answer. */
+export function nestsDeeper(text: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      if (++depth > limit) return true;
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth--;
+  }
+  return false;
+}
