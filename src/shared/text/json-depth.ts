@@ -5,16 +5,23 @@ const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x
 /** True when lists and objects nest more than `limit` levels deep. Reads the text once; texts that are not JSON give either answer. */
 export function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;
-  let inString = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === BACKSLASH) at++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) inString = true;
+    if (code === QUOTE) at = endOfString(text, at);
     else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       if (++depth > limit) return true;
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth--;
   }
   return false;
+}
+
+/** Index of the quote that ends the string which begins at `start`. indexOf passes over long strings at the speed of memory. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
+    // A quote behind an odd number of backslashes is a part of the string.
+    if (backslashes % 2 === 0) return quote;
+  }
+  return text.length;
 }
