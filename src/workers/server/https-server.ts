@@ -32,6 +32,8 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits {
   streams: number;
   /** Clients that follow logs at once. */
   followers: number;
+  /** Followers with an inotify instance. All processes of root share the instances: 128, unless fs.inotify.max_user_instances says more. */
+  followerWatches: number;
 }
 export const CONNECTION_LIMITS: ConnectionLimits = {
   handshakeMs: 10_000,
@@ -49,6 +51,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   refusals: 16,
   streams: 256,
   followers: 256,
+  followerWatches: 64,
   // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
   handshakesPerSecond: 20,
   handshakeBurst: 128,

@@ -54,12 +54,14 @@ export class SecureServer {
   private readonly runtime: Pick<LazyRuntime, "get">;
   private readonly tunnels: Tunnels;
   private readonly followers: PodShares;
+  private readonly watches: PodShares;
 
   constructor(private readonly options: SecureServerOptions) {
     const { init, address, nodeName, api, registry, clock, log } = options;
     this.runtime = options.runtime;
     const limits = { ...CONNECTION_LIMITS, ...options.limits };
     this.followers = new PodShares(limits.followers);
+    this.watches = new PodShares(limits.followerWatches);
     this.tunnels = new Tunnels({
       limit: limits.streams,
       idleTimeoutMs: init.streamingConnectionIdleTimeoutMs,
@@ -110,6 +112,7 @@ export class SecureServer {
         podLogsDir,
         splitStreams: gates.podLogsQuerySplitStreams,
         followers: this.followers,
+        watches: this.watches,
         clock,
         log,
       }),

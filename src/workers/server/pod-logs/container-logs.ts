@@ -10,7 +10,7 @@ import { containerLogFiles } from "./log-files.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
 import { checkLogOptions, type PodLogOptions } from "./options.js";
-import { readContainerLogs } from "./read.js";
+import { readContainerLogs, type ReadLogsOptions } from "./read.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { Route } from "../answer.js";
 import type { PodList } from "../pod-list.js";
@@ -26,6 +26,8 @@ export interface ContainerLogsParts {
   /** Gate PodLogsQuerySplitStreams. */
   splitStreams: boolean;
   followers: PodShares;
+  /** Followers with an inotify instance of their own; the others look once a second. */
+  watches: PodShares;
   clock: Clock;
   log: Logger;
 }
@@ -101,11 +103,12 @@ async function replyFollower(
     replyError(response, 429, `too many clients follow logs ${where}`, { "Retry-After": RETRY_AFTER });
     return;
   }
-  const leave = parts.followers.take(uid);
+  const inotify = parts.watches.full(uid) === undefined;
+  const leave = [parts.followers.take(uid), ...(inotify ? [parts.watches.take(uid)] : [])];
   try {
-    await replyLog(parts, pod, container, options, response);
+    await replyLog(parts, pod, container, { ...options, inotify }, response);
   } finally {
-    leave();
+    for (const place of leave) place();
   }
 }
 
@@ -113,7 +116,7 @@ async function replyLog(
   { pods, podLogsDir, clock, log }: ContainerLogsParts,
   pod: Pod,
   container: string,
-  { previous = false, ...options }: PodLogOptions,
+  { previous = false, ...options }: PodLogOptions & Pick<ReadLogsOptions, "inotify">,
   response: ServerResponse,
 ): Promise<void> {
   const { uid, name, namespace } = pod.metadata;

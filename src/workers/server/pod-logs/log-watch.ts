@@ -28,7 +28,10 @@ export class LogWatch implements Disposable {
   constructor(
     private readonly clock: Pick<Clock, "after">,
     directory: string,
+    /** False: without inotify. */
+    events = true,
   ) {
+    if (!events) return;
     this.attempt(() => {
       this.inotify = new Inotify({
         onEvents: (events) => this.onEvents(events),

@@ -33,6 +33,8 @@ export interface ReadLogsOptions extends PodLogOptions {
   signal?: AbortSignal | undefined;
   /** For `follow`: the reading ends when the container no longer runs and its log was read to the end. */
   isRunning?: () => boolean | Promise<boolean>;
+  /** For `follow`: whether an inotify instance may be used; default true. Without one, new lines come within a second. */
+  inotify?: boolean;
   /** A compressed file that is broken is read as far as it goes; this is told why, once per file. */
   onProblem?: (file: string, error: Error) => void;
 }
@@ -161,7 +163,7 @@ class LogReader {
       return;
     }
     this.watch ??= await inUntrustedFolder(this.run.directory, (path) =>
-      Promise.resolve(new LogWatch(this.clock, path)),
+      Promise.resolve(new LogWatch(this.clock, path, this.options.inotify)),
     );
     this.watch.follow(file.handle.fd);
     let at = start;

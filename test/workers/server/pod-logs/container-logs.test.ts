@@ -1,7 +1,7 @@
 // /containerLogs: which run is shown, what is refused and how.
 import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { once } from "node:events";
-import { appendFile } from "node:fs/promises";
+import { appendFile, readdir, readlink } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
@@ -214,6 +214,28 @@ describe("GET /containerLogs", () => {
     while (again.statusCode === 429);
     equal(again.statusCode, 200);
     for (const one of [...followers, ...others, again]) one.destroy();
+  });
+
+  test("few followers have an inotify instance, half of them in one pod; the others see new lines, too", async () => {
+    await open(RUNNING, {}, { limits: { followerWatches: 2 } });
+    const instances = async (): Promise<number> => {
+      const names = await readdir("/proc/self/fd");
+      const links = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
+      return links.filter((link) => link === "anon_inode:inotify").length;
+    };
+    const before = await instances();
+    const followers = await Promise.all([follow(PATH), follow(PATH), follow(PATH)]);
+    const seen = followers.map((response) => {
+      const lines = { text: "" };
+      response.on("data", (part: Buffer) => (lines.text += part.toString()));
+      return lines;
+    });
+    await appendFile(join(logs, "app", "0.log"), line("new line"));
+    while (!seen.every(({ text }) => text.endsWith("new line\n")))
+      await new Promise((resolve) => setImmediate(resolve));
+    equal((await instances()) - before, 1);
+    for (const one of followers) one.destroy();
+    while ((await instances()) > before) await new Promise((resolve) => setImmediate(resolve));
   });
 
   test("a follower that left while its access was reviewed holds no place", async () => {
