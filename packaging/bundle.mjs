@@ -1,8 +1,8 @@
 // Joins the compiled agent into few files, dist/agent: Node opens and links hundreds of small modules one by one, in every
 // thread, and that was half of the start-up time. What each entry needs is in chunks that entries share.
-// What must hold: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
-// chunks lie in main/<folder>/ too.
-import { chmod, readFile, rm } from "node:fs/promises";
+// Invariant: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
+// chunks lie in main/<folder>/ too. The build checks it.
+import { access, chmod, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -51,4 +51,19 @@ await build({
     js: 'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);',
   },
 });
+await checkEntries();
 await chmod(join(outdir, "main", "kubelet.js"), 0o755);
+
+/** Every file that a chunk starts by its URL must be there: a missing one would be noticed only when it is started. */
+async function checkEntries() {
+  for (const name of await readdir(outdir, { recursive: true })) {
+    if (!name.endsWith(".js")) continue;
+    const path = join(outdir, name);
+    for (const [, url] of (await readFile(path, "utf8")).matchAll(/new URL\("(\.[^"]+)", ?import\.meta\.url\)/g)) {
+      const entry = join(dirname(path), url);
+      await access(entry).catch(() => {
+        throw new Error(`${name} starts ${url}, which is not in the bundle: ${entry}`);
+      });
+    }
+  }
+}

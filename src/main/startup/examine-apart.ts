@@ -7,7 +7,7 @@ import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import type { Examination } from "./dynamic-config/examine.js";
 
 /** By way of the folder, so that the bundle finds it from its chunks too (packaging/bundle.mjs). */
-const ENTRY = fileURLToPath(new URL("./examine-child.js", import.meta.url));
+const ENTRY = fileURLToPath(new URL("../startup/examine-child.js", import.meta.url));
 const DEADLINE_MS = 30_000;
 
 /** The process that examines ended without an answer. */
