@@ -1,6 +1,6 @@
 // The sockets that others wait for but no pod does: registration of device plugins, and pod resources. They are made when
 // the agent has started, so that no static pod waits for the code.
-// Invariant: whatever fails here is tried again, and keeps nobody from running pods.
+// Invariant: a failure here is tried again, and keeps no pod from running.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";

@@ -65,7 +65,7 @@ export interface MadeRuntime extends NodeRuntime {
 
 export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<MadeRuntime> {
   const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = parts;
-  // Whoever needs it first may come late.
+  // The first await of it may come late.
   parts.allocatable.catch(() => undefined);
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({

@@ -1,5 +1,5 @@
 // Joins the node to its cluster: credentials first, then the Node object and its heartbeat, what pods refer to, the pods
-// themselves. Loaded only with a kubeconfig, and waited for by nobody who runs static pods.
+// themselves. Loaded only with a kubeconfig, and no static pod waits for it.
 // Invariant: what was started is stopped in reverse; a stop is answered at any moment, bootstrap included.
 import type { Node } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
@@ -215,7 +215,7 @@ function followBy(common: { client: ApiClient; presence: Returns; clock: Clock; 
   return (options) => {
     const reflector = new Reflector({ ...common, log, outage, wakeWithinMs: OBJECTS_WAKE_MS, ...options });
     reflector.start();
-    // It ends by itself, later: nothing is told any more.
+    // It ends by itself, later: its result is ignored.
     return () => void reflector.stop();
   };
 }

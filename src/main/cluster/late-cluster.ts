@@ -1,5 +1,5 @@
-// The place for the cluster in a node that starts before it has joined one: static pods wait for nobody. Parts get
-// `access`, and whoever joins fills it, once.
+// The place for the cluster in a node that starts before it has joined one: static pods do not wait for the API server. Parts get
+// `access`, and joining fills it, once.
 import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
 
 export class LateCluster {

@@ -12,7 +12,7 @@ import type { ImageUsers } from "./image-users.js";
 export interface CollectionSource {
   /** The pod has come to its end, though its source still wants it. */
   isOver(uid: string): boolean;
-  /** Every source has spoken, the runtime has been seen, and who nobody wants is being ended. */
+  /** Every source has delivered, the runtime has been seen, and pods that no source has are being terminated. */
   settled(): boolean;
   observed(): Iterable<ObservedPod>;
   /** Pods that run or will. */

@@ -1,7 +1,7 @@
-// Rounds of tidying on main: ended containers and old sandboxes beyond the limits, and what pods nobody knows have left on
+// Rounds of tidying on main: ended containers and old sandboxes beyond the limits, and what unknown pods have left on
 // disk. Main decides from the pod cache, so that nothing is listed for it.
 // Invariant: nothing goes before every source has spoken and the runtime has been seen; few removals at once, since
-// nobody waits for them; each removal is followed by a look at its pod.
+// no pod waits for them; each removal is followed by a look at its pod.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -86,7 +86,7 @@ export class ContainerCollector {
       await this.collect(pods);
     } catch (error) {
       const message = messageOf(error);
-      // The runtime's absence is told once for the node.
+      // The runtime's absence is logged once for the node.
       if (isUnavailable(error) || this.end.signal.aborted) return PERIOD_MS;
       log.error({ err: error }, `container garbage collection failed: ${message}`);
       events.node({ type: "Warning", reason: "ContainerGCFailed", message });

@@ -1,4 +1,4 @@
-// Which ended containers and old sandboxes of pods that live on here are too many. Pure. What is left of pods that nobody
+// Which ended containers and old sandboxes of pods that live on here are too many. Pure. What is left of pods that no source
 // wants goes with their termination.
 // Invariant: only what has exited is chosen, and never the newest container of a name: it is the record of the last
 // run, and without it the container would be started once more.

@@ -1,6 +1,6 @@
 // Who may touch an image: many who make it ready for their containers, or one who removes it.
 // Invariant: an image is not granted for removal while it is used or being made ready; one that is granted is made
-// ready by nobody until it is released; a grant ends with the thread it was given to. What becomes of a name while it is
+// ready for a pod until it is released; a grant ends with the thread it was given to. What becomes of a name while it is
 // resolved (a pull that ends in an image under another name) is looked at again before the image counts as ready.
 import type { Clock } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";

@@ -1,4 +1,4 @@
-// What pods have on disk, for whoever asks: the eviction thread and the stats pages. Figures are kept with their time; a walk is
+// What pods have on disk, for the eviction thread and the stats pages. Figures are kept with their time; a walk is
 // made only when somebody asks for newer ones.
 // Invariant: one job at a time, however many ask; pods take turns by jobs, so that a pod with a million files delays the
 // others by one job each; a pod that is gone is walked no further, and its figures go with it; no caller waits longer than it

@@ -1,9 +1,9 @@
-// The newest events of the node, in memory: for the pod timelines, and for whoever asks an agent without an API server.
-// Invariant: never more than `limit` events; an event told again takes its earlier place's name and moves to the end.
+// The newest events of the node, in memory: for the pod timelines, and for stand-alone nodes.
+// Invariant: never more than `limit` events; an event that recurs keeps its name and moves to the end.
 import type { Event } from "../../shared/api/event.js";
 
 export class EventStore {
-  /** By name of the event, oldest last told first. */
+  /** By name of the event, the one that recurred longest ago first. */
   private readonly events = new Map<string, Event>();
 
   constructor(private readonly limit: number) {}
@@ -16,12 +16,12 @@ export class EventStore {
     if (oldest.done !== true) this.events.delete(oldest.value);
   }
 
-  /** Events about the object with this UID, in the order in which they were last told. */
+  /** Events about the object with this UID, in the order of their last occurrence. */
   about(uid: string): Event[] {
     return [...this.events.values()].filter((event) => event.involvedObject.uid === uid);
   }
 
-  /** All of them, in the order in which they were last told. */
+  /** All of them, in the order of their last occurrence. */
   all(): Event[] {
     return [...this.events.values()];
   }

@@ -1,4 +1,4 @@
-// How many events were told, and how many were left out: upstream has no such metric, and silence has to be seen.
+// Counts of events that were recorded and of events that were left out. Upstream has no such metric.
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface EventMetrics {

@@ -1,4 +1,4 @@
-// Main's side of eviction: the pods that the thread is told of, its records carried out, and what it asks for (docs/adr/0030).
+// Main's side of eviction: sends pods to the thread, carries out its orders, and answers its questions (docs/adr/0030).
 // Invariant: the thread hears of every pod's end, also of those it did not order, for it waits for one; what it says of the
 // node's pressures stands until it says something else.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
@@ -12,7 +12,7 @@ import { Orders, type OrdersDeps } from "./orders.js";
 import type { NodePressures } from "./pressures.js";
 import { RunningPods } from "./running-pods.js";
 
-/** The thread as it is told of changes; what it misses it gets whole at its next start. */
+/** Sends changes to the thread; a started thread gets the whole set. */
 export interface EvictionThreadPort {
   setPod(pod: EvictionPod): void;
   podEnded(uid: string): void;

@@ -1,4 +1,4 @@
-// What the kernel's OOM killer did, told where it belongs: a machine without memory is the node's event, a container at its limit
+// The kernel's OOM kills, recorded where they belong: a machine without memory is the node's event, a container at its limit
 // shows in its own status (the runtime says so), and is named in the log.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";

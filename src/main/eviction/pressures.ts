@@ -18,7 +18,7 @@ export class NodePressures {
     return true;
   }
 
-  /** Told now and at each change. Returns how to end it. */
+  /** Called now and at each change. Returns how to end it. */
   follow(listener: (pressures: readonly Pressure[]) => void): () => void {
     this.listeners.add(listener);
     listener(this.now);

@@ -1,4 +1,4 @@
-// The pods that the eviction thread is told of: admitted, and not over. Invariant: each other definition of a pod has another
+// The pods that the eviction thread knows: admitted and not terminated. Invariant: each other definition of a pod has another
 // generation, and one that is the same in all that eviction looks at has not, so that no order is lost for a label.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
@@ -16,7 +16,7 @@ export class RunningPods {
 
   constructor(private readonly rootDir: string) {}
 
-  /** What the thread is to be told; undefined when it knows that. @throws InvalidQuantityError */
+  /** The record for the thread; undefined when the thread has it. @throws InvalidQuantityError */
   set(pod: Pod): EvictionPod | undefined {
     const { uid } = pod.metadata;
     const before = this.pods.get(uid)?.told;

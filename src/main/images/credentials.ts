@@ -1,4 +1,4 @@
-// What a pull may show to a registry, and where it comes from: the port between the puller and whoever keeps credentials.
+// What a pull may show to a registry, and where it comes from: the port between the puller and the keeper of credentials.
 import type { Pod } from "../../shared/api/pod.js";
 import type { AuthConfig } from "../../shared/cri/gen/runtime.v1.js";
 

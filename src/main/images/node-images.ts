@@ -49,7 +49,7 @@ export interface NodeImagesDeps {
   cluster?: ClusterAccess | undefined;
 }
 
-/** When pulls go side by side and nobody says how many: a burst must not become a storm in the runtime. */
+/** For parallel pulls without maxParallelImagePulls: a burst must not become a storm in the runtime. */
 const PARALLEL_PULLS = 16;
 /** Facts/constants.tsv. */
 const RECORDS_PER_POD = 5;

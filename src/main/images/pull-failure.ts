@@ -1,4 +1,4 @@
-// Why a pull failed, in the words of pod statuses. All that was tried with is told; a registry that is down and a signature
+// Why a pull failed, in the words of pod statuses. All credentials that were tried are named; a registry that is down and a signature
 // that is wrong keep reasons of their own.
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import { isPullRateError } from "./pull-rate.js";

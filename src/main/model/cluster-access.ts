@@ -1,5 +1,5 @@
 // What pods of this node get from the cluster, as the sync path sees it. Stand-alone there is none of it.
-// Invariant: nobody waits for the API server without a signal; what a pod refers to is read for that pod only
+// Invariant: no call waits for the API server without a signal; what a pod refers to is read for that pod only
 // (NodeRestriction), and given up when the pod is gone.
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";

@@ -106,7 +106,7 @@ export function resourceFieldValue(
   ).toString();
 }
 
-/** What the node has stands in for a limit that nobody set. */
+/** The node's allocatable stands in for a limit that is not set. */
 const DEFAULTED = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 function limitOf(

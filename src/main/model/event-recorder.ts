@@ -1,5 +1,5 @@
 // Events as `kubectl get events` shows them: what happened to a pod or to the node, in words that tools match on.
-// Whoever does something records it here; where events go (memory, log, API server) is the recorder's affair.
+// Every part records its events here; the recorder decides where they go (memory, log, API server).
 import type { EventType, ObjectReference } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 

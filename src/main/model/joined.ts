@@ -1,4 +1,4 @@
-// The cluster, for whoever can do nothing without it.
+// The cluster, for parts that need one.
 import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 
 /** The agent has a kubeconfig, but has not yet got as far as the API server. */

@@ -1,4 +1,4 @@
-// A resize that the runtime or the kernel does not take: told in the pod's condition PodResizeInProgress, tried again later.
+// A resize that the runtime or the kernel does not take: shown in the pod's condition PodResizeInProgress, tried again later.
 
 export class ResizeError extends Error {
   override readonly name = "ResizeError";

@@ -1,5 +1,5 @@
 // May a container (re)start? Pure rules shared by the planner and the status computation: both must give the same answer,
-// or a container would be shown as waiting that nobody will start.
+// or a container would be shown as waiting that is never started.
 import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";

@@ -20,7 +20,7 @@ export interface DnsWarning {
 }
 
 export interface NodeDns {
-  /** Addresses of the cluster's DNS; empty when the node is not told any. */
+  /** Addresses of the cluster's DNS; empty when none is configured. */
   clusterDNS: readonly string[];
   /** "" for none: no cluster search domains then. */
   clusterDomain: string;

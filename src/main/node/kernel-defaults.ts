@@ -41,7 +41,7 @@ export async function checkKernelDefaults(directory = "/proc/sys"): Promise<void
   if (problems.length > 0) throw new KernelDefaultsError(problems);
 }
 
-/** Sets what differs. A flag that the kernel does not let us set is told, and gone on from: in a user namespace, quietly. */
+/** Sets what differs. A flag that the kernel refuses is logged and skipped; in a user namespace it is skipped silently. */
 export async function setKernelDefaults(
   log: Pick<Logger, "info" | "warn">,
   { inUserNamespace, directory = "/proc/sys" }: { inUserNamespace: boolean; directory?: string },

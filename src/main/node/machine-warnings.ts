@@ -1,4 +1,4 @@
-// What of the machine an operator should know of, told once as events of the node when the agent has started: a resolver
+// Conditions of the machine that an operator should know, as events of the node once the kubelet has started: a resolver
 // file that pods can't have whole, memory-backed volumes that may be swapped to disk. Loaded when it runs.
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";

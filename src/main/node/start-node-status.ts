@@ -49,7 +49,7 @@ export interface NodeStatusLink {
   setResources(capacity: NodeResources, allocatable: NodeResources): void;
   /** The Node as last seen; undefined: not yet, or it is gone. */
   node(): SeenNode | undefined;
-  /** Told at each change from now on. Returns how to end it. */
+  /** Called at each change from now on. Returns how to end it. */
   onNode(listener: (node: SeenNode | undefined) => void): () => void;
   /** As the server has it now. Rejects when it can't be asked. */
   readNode(): Promise<SeenNode>;

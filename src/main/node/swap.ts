@@ -1,4 +1,4 @@
-// Swap under a kubelet: memory limits and eviction count on memory staying memory, so an agent that was not told
+// Swap under a kubelet: memory limits and eviction rely on memory that is not swapped, so a kubelet that is not configured
 // otherwise refuses to start, as upstream does.
 import { readFile } from "node:fs/promises";
 

@@ -1,4 +1,4 @@
-// Ephemeral containers: added to a running pod to look into it, started once, never again, waited for by nobody.
+// Ephemeral containers: added to a running pod for debugging, started once, never restarted; no other container waits for them.
 import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { startReason } from "./plan-context.js";

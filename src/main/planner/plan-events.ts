@@ -1,4 +1,4 @@
-// Events that plans give rise to. A plan is made again and again while nothing changes: what it told is not told again
+// Events that plans give rise to. A plan is made again and again while nothing changes: its events are not recorded again
 // until a plan came that no longer had it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { EventRecorder } from "../model/event-recorder.js";

@@ -1,5 +1,5 @@
 // In which order the containers of a pod stop: all others together, then sidecars one by one, the last of the spec first.
-// When the grace is over nobody waits for a turn any more.
+// When the grace period is over, no container waits for its turn any more.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 

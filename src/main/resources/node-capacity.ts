@@ -45,7 +45,7 @@ type Reserved = Readonly<Partial<Record<string, ExactQuantity>>>;
 
 /**
  * Capacity without what is reserved and without what hard eviction thresholds keep free; never below zero. Huge pages
- * are taken off the memory, as nobody else can use it.
+ * are subtracted from the memory.
  */
 export function nodeAllocatable(
   capacity: NodeResources,

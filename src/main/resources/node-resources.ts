@@ -31,7 +31,7 @@ export class NodeResourcesHolder {
     return this.joined.allocatable;
   }
 
-  /** Told at each change from now on. Returns how to end it. */
+  /** Called at each change from now on. Returns how to end it. */
   onChange(listener: (now: NodeAmounts) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -1,4 +1,4 @@
-// What the runtime is told of a whole pod at sandbox creation (LinuxPodSandboxConfig.resources and .overhead): sums it
+// The resources of a whole pod in RunPodSandbox (LinuxPodSandboxConfig.resources and .overhead): sums it
 // may size a virtual machine by. The two are apart: resources carries no overhead.
 import type { Pod } from "../../shared/api/pod.js";
 import { value } from "../../shared/api/quantity.js";

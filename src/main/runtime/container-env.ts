@@ -45,7 +45,7 @@ export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvR
   });
 }
 
-/** undefined without an API server, and for static pods as long as nothing is known: they wait for nobody. */
+/** undefined without an API server, and for static pods as long as nothing is known: they do not wait for the API server. */
 async function servicesFor(
   { cluster }: NodeRuntime,
   { pod, signal }: ContainerEnvRequest,
@@ -87,7 +87,7 @@ function envSources(runtime: NodeRuntime, { pod, container, volumes, signal }: C
   return { configMap, secret, ...(runtime.settings.envFiles && { fileValue }) };
 }
 
-/** Asked for once per name; who awaits it later sees the failure, until then it is nobody's. */
+/** Asked for once per name; a later await sees the failure; until then it is not unhandled. */
 function onceEach(read: (name: string) => Keys): (name: string) => Keys {
   const begun = new Map<string, Keys>();
   return (name) => {

@@ -1,4 +1,4 @@
-// What the resource managers gave to a container, put where the runtime is told of it.
+// What the resource managers gave to a container, put into the requests to the runtime.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { linuxContainerResources } from "../resources/container-resources.js";

@@ -78,7 +78,7 @@ export async function killContainer(
   return [{ kind: "container", id: containerId }];
 }
 
-/** A reason about the container itself is told as it is; why its whole pod goes is not the container's. */
+/** The event gives a reason of the container itself; the reason of a whole pod's end is not the container's. */
 export function killMessage({ name, reason }: Pick<KillContainerStep, "name" | "reason">): string {
   const own = reason.startsWith(`Container ${name} `) || reason.startsWith(`Init container ${name} `);
   return own ? reason : `Stopping container ${name}`;
@@ -100,7 +100,7 @@ export async function stopOne(
 }
 
 /**
- * The container's end is told and its hook run; who stops it later finds both done, or joins them. A hook that took all of
+ * The event is recorded and the hook runs once; a later stop finds both done, or joins them. A hook that took all of
  * the grace took the wait for the container's turn, too: it is stopped then.
  */
 export async function runPreStopAhead(

@@ -55,7 +55,7 @@ export async function startContainer(
   }
 }
 
-/** Reasons whose text the event gives; of an image's trouble the puller has told it, and only the word follows. */
+/** Reasons whose text the event gives; for an image the puller has recorded the event, and only the reason follows. */
 const TOLD_IN_FULL: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
   "CreateContainerError",
@@ -147,7 +147,7 @@ async function preStart(
   }
 }
 
-/** An error of the container's own is one the runtime answered; a runtime that is away is nobody's fault here. */
+/** An error of the container's own is one the runtime answered; an unreachable runtime is not an error of the container. */
 function ownTrouble(
   error: unknown,
   reason: string,

@@ -90,7 +90,7 @@ async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string,
   }
 }
 
-/** What the runtime is told: CPU and memory only, with what follows from them on v2. A limit that is taken away is lifted; one that never was is left alone. */
+/** The request to the runtime: CPU and memory only, with what follows from them on v2. A limit that is taken away is lifted; one that never was is left alone. */
 function newValues(
   runtime: NodeRuntime,
   pod: Pod,

@@ -1,5 +1,5 @@
 // Stand-alone or in a cluster: without --kubeconfig there are no API clients, which is said once. With it, the files to
-// join with must be there, and be of use: what is wrong with them is told before any thread is started.
+// join with must be there, and be of use: an error in them is reported before any thread is started.
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
 

@@ -37,7 +37,7 @@ export interface GroupInput {
   actuated?: PodResources | undefined;
   stopSignals: boolean;
   gates: RestartGates;
-  /** Its postStart hook is under way: nobody may rely on it yet. */
+  /** Its postStart hook is under way: it is not started yet. */
   inPostStart?: string | undefined;
 }
 

@@ -64,7 +64,7 @@ function terminated(status: ApiContainerStatus): ApiContainerStatus {
 
 /**
  * What may be reported now: while containers may still run, a pod that is about to become final keeps the phase, reason and
- * message it had, so that nobody replaces a pod that still works.
+ * message it had, so that no controller replaces a pod that still works.
  */
 export function reportableStatus(previous: PodStatus | undefined, next: PodStatus, mayRun: boolean): PodStatus {
   if (!mayRun || previous === undefined || isFinalPhase(previous.phase) || !isFinalPhase(next.phase)) return next;

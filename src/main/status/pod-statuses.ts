@@ -102,7 +102,7 @@ export class PodStatuses {
   private readonly newest = new Map<string, StatusUpdate>();
   /** Pods to be forgotten once their last words are read. */
   private readonly leaving = new Set<string>();
-  /** Pods that are gone, as they ended: told in one batch, removed in the next. */
+  /** Pods that are gone, as they ended: published in one batch, removed in the next. */
   private readonly last = new Map<string, Pod>();
   private timer: Timer | undefined;
 
@@ -204,7 +204,7 @@ export class PodStatuses {
     if (input !== undefined) this.updateIsolated(input);
   }
 
-  /** The node has other addresses than the `before`; `guessed`: nobody should have been told of those. */
+  /** The node has other addresses than the `before`; `guessed`: those were never valid. */
   hostIPsChanged({ before, guessed }: Pick<HostIPsChange, "before" | "guessed">): void {
     for (const input of [...this.newest.values()]) {
       if (input.ended) continue;

@@ -5,7 +5,7 @@ import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodRecord } from "./pod-record.js";
 import type { PodEnd } from "./pod-worker-port.js";
 
-/** `told`: the end was seen through. undefined: nobody ended it. `now`: by the steady clock. */
+/** `told`: the end was seen through. undefined: it was not ended. `now`: by the steady clock. */
 export function earlierEnd(
   { failure, finalStatus, pod }: Partial<PodRecord> = {},
   apiPhase: PodPhase | undefined,

@@ -18,7 +18,7 @@ export class InspectionError extends Error {
 }
 
 export interface PodCacheEvents {
-  /** A pod's state changed, and nobody who looks at all of it waits for that. */
+  /** A pod's state changed, and no call of latest() waits for it. */
   onPod(uid: string): void;
   /** The runtime connection changed. */
   onRuntime(state: RuntimeState, before: RuntimeState | undefined): void;
@@ -28,7 +28,7 @@ export interface PodCacheEvents {
 
 interface Wait {
   generation: number;
-  /** Whoever waits acts on what comes: nobody else has to be told. */
+  /** The waiting caller acts on it: onPod is not called. */
   acts: boolean;
   resolve(observed: ObservedPod): void;
   reject(error: Error): void;
@@ -42,7 +42,7 @@ export class PodCache {
   private readonly pods = new Map<string, ObservedPod>();
   private readonly wanted = new Map<string, number>();
   private readonly waits = new Map<string, Set<Wait>>();
-  /** Pods whose newest inspection failed: nobody answers for them until somebody asks again. */
+  /** Pods whose newest inspection failed: they have no state until the next inspection. */
   private readonly failed = new Set<string>();
   private generation = 0;
   /** UIDs of the first relist that have not been inspected yet; undefined before the first relist. */

@@ -44,7 +44,7 @@ export class PodRecords {
   private readonly gathering = new Map<string, Timer>();
   /** Pods whose file is not as it should be, because the last write failed. */
   private readonly unsaved = new Set<string>();
-  /** The failure has been told; it is over when nothing is unsaved. */
+  /** The failure has been logged; it is resolved when everything is saved. */
   private unwritable = false;
   private retryTimer: Timer | undefined;
   private bootId: string | undefined;
@@ -105,7 +105,7 @@ export class PodRecords {
       delete record.finalStatus;
       delete record.endDeadline;
     }
-    // A restarted agent is told of all that it has read.
+    // A restarted kubelet gets all that it has read.
     if (isDeepStrictEqual(known, record)) return;
     this.records.set(uid, record);
     if (known !== undefined || this.writes.has(uid)) this.save(uid);
@@ -160,7 +160,7 @@ export class PodRecords {
     this.put({ ...known, finalStatus });
   }
 
-  /** The preStop hook of a container has run: it is not run again, whoever goes on with the stop. */
+  /** The preStop hook of a container has run: it is not run again when another kubelet goes on with the stop. */
   preStopDone(uid: string, containerId: string): void {
     const known = this.records.get(uid);
     if (known === undefined || known.preStopsDone?.includes(containerId) === true) return;

@@ -22,9 +22,9 @@ export interface PodWorkersDeps {
   onDesired(pod: Pod): void;
   /** The pod with the resources that it may use; called after onDesired. */
   asAllocated?(pod: Pod): Pod;
-  /** How an earlier life of the agent ended the pod, if it did; `told`: it saw the end through. */
+  /** How an earlier kubelet ended the pod, if it did; `told`: it saw the end through. */
   earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined;
-  /** Nothing is left of the pod and nobody wants it any more. */
+  /** Nothing is left of the pod and no source has it any more. */
   onGone(uid: string): void;
   /** A pod that was being ended starts anew under its UID. */
   onAgain(pod: Pod): void;
@@ -60,7 +60,7 @@ export class PodWorkers {
     return this.workers.values();
   }
 
-  /** Pods that run or will: all but those being ended and those that nobody has a definition of. */
+  /** Pods that run or will: all but those being ended and those without a definition. */
   wanted(): Pod[] {
     const running = [...this.workers.values()].flatMap(({ desired, state }) =>
       desired === undefined || state === "terminating" || state === "terminated" ? [] : [desired],
@@ -139,7 +139,7 @@ export class PodWorkers {
   }
 
   /**
-   * Takes on a pod that nobody wants: known to the runtime, or left on disk. `fullName` is what is known of its name
+   * Takes on a pod that no source has: known to the runtime, or left on disk. `fullName` is what is known of its name
    * without a definition.
    */
   adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
@@ -164,7 +164,7 @@ export class PodWorkers {
     forEachIsolated([...this.waiting], start, (error, pod) => failed(error, pod.metadata.uid));
   }
 
-  /** The runtime is back: whoever failed meanwhile tries again at once. */
+  /** The runtime is back: workers that failed meanwhile try again at once. */
   pokeAll(): void {
     for (const worker of this.workers.values()) worker.pokeNow();
   }

@@ -1,4 +1,4 @@
-// The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods nobody wants.
+// The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods that no source has.
 // Invariant: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke. An
 // error of one pod reaches no other pod, and what runs of a pod whose change failed is not removed as an orphan.
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
@@ -28,7 +28,7 @@ export interface SyncLoopDeps {
   onFirst(): void;
   /** UIDs with a directory, logs or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
-  /** Static pods are known, and taken on; only told where there is an API server whose pods are not known yet. */
+  /** Static pods are known and have workers; called only where there is an API server whose pods are not known yet. */
   onStatics(): void;
   /** Every pod that is wanted is known. Called once. */
   onSwept(): void;
@@ -49,7 +49,7 @@ export class SyncLoop {
   /** Changes that came before the runtime was known, in order. */
   private readonly early: PodChange[] = [];
   private started = false;
-  /** The pods that an earlier agent left and nobody wants have workers by now. */
+  /** Pods of an earlier kubelet that no source has now have workers. */
   private swept = false;
   /** Pods whose full name another pod in the runtime has, by UID: whether that one is wanted is not known yet. */
   private readonly held = new Map<string, Pod>();
@@ -242,7 +242,7 @@ export class SyncLoop {
     return !this.deps.workers.has(uid) && !this.held.has(uid) && !this.failed.has(uid);
   }
 
-  /** Static pods that nobody wants any more end before the API server is heard: their successors do not wait for it. */
+  /** Static pods that no source has any more end before the API server is heard: their successors do not wait for it. */
   private sweepStatics(): void {
     const { cache, records } = this.deps;
     if (this.stopped || this.swept || !this.staticSourcesSeen || !this.started) return;

@@ -1,4 +1,4 @@
-// Failures that whoever wrote the pod makes and mends: an image that can't be had, a config map that is not there. Their
+// Failures that the author of the pod causes and mends: an image that can't be had, a config map that is not there. Their
 // message is all there is to know, and they come again with every retry: the log gets one line of each, without a stack.
 import { DynamicResourcesError } from "../model/dynamic-resources.js";
 import { isStartContainerError } from "../model/start-container-error.js";

@@ -33,7 +33,7 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
   return late;
 }
 
-/** Nobody started it: its slot is as it was made, or its supervisor has no more than looked at it. */
+/** It was never started: its slot has no stamp, or only its supervisor's. */
 function isUnstarted({ state, generation, ageMs }: ThreadSnapshot): boolean {
   return generation === 0 && (state === "exited" || (state === "spawned" && ageMs === Infinity));
 }

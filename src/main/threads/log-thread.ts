@@ -17,7 +17,7 @@ export interface LogThreadOptions {
   /** Standard error leads to the journal. */
   journal: boolean;
   clock: Clock;
-  /** Called after each end of the thread that nobody asked for; `delayMs` later the next one starts. */
+  /** Called after each unexpected end of the thread; `delayMs` later the next one starts. */
   onExit?: (reason: string, delayMs: number) => void;
   /** Default 1 and 2. */
   outFd?: number;

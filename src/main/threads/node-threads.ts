@@ -1,5 +1,5 @@
 // The node's threads, started before main loads the sync path, so that they load beside it on another core.
-// Invariant: no thread is told to run before the sync path is there to answer it.
+// Invariant: no thread starts its work before the sync path is there to answer it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionInit } from "../../shared/contracts/eviction.js";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
@@ -83,7 +83,7 @@ export class NodeThreads implements AsyncDisposable {
     this.metrics.add(() => this.prober.metrics());
     this.metrics.add(async () => [await this.imageGc.thread.call.metrics()]);
     this.metrics.add(() => this.eviction.metrics());
-    // One after the other: the pods wait for the first, nobody yet for the others.
+    // One after the other: the pods wait for the first, and for no other.
     this.running = this.startAll();
     this.running.then(
       () => {

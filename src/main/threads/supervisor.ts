@@ -1,5 +1,5 @@
 // Keeps one dedicated worker thread running: starts it, watches it, starts it again, stops it (docs/adr/0004).
-// Invariant: at most one generation lives; after an exit every pending call is rejected before onExit is told; the owner
+// Invariant: at most one generation lives; after an exit every pending call is rejected before onExit is called; the owner
 // gets onRunning at each start, with fresh rings, and re-sends its whole snapshot there.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";

@@ -1,6 +1,6 @@
 // The piscina pool for short CPU-heavy jobs: everything that must not run on the main thread and needs no thread of its own.
 // Every job has a deadline. A job that passes it loses its thread: piscina ends the thread and starts another, so that a
-// hung or hostile job costs its own caller an error and nobody else anything.
+// hung or hostile job costs its own caller an error and no other caller anything.
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
@@ -145,7 +145,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     const onAbort = (): void => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      // It may have aborted while the slot was handed over, when nobody was listening.
+      // It may have aborted while the slot was handed over, before the listener was added.
       signal?.throwIfAborted();
       threads.look();
       if (threads.stuck >= MAX_STUCK_THREADS) throw new TasksPoolExhaustedError(name, threads.stuck);

@@ -25,7 +25,7 @@ export interface ThreadOwner {
   probedPods(): ProbedPod[];
   /** What the image-gc thread asks for. */
   collection: ImageGcOwner;
-  /** What the eviction thread is told, and asks for; made when it is asked for first. */
+  /** Messages to the eviction thread and answers to it; made at its first question. */
   eviction(): Promise<EvictionOwner>;
   /** What pods have on disk: figures no older than `maxAgeMs` where they can be had within `patienceMs`. */
   podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]>;

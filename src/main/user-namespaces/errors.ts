@@ -1,4 +1,4 @@
-// Why a pod can't have user ids of its own: told in the event of its sandbox.
+// Why a pod can't have user ids of its own, for the event of its sandbox.
 
 export class UserNamespaceError extends Error {
   override readonly name = "UserNamespaceError";

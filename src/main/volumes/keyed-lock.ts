@@ -1,4 +1,4 @@
-// One thing at a time per key, in the order of asking. Nothing is kept of a key that nobody holds.
+// One thing at a time per key, in the order of asking. A key without a holder takes no memory.
 
 export class KeyedLock {
   private readonly tails = new Map<string, Promise<void>>();

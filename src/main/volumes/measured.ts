@@ -1,4 +1,4 @@
-// One operation on a volume, measured under the name of whoever does it.
+// One operation on a volume, measured under the name of its plugin.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { VolumeMetrics, VolumeOperationName } from "./metrics.js";
 import type { DoneBy, VolumeDoer } from "./plugin.js";

@@ -19,7 +19,7 @@ export interface SetUpRequest {
   pod: Pod;
   volume: Volume;
   signal: AbortSignal;
-  /** Told as soon as that is known, by plugins that only find out who does the work. */
+  /** Called as soon as that is known, by plugins that only find out who does the work. */
   doneBy?: DoneBy;
 }
 

@@ -1,6 +1,6 @@
 // Removes a volume's directory. Invariant: nothing is removed through a mount; a mount found inside stops the removal.
 // The kernel tells without a reading of the mount table: it refuses to remove a mount point (EBUSY) before it looks
-// whether a directory is empty (ENOTEMPTY), so who is told the latter may go in.
+// whether a directory is empty (ENOTEMPTY), so ENOTEMPTY means that no mount is there.
 import { opendir, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ForeignMountError } from "./errors.js";

@@ -1,4 +1,4 @@
-// Waits for a promise that nobody cancels, with a way out. Invariant: the listener leaves the signal with the wait,
+// Waits for a promise that cannot be cancelled, until a signal aborts the wait. Invariant: the listener leaves the signal with the wait,
 // and a promise that rejects after the wait has ended is not an unhandled rejection.
 import { abortReason } from "../errors/thrown.js";
 

@@ -1,4 +1,4 @@
-// Whether two names stand for one image: "busybox", "docker.io/library/busybox:latest" and an id are told apart as text only.
+// Whether two names stand for one image: "busybox", "docker.io/library/busybox:latest" and an id differ as text only.
 // An image and a reference belong together when they share a key.
 import { parseImageName } from "./image-name.js";
 

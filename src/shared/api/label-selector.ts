@@ -5,7 +5,7 @@ export interface LabelSelector {
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
 }
 
-/** An empty selector matches everything, an absent one nothing. An operator nobody knows matches nothing. */
+/** An empty selector matches everything, an absent one nothing. An unknown operator matches nothing. */
 export function selects(
   selector: LabelSelector | undefined,
   labels: Readonly<Record<string, string>> | undefined = {},

@@ -17,8 +17,8 @@ export interface Clock {
   /** Wall time, nanoseconds since the epoch (CRI time stamps use this unit). */
   nowNanos(): bigint;
   /**
-   * Milliseconds since the epoch by a clock that nobody sets: wall time as the thread found it, going on with the monotonic
-   * clock. For deadlines and back-offs; for moments that others told, or are told, `now` is right.
+   * Milliseconds since the epoch by a clock that is never set: wall time as the thread found it, going on with the monotonic
+   * clock. For deadlines and back-offs; for moments from or for other processes use `now`.
    */
   steady(): number;
   /**

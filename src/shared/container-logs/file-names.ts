@@ -1,4 +1,4 @@
-// Names of a container's log files, written by rotation and read back by whoever reads logs: N.log is being written,
+// Names of a container's log files, written by rotation and parsed by readers of logs: N.log is being written,
 // N.log.YYYYMMDD-HHMMSS was rotated, .gz after that was compressed. Invariant: rotated names sort by age.
 
 /** One file of a run's log. `stem` is the rotation's time, without .gz; undefined for the file being written. */

@@ -1,5 +1,5 @@
 // The node-status thread's contract: it keeps the Node object and the node's lease by itself; main tells it what only main
-// knows, and is told what the API server has (docs/adr/0024).
+// knows, and gets the Node that the API server has (docs/adr/0024).
 // Invariant: facts are sent whole, the newest last; whatever main does not know yet is undefined, never a guess.
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { ContainerImage, Node, Taint } from "../api/node.js";
@@ -78,9 +78,9 @@ export interface NodeFacts {
 export type SeenNode = Node;
 
 export interface NodeStatusUpcalls {
-  /** The Node object is another than when last told; undefined: it is gone. */
+  /** The Node object is another than at the last call; undefined: it is gone. */
   onNode(node: SeenNode | undefined): Promise<void>;
-  /** "10.1.0.0/24" or "10.1.0.0/24,fd00::/64": the runtime is to be told. Asked again at the next round when it rejects. */
+  /** "10.1.0.0/24" or "10.1.0.0/24,fd00::/64": for the runtime. Asked again at the next round when it rejects. */
   onPodCIDR(podCIDR: string): Promise<void>;
   /** The API server answers again after it was away. */
   serverReturned(): Promise<void>;

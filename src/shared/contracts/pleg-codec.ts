@@ -129,7 +129,7 @@ function encodeRuntime(state: RuntimeState): Uint8Array {
       .string(state.name)
       .string(state.version)
       .string(state.message)
-      // Told once per change: its form need not be tight.
+      // Sent once per change: its form need not be compact.
       .string(state.details === undefined ? "" : JSON.stringify(state.details))
       .finish()
   );

@@ -41,7 +41,7 @@ export interface PlegControl {
 
 /**
  * An object main created or removed, so that the next inspection needs no list call; or, with an empty id, "recheck":
- * even ended containers may be gone; "relist": a call failed and nobody knows what it left behind.
+ * even ended containers may be gone; "relist": a call failed, and its effect is not known.
  */
 export interface InspectHint {
   kind: "sandbox" | "container" | "sandbox-removed" | "container-removed" | "recheck" | "relist";

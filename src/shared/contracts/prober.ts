@@ -1,4 +1,4 @@
-// The prober thread's contract: what it is told to probe, and what it says about each run.
+// The prober thread's contract: the probes that it runs, and its report of each run.
 // Main tells a pod's whole set at a time, so that a set that was missed is mended by the next one; every record names the
 // container and the generation of the probe it belongs to, and main drops and counts those that are outdated.
 import type { MetricSnapshot } from "../metrics/snapshot.js";

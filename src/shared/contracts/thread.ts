@@ -77,7 +77,7 @@ export type ExitCause =
   | "layout-mismatch"
   /** The owner's onRunning threw. */
   | "snapshot-failed"
-  /** An error nobody caught. */
+  /** An uncaught error. */
   | "uncaught"
   /** A message of a call between main and the thread could not be handled, at either end. */
   | "message-lost"

@@ -46,7 +46,7 @@ export class ThreadRegistry {
     });
   }
 
-  /** Runs before each snapshot, to read state that nobody counts as it changes. */
+  /** Runs before each snapshot, to read state that is not counted as it changes. */
   onSnapshot(collect: () => void | Promise<void>): void {
     this.collectors.push(collect);
   }

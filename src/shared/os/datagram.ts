@@ -43,7 +43,7 @@ export function unixAddress(address: string): Uint8Array {
 
 /**
  * Sends one datagram at once and closes the socket. Nothing is sent when it throws.
- * @throws OsCallError: EAGAIN (queue full), ECONNREFUSED or ENOENT (nobody listens), …; SocketAddressError
+ * @throws OsCallError: EAGAIN (queue full), ECONNREFUSED or ENOENT (no listener), …; SocketAddressError
  */
 export function sendDatagram(to: string, text: string): void {
   const address = unixAddress(to);

@@ -1,5 +1,5 @@
 // Puts another program in this process's place: the pid stays, so systemd sees no restart.
-// All threads end without a word: whoever calls has stopped them and flushed its logs. Nothing of this process's
+// All threads end at once: the caller has stopped them and flushed its logs. Nothing of this process's
 // memory, timers or handlers is left; niceness, limits, oom_score_adj and ignored signals are.
 import { readdirSync } from "node:fs";
 import { isOsCallError } from "./errors.js";
@@ -29,7 +29,7 @@ export function replaceProcess(program: Program): never {
     .filter((fd) => !STANDARD.includes(fd));
   // Node opens everything close-on-exec, but what was inherited (from systemd, a shell) is not.
   for (const fd of others) setDescriptorFlags(fd, FD_CLOEXEC);
-  // Node marks the standard three so at its start; child_process undoes it for children, nobody for us.
+  // Node marks the standard three so at its start; child_process undoes it for children only.
   for (const fd of STANDARD) setDescriptorFlags(fd, 0);
   const env = Object.entries(program.env).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   libc("execve", about, program.file, [...program.argv, null], [...env, null]);

@@ -28,7 +28,7 @@ export interface UnaryMethod<Request, Response> {
 export interface PluginCallOptions {
   /** Milliseconds, connecting included. */
   timeoutMs: number;
-  /** A socket that nobody serves yet is tried again until the time is up. */
+  /** A socket without a server is tried again until the time is up. */
   waitForReady?: boolean;
   signal?: AbortSignal;
 }

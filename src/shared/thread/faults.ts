@@ -1,4 +1,4 @@
-// Faults a thread commits on itself when told to, for the tests of the supervisor: what no outside can bring about.
+// Faults that a thread commits on itself on order, for tests of the supervisor that cannot cause them from outside.
 // Invariant: main sends the order only when the agent runs with NODELET_FAULTS=1 (main/agent/fault-hook.ts).
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";

@@ -1,4 +1,4 @@
-// When a call on a mount that may hang is made, and when it is given up. Pure: told what happens and the time, it answers with steps.
+// When a call on a mount that may hang is made, and when it is given up. Pure: from an event and the time it derives steps.
 // Invariant: one call per mount at a time; at most `slots` calls in all; calls to mounts that did not answer last time, and calls
 // that take long, never hold the slots reserved for mounts that did; a mount that did not answer rests, and is refused meanwhile.
 

@@ -1,4 +1,4 @@
-// What is done when a disk is short: the node gives what nobody needs, it is measured again, and only then a pod goes. Takes
+// What is done when a disk is short: the node removes what is unused, it is measured again, and only then a pod goes. Takes
 // seconds, beside the looks: memory may run out meanwhile, and its order comes first.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -122,7 +122,7 @@ export class DiskRelief {
       return {
         pod,
         used: known ? (inodes ? taken.inodes : taken.bytes) : undefined,
-        // Nobody asks for inodes.
+        // No pod requests inodes.
         requested: inodes ? 0 : Number(value(pod.requests.ephemeralStorage ?? 0)),
       };
     });

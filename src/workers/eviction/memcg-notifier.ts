@@ -30,7 +30,7 @@ export class MemcgNotifier implements Disposable {
 
   constructor(private readonly parts: MemcgNotifierParts) {}
 
-  /** Told after each look. */
+  /** Called after each look. */
   looked(observations: Observations, thresholds: readonly EvictionThreshold[]): void {
     const now = this.parts.clock.monotonic();
     if (now < this.renewAt) return;

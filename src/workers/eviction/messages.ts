@@ -1,4 +1,4 @@
-// What is told of an eviction: the status message and the event's annotations, in upstream's words, which people match on.
+// The message of an eviction: the status message and the event's annotations, in upstream's words, which scripts match on.
 import type { EvictionSignal, EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";

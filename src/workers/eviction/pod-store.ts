@@ -43,7 +43,7 @@ export class PodStore {
     return this.pods.get(pod.uid) === pod;
   }
 
-  /** Whom to order away. Who was told to go before is told again only when nobody else is left. */
+  /** The pod to evict. A pod that was ordered before is ordered again only when no other is left. */
   first(ranked: readonly EvictionPod[]): EvictionPod | undefined {
     const current = ranked.filter((pod) => this.isCurrent(pod));
     return current.find(({ uid }) => !this.orders.has(uid)) ?? current[0];

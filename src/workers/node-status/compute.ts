@@ -35,7 +35,7 @@ export interface Computed {
   node: Node;
   /** To be recorded once the server has taken the Node. */
   events: NodeEvent[];
-  /** The addresses could not be told. */
+  /** The addresses could not be determined. */
   addressError: NodeIPError | undefined;
 }
 

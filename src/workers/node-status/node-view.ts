@@ -1,6 +1,6 @@
 // The Node as last seen: tells main when it is another, when it may or may not be scheduled to, and which addresses its
 // pods get.
-// Invariant: main is told once per change; an older picture never replaces a newer one.
+// Invariant: main gets each change once; an older picture never replaces a newer one.
 import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
@@ -18,7 +18,7 @@ export interface NodeViewOptions {
 
 export class NodeView {
   private node: Node | undefined;
-  /** What main was told last; undefined: nothing, or that it is gone. */
+  /** The last message to main; undefined: none, or that the Node is gone. */
   private told: string | undefined;
   private podCIDR = "";
   private unschedulable: boolean | undefined;

@@ -37,7 +37,7 @@ function statusPatch(before: NodeStatus, after: NodeStatus): Json {
     if (now === undefined) patch[key] = null;
     else if (key === "conditions") {
       const changed = changedConditions(before.conditions ?? [], after.conditions ?? []);
-      // Their order is nobody's business.
+      // Their order has no meaning.
       if (changed.length > 0) patch[key] = changed;
     }
     // Addresses have a merge key, type, that is no key: two of one type are allowed. So the list is replaced whole.

@@ -26,7 +26,7 @@ export interface RegisterDeps {
 
 export interface Registered {
   node: Node;
-  /** What its creation is to be told by; undefined: it was there before. */
+  /** The reason of its creation; undefined: it was there before. */
   created: Computed | undefined;
 }
 

@@ -1,6 +1,6 @@
 // Keeps the Node's status: registers the node, then computes its status over and over and sends what changed.
 // Invariant: one round at a time; the first waits until runtime and pods were looked at, so that a restart of the
-// agent does not turn the node NotReady; events are told for what the server has taken.
+// agent does not turn the node NotReady; events are recorded for changes that the server has accepted.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";

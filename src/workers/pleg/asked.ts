@@ -1,4 +1,4 @@
-// Which pods main asks about. Whoever makes and removes containers asks after each of its calls, so that what a relist or an
+// Which pods main asks about. Main asks after each call that makes or removes a container, so that what a relist or an
 // event tells of such a change would be one more look at what main is about to ask for anyway.
 import type { Clock } from "../../shared/clock/clock.js";
 

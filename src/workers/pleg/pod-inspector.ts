@@ -66,7 +66,7 @@ export interface ListedPod {
 
 export class PodInspector {
   private readonly entries = new Map<string, Entry>();
-  /** After the first relist a pod nobody knows is new: what main says it made is all there is of it. */
+  /** After the first relist an unknown pod is new: what main says it made is all there is of it. */
   private knowsAll = false;
   private readonly lanes: Lanes;
 
@@ -98,7 +98,7 @@ export class PodInspector {
     this.schedule(entry);
   }
 
-  /** Every pod of the runtime has been told by relisted(). */
+  /** relisted() has reported every pod of the runtime. */
   onRelisted(): void {
     this.knowsAll = true;
   }

@@ -31,7 +31,7 @@ export function dial(host: string, port: number, signal: AbortSignal): Promise<S
     const onError = (error: Error): void => fail(`dial ${dialReason(error, address)}`);
     const onConnect = (): void => {
       settle();
-      // Errors after this are told by whoever uses the connection; a reset in the last moment concerns nobody.
+      // The user of the connection handles errors after this; a reset in the last moment is ignored.
       socket.on("error", () => undefined);
       resolve(socket);
     };

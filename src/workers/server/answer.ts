@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 
 type Params = Readonly<Record<string, string | undefined>>;
 
-/** The connection of a request that asks to go on in another protocol. Whoever takes it answers on it by itself. */
+/** The connection of a request that asks to go on in another protocol. The taker answers on it by itself. */
 export interface Upgrade {
   readonly socket: Duplex;
   /** What came with the request's last bytes. */

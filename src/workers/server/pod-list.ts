@@ -33,7 +33,7 @@ export class PodList {
     for (const pod of delta.set) this.entries.set(pod.metadata.uid, { pod });
   }
 
-  /** Of several of that name the one that is not on its way out, else the newest told of. */
+  /** Of several of that name the one that is not on its way out, else the newest. */
   find(namespace: string, name: string): Pod | undefined {
     let found: Pod | undefined;
     for (const { pod } of this.entries.values()) {

@@ -1,4 +1,4 @@
-// The pod and the container that a path names: pods as main told them, containers as the runtime has them now.
+// The pod and the container that a path names: pods as main published them, containers as the runtime has them now.
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodList } from "./pod-list.js";
@@ -50,7 +50,7 @@ export function containerStatus(pod: Pod, name: string): ApiContainerStatus | un
   return all.find((status) => status.name === name);
 }
 
-/** Their file brings all of gRPC, which whoever has a runtime has loaded. */
+/** Their file brings all of gRPC, which a server with a runtime has loaded. */
 const enumerations = () => import("../../shared/cri/gen/runtime.v1.js");
 
 /** Id of the container that runs under that name. @throws UnknownContainerError, CriError */

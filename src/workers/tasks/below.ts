@@ -2,7 +2,7 @@
 // name in it, of any bytes, are.
 import { errorCode } from "../../shared/errors/error-code.js";
 
-/** Gone, or something else by now: whoever changed it made it with the rights it has. */
+/** Gone, or something else by now: the process that changed it had the rights to. */
 export const MOVED_ON: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);
 
 /** The path of what an open directory holds under that name: one character per byte. */

@@ -1,6 +1,6 @@
 // Strategy Watch, the default: each object that pods refer to is followed by a watch of its own, since a node may see no
 // others. Invariant: one watch per object however many pods refer to it; a watch ends when the object is immutable, when
-// nobody refers to it for a minute, and when no volume is made of it and nobody has read it for a while; what is read is
+// no pod refers to it for a minute, and when no volume has it and it was not read for a while; what is read is
 // what the watch last said, also while the API server is away.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
@@ -10,7 +10,7 @@ import { keyOf, ReferenceIndex } from "./reference-index.js";
 import type { Reference } from "./references.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
-  /** A watch nobody reads from ends after so long (constants.tsv: syncFrequency, a minute at least). */
+  /** A watch without readers ends after so long (constants.tsv: syncFrequency, a minute at least). */
   idleMs: number;
 }
 
@@ -80,7 +80,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
       const item = this.items.get(key);
       if (item === undefined) continue;
       item.unusedSince = now;
-      // Nobody would say that it was deleted, and made anew with other content.
+      // No event would show that it was deleted and created anew with other content.
       if (isFrozen(item)) this.items.delete(key);
     }
     this.sweepWhileNeeded();
@@ -135,7 +135,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     item.synced = true;
     if (object?.immutable === true) unfollow(item);
     for (const done of [...item.waiting]) done();
-    // Who asked too early, and has failed for it, is told as well.
+    // Callers that asked too early and failed are notified as well.
     if (changed && (!first || item.missed)) this.deps.onChange(this.references.usersOf(item.key));
     item.missed = false;
   }

@@ -11,7 +11,7 @@ export interface PendingRequest {
   request: string;
   /** PEM. */
   key: string;
-  /** By then a request of which nobody has heard must have been deleted. */
+  /** By then a request that no watch has shown must have been deleted. */
   abandonAt: number;
 }
 
@@ -27,7 +27,7 @@ export type CredentialState =
   /** For good. What was held before goes on to be given out: running pods may start a container again. */
   | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string; held?: HeldCredential };
 
-/** What of a late certificate the pod has been told of. */
+/** Which events about a late certificate were recorded. */
 export interface ReportedState {
   overdue: boolean;
   expired: boolean;

@@ -1,4 +1,4 @@
-// Fills in what nobody gave. As upstream has it, the file of --config gets its defaults before drop-ins are merged over
+// Fills in fields that are not set. As upstream has it, the file of --config gets its defaults before drop-ins are merged over
 // it, and the whole gets them again afterwards: a drop-in's evictionHard merges with the default thresholds, and null in a
 // drop-in brings a default back. Flags come later and see no defaulting any more.
 import type { GateName } from "../gates/table.js";

@@ -1,5 +1,5 @@
 // Turns the gates somebody asked for into the gates that are in force. The table decides; AllAlpha and AllBeta speak for
-// the gates of their stage that nobody named.
+// the gates of their stage that are not named.
 import type { Violation } from "../rules/rule.js";
 import { GATES, type Gate, type GateName, type Stage } from "./table.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";

@@ -1,5 +1,5 @@
 // What a validation rule sees and says. Rules are pure: they read the effective configuration through a view and name
-// every violation; where a value came from is added by whoever reports it.
+// every violation; where a value came from is added by the reporter.
 import type { FieldPath, FieldValue } from "../config/fields.js";
 import type { GateName } from "../gates/table.js";
 

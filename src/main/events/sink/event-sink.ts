@@ -1,6 +1,6 @@
 // Sends events to the API server, one after the other, as client-go's recorder does: a new one is created, one that was
-// told before is patched; what the server refuses is dropped, what it can't be asked for is tried again for two minutes.
-// Invariant: nobody ever waits for an event; the queue is bounded, the oldest is dropped first and counted.
+// sent before is patched; what the server refuses is dropped, what it can't be asked for is tried again for two minutes.
+// Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
 import {
   isAlreadyExists,
   isApiConnectionError,
@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 export class EventSink {
-  /** By namespace and name: an event that is told again while it waits takes its place. */
+  /** By namespace and name: an event that recurs while it waits takes its place. */
   private readonly queue = new Map<string, Waiting>();
   private sending: Promise<void> | undefined;
   private readonly stopping = new AbortController();

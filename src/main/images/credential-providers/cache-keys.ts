@@ -1,5 +1,5 @@
 // By what an answer of a plugin is kept, and which runs are one: the image, its registry or everything, and whose token the
-// plugin was told. No key holds a token itself.
+// plugin got. No key holds a token itself.
 import { createHash } from "node:crypto";
 import type { TokenCacheType } from "./config.js";
 import type { PluginQuestion } from "./exec-plugin.js";

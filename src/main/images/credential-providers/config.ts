@@ -26,7 +26,7 @@ export interface TokenAttributes {
   cacheType: TokenCacheType;
   /** Pods without a service account are not served. */
   requireServiceAccount: boolean;
-  /** Annotations of the account that the plugin is told; an account without one of these is not served. */
+  /** Annotations of the account that the plugin gets; an account without one of these is not served. */
   requiredServiceAccountAnnotationKeys: readonly string[];
   optionalServiceAccountAnnotationKeys: readonly string[];
 }

@@ -11,7 +11,7 @@ import { PluginError, readResponse, type PluginResponse } from "./response.js";
 export interface PluginQuestion {
   /** Registry and repository: "docker.io/library/busybox". */
   image: string;
-  /** Present: it is told of the pod's service account. */
+  /** Present: it gets the pod's service account. */
   identity?: PodIdentity | undefined;
 }
 

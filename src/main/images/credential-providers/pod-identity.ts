@@ -1,4 +1,4 @@
-// What a plugin is told of the pod that an image is for: a token of its service account, for the plugin's audience and bound
+// The identity of the pod that a plugin gets with an image: a token of its service account, for the plugin's audience and bound
 // to the pod, and those annotations of the account that the configuration names.
 // Invariant: static pods have no service account, whatever they say; no message carries a part of a token.
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";

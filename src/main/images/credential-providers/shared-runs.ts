@@ -1,4 +1,4 @@
-// Work that several wait for and one does. The work ends early only when nobody waits for it any more.
+// Work that several callers share. It is aborted only when no caller waits for it any more.
 import { abortReason } from "../../../shared/errors/thrown.js";
 interface SharedRun<T> {
   result: Promise<T>;
@@ -29,7 +29,7 @@ export class SharedRuns<T> {
     const controller = new AbortController();
     const run: SharedRun<T> = { result: work(controller.signal), controller, waiters: 0 };
     this.runs.set(key, run);
-    // Whoever waits sees the failure; when nobody does any more it is nobody's.
+    // Each caller that waits sees the failure; without one it is not unhandled.
     run.result.then(
       () => this.forget(key, run),
       () => this.forget(key, run),

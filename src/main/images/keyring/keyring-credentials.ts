@@ -67,7 +67,7 @@ function ofSecrets(secrets: readonly PullSecret[], image: string): PullCredentia
   );
 }
 
-/** The same credentials twice would only fail twice; whoever comes first is their source. */
+/** The same credentials twice would only fail twice; the first is their source. */
 function withoutRepeats(found: readonly PullCredentials[]): PullCredentials[] {
   const seen = new Set<string>();
   return found.filter(({ auth }) => {

@@ -4,7 +4,7 @@ export class KeyedTurns {
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(key) ?? Promise.resolve();
-    // Whoever asked for the work before sees its failure.
+    // The earlier caller sees the failure of the work.
     const mine = before.then(work, work);
     this.last.set(key, mine);
     try {

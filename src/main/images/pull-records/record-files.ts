@@ -57,7 +57,7 @@ export class RecordFiles<T> {
     return (await this.names()).length;
   }
 
-  /** Those that can be read; each that can't is told. */
+  /** Those that can be read; each that can't is logged. */
   async usable(): Promise<T[]> {
     const found = await Promise.all((await this.names()).map((name) => this.tryRead(name)));
     return found.filter((one) => one !== undefined);
@@ -72,7 +72,7 @@ export class RecordFiles<T> {
     return names.filter(isRecordName);
   }
 
-  /** A file that can't be removed stays and is told. */
+  /** A file that can't be removed stays and is logged. */
   async tryRemove(name: string): Promise<void> {
     const path = join(this.folder, name);
     try {

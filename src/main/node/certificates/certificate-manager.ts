@@ -148,7 +148,7 @@ export class CertificateManager {
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      // Other failures come later, or are nobody's: they say nothing new of the server.
+      // Other failures come later, or have no cause in the server.
       if (isApiError(error)) this.answers = REFUSALS.has(error.status);
       else if (isApiConnectionError(error)) this.answers = false;
       this.deps.onFailed?.();

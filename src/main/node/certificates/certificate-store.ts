@@ -1,5 +1,5 @@
 // Where a kind of certificate is kept: <prefix>-<time>.pem holds certificate and key, <prefix>-current.pem links to the
-// newest. Invariant: whoever opens the link finds a certificate and its own key, at every moment.
+// newest. Invariant: the link leads to a certificate and its own key at every moment.
 import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,4 +1,4 @@
-// The serving certificate of a node that nobody gives one: kubelet.crt and kubelet.key in --cert-dir, made once.
+// The serving certificate of a node that has none configured: kubelet.crt and kubelet.key in --cert-dir, made once.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";

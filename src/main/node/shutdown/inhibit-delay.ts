@@ -1,4 +1,4 @@
-// logind holds back a shutdown for five seconds unless it is told otherwise: when pods are to get more, a file of ours in
+// logind delays a shutdown for five seconds unless it is configured otherwise: when pods are to get more, a file of ours in
 // its configuration says so, as upstream's does.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -31,7 +31,7 @@ export interface ShutdownManagerDeps {
   takeLock: (signal: AbortSignal) => Promise<InhibitLock>;
   /** Where logind's drop-ins are. */
   confDir: string;
-  /** When the shutdown began and ended; absent: nobody is to know. */
+  /** When the shutdown began and ended; absent: no metric and no state file. */
   noteTimes?: (times: ShutdownTimes) => Promise<void>;
   clock: Clock;
   log: Logger;
@@ -107,7 +107,7 @@ export class ShutdownManager {
       await logind.watch((preparing) => this.onPrepare(preparing));
       const needMs = totalSeconds(deps.groups) * 1000;
       await ensureInhibitDelay(needMs, { ...deps, logind, signal });
-      // What was said while nobody listened: to an earlier agent, or by an earlier logind.
+      // A signal that no listener got: it was sent to an earlier kubelet, or by an earlier logind.
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
       else if (!preparing) await this.hold();
@@ -173,7 +173,7 @@ export class ShutdownManager {
       if (this.isStopped() || this.shuttingDown) return;
       const lock = await this.deps.takeLock(this.stopping.signal);
       this.release();
-      // Who was so long about it that nobody needs it any more.
+      // It took so long that its result is no longer needed.
       if (this.isStopped() || this.ending?.over === true) {
         lock.release();
         return;

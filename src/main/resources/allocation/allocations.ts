@@ -89,7 +89,7 @@ export class Allocations {
     }
   }
 
-  /** Forgets all other pods. Only for when every source has told its pods: a pod that comes later is admitted anew. */
+  /** Forgets all other pods. Only when every source has delivered: a pod that comes later is admitted anew. */
   keepOnly(isKnown: (uid: string) => boolean): void {
     for (const uid of [...this.allocatedPods.keys(), ...this.actuatedPods.keys()]) {
       if (!isKnown(uid)) this.forget(uid);

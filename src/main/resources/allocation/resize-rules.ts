@@ -1,4 +1,4 @@
-// Resizes that can never be done here, whoever leaves the node. Pure.
+// Resizes that can never be done here, even if other pods leave the node. Pure.
 import type { Pod } from "../../../shared/api/pod.js";
 import { milliValue, value } from "../../../shared/api/quantity.js";
 import type { NodeResources } from "../node-capacity.js";

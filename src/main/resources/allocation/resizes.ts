@@ -150,7 +150,7 @@ export class Resizes {
     return this.entries.get(uid)?.effective;
   }
 
-  /** A pod of an earlier life, before its source has told of it. */
+  /** A pod of an earlier kubelet, before its source has delivered it. */
   asAllocated(pod: Pod): Pod {
     const allocated = this.deps.allocations.allocated(pod.metadata.uid);
     return allocated === undefined ? pod : withResources(pod, allocated);

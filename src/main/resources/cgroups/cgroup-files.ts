@@ -3,7 +3,7 @@
 import { mkdir, open, readdir, readFile, rmdir, stat } from "node:fs/promises";
 import { CgroupWriteError, errnoOf } from "./cgroup-errors.js";
 
-/** Told of writes that the kernel does not permit here; see `writeValue`. */
+/** Called for writes that the kernel does not permit here; see `writeValue`. */
 export type OnRefused = (path: string, value: string, error: unknown) => void;
 
 /** "missing": the parent is not there. */
@@ -20,7 +20,7 @@ export async function makeDirectory(directory: string): Promise<"made" | "existe
 
 /**
  * Writes a value. A file that is absent (kernel without that feature) or not permitted (no CAP_SYS_RESOURCE, read-only
- * delegation) is told to `onRefused` and gone on from. @throws CgroupWriteError for values the kernel rejects.
+ * delegation) is reported to `onRefused` and skipped. @throws CgroupWriteError for values the kernel rejects.
  */
 export async function writeValue(path: string, value: string, onRefused: OnRefused): Promise<void> {
   try {

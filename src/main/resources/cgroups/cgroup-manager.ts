@@ -90,7 +90,7 @@ export interface CgroupManagerOptions {
   reserveMemory?: boolean;
   /** See TierOptions. */
   reserved?: TierOptions["reserved"];
-  /** Told how long each change took, milliseconds. */
+  /** Called with the duration of each change, milliseconds. */
   onOperation?: (operation: CgroupOperation, durationMs: number) => void;
   /** For the systemd driver: how to reach it; process 1's own socket when absent. */
   systemd?: SystemdUnits;

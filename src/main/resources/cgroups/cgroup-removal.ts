@@ -1,5 +1,5 @@
 // Removal of one cgroup with all below it. What is left inside is named and killed; a process that does not die keeps its
-// cgroup, and whoever asked is told which one it is.
+// cgroup, and the error names it.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -15,7 +15,7 @@ export class LateCgroups implements CgroupManager {
       await manager.setUp();
       return manager;
     });
-    // Whoever asks for the tree is told, setUp() first of all.
+    // Callers that await the tree see the error, setUp() first of all.
     this.ready.catch(() => undefined);
   }
 

@@ -1,6 +1,6 @@
 // Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. An agent that
 // was killed, or a runtime that was, leaves them by the hundred.
-// Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; nobody's cgroup is
+// Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; no known pod's cgroup is
 // removed who is wanted by the time it is its turn.
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -20,7 +20,7 @@ export class OrphanCgroups {
 
   constructor(private readonly deps: OrphanCgroupsDeps) {}
 
-  /** Removes them one after the other, later. One that can't go is told, and tried again when it is found again. */
+  /** Removes them one after the other, later. One that can't be removed is logged, and tried again when it is found again. */
   add(uids: Iterable<string>): void {
     if (this.stopped) return;
     for (const uid of uids) this.waiting.add(uid);

@@ -1,4 +1,4 @@
-// kubeletCgroups and systemCgroups: the agent's own process, and those that nobody has put anywhere, are moved to the cgroups
+// kubeletCgroups and systemCgroups: the kubelet's own process, and processes in no other cgroup, are moved to the cgroups
 // that the configuration names. Invariant: without those fields nothing is moved; never process 1, never the kernel's
 // own threads, and nothing when the agent itself lives in a container.
 import { readlink, readFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ export interface ProcessPlacementOptions {
   log: Logger;
   /** The agent's own process, by default. */
   pid?: number;
-  /** Whose processes belong to nobody; the root of all by default. */
+  /** Its processes are those in no other cgroup; the root cgroup by default. */
   from?: CgroupName;
   /** Does the process see the machine as process 1 does? */
   inHost?: (pid: number) => Promise<boolean>;

@@ -17,7 +17,7 @@ export interface StaticOptions {
   alignBySocket: boolean;
   /** distribute-cpus-across-cores */
   acrossCores: boolean;
-  /** strict-cpu-reservation: nobody's containers run on the reserved CPUs. */
+  /** strict-cpu-reservation: no container runs on the reserved CPUs. */
   strictReservation: boolean;
   /** prefer-align-cpus-by-uncorecache */
   alignUncoreCache: boolean;

@@ -1,7 +1,7 @@
 // Keeps the cpusets of running containers what they are to be: at once when the shared pool has changed, and every
-// cpuManagerReconcilePeriod for those that could not be told.
+// cpuManagerReconcilePeriod for those whose update failed.
 // Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the agent
-// every container is told once, for nobody knows what it was told last.
+// every container is updated once, because its last update is not known.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import { isNotFound, isUnavailable } from "../../../shared/cri/errors.js";
@@ -37,11 +37,11 @@ interface Fresh extends Running {
 }
 
 export class CpuReconciler {
-  /** By container id: what the runtime was told last. */
+  /** By container id: the CPUs of the last update. */
   private readonly told = new Map<string, string>();
   /** Started, but not yet observed to run. */
   private readonly fresh = new Map<string, Fresh>();
-  /** Containers that could not be told, so that a warning comes once. */
+  /** Containers whose update failed, so that each is logged once. */
   private readonly failing = new Set<string>();
   private readonly stopping = new AbortController();
   private timer: Timer | undefined;

@@ -1,5 +1,5 @@
 // The state on disk, cpu_manager_state below the root directory.
-// Invariant: a promise that is awaited is on disk, synced, or its loss was told.
+// Invariant: a promise that is awaited is on disk, synced, or its loss was logged.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -37,7 +37,7 @@ export class CpuStateFile {
     await removeLeftovers(this.path);
   }
 
-  /** Writes what `current` gives when its turn comes; what could not be written is told once. */
+  /** Writes what `current` gives when its turn comes; a failed write is logged once. */
   saving(current: () => CpuAssignments): LatestWrite {
     const { path, log } = this;
     return new LatestWrite({

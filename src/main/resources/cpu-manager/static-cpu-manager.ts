@@ -63,7 +63,7 @@ export class StaticCpuManager implements ResourceManager {
     // As written by who had no CPU of its own to give yet.
     if (kept !== undefined && (kept.shared.size > 0 || kept.exclusive.size > 0)) {
       const state = CpuState.of(kept);
-      // Nobody has CPUs as a pod any more.
+      // No pod has CPUs as a whole any more.
       if (options.podLevel === "shared") for (const uid of [...state.pods.keys()]) state.release(uid);
       const problem = stateProblem(state, { usable: this.usable, reserved, strict: options.strictReservation });
       if (problem !== undefined) throw new CpuStateMismatchError(file.path, problem);
@@ -184,7 +184,7 @@ export class StaticCpuManager implements ResourceManager {
     this.deps.metrics.standing(state.taken.size, free, this.policy.takenByNode());
   }
 
-  /** For a pod whose end nobody told. One that is being admitted was not known yet. */
+  /** For a pod whose end was not reported. One that is being admitted was not known yet. */
   private releaseEnded(): void {
     const now = new Set([...this.pods()].map(({ metadata }) => metadata.uid));
     for (const uid of [...this.known]) if (!now.has(uid)) this.release(uid);

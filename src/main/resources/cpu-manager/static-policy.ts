@@ -1,6 +1,6 @@
 // The static policy: who gets which CPUs of its own, and who shares the rest.
 // Invariant: a CPU is one container's alone, but for containers of one pod that never run at the same time; reserved
-// CPUs are nobody's; what a container has it keeps until its pod is released.
+// CPUs are never exclusive; what a container has it keeps until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { TopologyHint } from "../managers/port.js";
@@ -181,7 +181,7 @@ export class StaticPolicy {
     return cpuHints(this.topology, free, count, { reusable, alignBySocket: this.options.alignBySocket });
   }
 
-  /** Cores of which a thread is reserved: nobody has them whole. */
+  /** Cores of which a thread is reserved: no container has them whole. */
   private get reservedCores(): CpuSet {
     const cores = this.topology.groupsOf("core", this.reserved);
     return union(...cores.map((id) => this.topology.members("core", id)));

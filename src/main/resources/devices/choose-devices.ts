@@ -10,7 +10,7 @@ export interface ChoiceInput {
   devices: Devices;
   /** Of init containers of the pod that have ended by then. */
   reusable: readonly string[];
-  /** May be handed out, and nobody has them. */
+  /** Healthy, and allocated to no container. */
   available: readonly string[];
   /** NUMA nodes that the devices should be near to; undefined: no preference. */
   affinity: readonly number[] | undefined;

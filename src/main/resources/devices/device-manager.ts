@@ -186,7 +186,7 @@ export class DeviceManager implements ResourceManager {
 
   /**
    * Once, when the first pod is admitted: what pods have that ended while no agent ran is free. Pods that run count though
-   * nobody has told of them yet: another kubelet may have started them.
+   * no source has named them yet: another kubelet may have started them.
    */
   private sweep({ metadata }: Pod): void {
     if (this.swept) return;
@@ -312,7 +312,7 @@ export class DeviceManager implements ResourceManager {
     }
   }
 
-  /** What nobody has, in the plugin's order. */
+  /** Devices that no container has, in the plugin's order. */
   private available(resource: string): string[] {
     const taken = this.granted.taken(resource);
     const reserved = this.reserved.get(resource);

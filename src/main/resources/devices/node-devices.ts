@@ -100,7 +100,7 @@ export class NodeDevices {
 
   /**
    * What of the node a pod may use, for admission: of plugins' resources what they offer now, whatever the API server has.
-   * A pod that has its devices fits, though their plugin is away; one that runs has them, though nobody knows which.
+   * A pod that has its devices fits, though their plugin is away; one that runs has them, though it is not known which.
    */
   allocatable(pod: Pod, known: NodeResources): NodeResources {
     const manager = this.loaded;

@@ -12,7 +12,7 @@ export interface RegistrationServer {
   stop(): void;
 }
 
-/** `register` rejects with what the plugin is to be told. Rejects when the socket can't be made. */
+/** `register` rejects with the error for the plugin. Rejects when the socket can't be made. */
 export async function serveRegistration(
   directory: string,
   register: (request: RegisterRequest, signal: AbortSignal) => Promise<void>,

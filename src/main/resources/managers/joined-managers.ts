@@ -1,5 +1,5 @@
 // All resource managers of the node as one: what a pod asks for is found for its containers in order, or the pod gets nothing.
-// Invariant: a manager that nobody needs is never made; a pod that is refused keeps nothing of what it got in that call,
+// Invariant: a manager that no pod needs is never made; a pod that is refused keeps nothing of what it got in that call,
 // and what it had before (it may run: it was admitted by an earlier life of the agent) only until it has ended.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -55,7 +55,7 @@ export class JoinedManagers implements ResourceManagers {
     try {
       await this.load(sources.filter((source) => source.wanted === undefined));
     } catch (error) {
-      // The agent does not start: nobody else would stop those that are there.
+      // The kubelet does not start: those that were made are stopped here.
       await this.stop();
       throw error;
     }
@@ -75,7 +75,7 @@ export class JoinedManagers implements ResourceManagers {
       if (refusal !== undefined) this.refused(pod.metadata.uid);
       return refusal;
     } catch (error) {
-      // Called off: whoever asks again starts anew.
+      // Aborted: the next call starts anew.
       this.refused(pod.metadata.uid);
       throw error;
     } finally {

@@ -1,4 +1,4 @@
-// Pods that have something nobody knows, because the state that named it was damaged: they run, they asked for it, and no
+// Pods that hold unknown resources, because the state that named it was damaged: they run, they asked for it, and no
 // entry says what they got.
 // Invariant: while such a pod runs, nothing of the kind is allocated to another pod. This holds after further restarts,
 // too: the damaged file that was set aside is the evidence.

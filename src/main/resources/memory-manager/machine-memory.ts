@@ -41,7 +41,7 @@ export type MemoryAssignments = ReadonlyMap<string, ReadonlyMap<string, readonly
 /** Bytes by NUMA node id and resource. */
 export type ReservedMemory = ReadonlyMap<number, ReadonlyMap<string, bigint>>;
 
-/** Nobody holds anything. Huge pages are taken off the node's memory, as nobody else can use it. */
+/** No container holds memory. Huge pages are subtracted from the node's memory. */
 export function emptyMemory({ numaNodes }: MachineTopology, reserved: ReservedMemory): MachineMemory {
   const nodes = numaNodes.map(({ id, memoryBytes, hugePages }): [number, NodeMemory] => {
     const kept = (resource: string): bigint => reserved.get(id)?.get(resource) ?? 0n;

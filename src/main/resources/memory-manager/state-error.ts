@@ -1,4 +1,4 @@
-// A state of the memory manager that this agent must not pass over: what pods were promised would be nobody's.
+// A state of the memory manager that this kubelet must not ignore: memory that pods hold would count as free.
 import type { MemoryState } from "./checkpoint.js";
 
 /** The agent does not start; the file stays. */
@@ -14,7 +14,7 @@ export class MemoryStateError extends Error {
 }
 export const isMemoryStateError = (error: unknown): error is MemoryStateError => error instanceof MemoryStateError;
 
-/** One in which nobody holds anything may be anybody's. @throws MemoryStateError */
+/** A state in which no container holds memory may be of any policy. @throws MemoryStateError */
 export function refuseOthers({ policyName, entries }: MemoryState, policy: "None" | "Static", path: string): void {
   if (policyName === policy || entries.size === 0) return;
   throw new MemoryStateError(

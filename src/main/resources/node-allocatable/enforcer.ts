@@ -1,5 +1,5 @@
 // Writes the limits of node allocatable and tells how that went.
-// Invariant: a reserved cgroup that can't be held to its share ends the start, as whoever configured it counts on it; the
+// Invariant: a reserved cgroup that can't be held to its share ends the start, because the operator relies on it; the
 // pods' limit is tried again every minute, as pods that use more than it must be evicted before the kernel takes it.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -78,7 +78,7 @@ interface Reached extends Merged {
   named: boolean;
 }
 
-/** Nodes that the neediest resource takes at least: a place that is nobody's favourite had better have as many. */
+/** Nodes that the neediest resource takes at least: a set of nodes that no resource prefers should have as many. */
 function widest(options: readonly (readonly Option[])[]): number {
   const least = options.map((list) => list.flatMap(({ set }) => (set === undefined ? [] : [sizeOf(set)])));
   return Math.max(0, ...least.filter((sizes) => sizes.length > 0).map((sizes) => Math.min(...sizes)));
@@ -97,7 +97,7 @@ function rank(set: NumaSet, wide: number): number {
   return size <= wide ? wide - size : Number.MAX_SAFE_INTEGER;
 }
 
-/** The hint that managers are told. */
+/** The hint that managers get. */
 export function hintOf({ set, preferred }: Merged, sets: NumaSets): TopologyHint {
   return { nodes: sets.ids(set), preferred };
 }

@@ -1,5 +1,5 @@
 // The environment of a container, in the precedence of section 16: envFrom, then env in order, then service variables that
-// nobody set. Every value may use what was defined before it. Config maps, secrets and files come through a port: an agent
+// is not set. Every value may use what was defined before it. Config maps, secrets and files come through a port: an agent
 // without an API server has none of them.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";

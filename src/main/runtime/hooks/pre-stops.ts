@@ -1,4 +1,4 @@
-// The preStop hooks of one pod. Invariant: a hook is begun once for a container, whoever asks again joins it; it ends
+// The preStop hooks of one pod. Invariant: a hook is begun once for a container, a second call joins it; it ends
 // at the earliest deadline anybody gave; it outlives an aborted pass, but not the agent.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { LifecycleHandler } from "../../../shared/api/pod.js";

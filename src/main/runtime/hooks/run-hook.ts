@@ -43,7 +43,7 @@ export async function runHook(
     }
     return;
   }
-  // A TCP handler is valid in a definition, and nobody has ever run one.
+  // A TCP handler is valid in a spec, and upstream does not run it.
   throw new HookError(`Cannot run handler: invalid handler: ${Object.keys(handler).join(", ")}`);
 }
 

@@ -20,7 +20,7 @@ export interface DynamicConfigStatus {
   readonly error?: string;
 }
 
-/** Writes the status whenever it is told of a new one; only the newest waits while a write is under way. */
+/** Writes each new status; only the newest waits while a write is under way. */
 export class StatusFile {
   private written = "";
   private next: string | undefined;

@@ -31,7 +31,7 @@ export function watchContention(path: string, file: FileHandle): ContentionWatch
       (still) => {
         if (!still) end(`${path} was deleted or replaced by another process`);
       },
-      // Released meanwhile, or not to be seen any more: then nobody can tell that it is still ours.
+      // Released meanwhile, or not to be seen any more: then it is not known to be ours.
       (error: unknown) => end(`${path} cannot be looked at any more: ${String(error)}`),
     );
   };

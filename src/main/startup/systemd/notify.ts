@@ -1,4 +1,4 @@
-// What systemd is told over its notify socket: ready, stopping, a line of status, "still alive".
+// Messages to systemd's notify socket: ready, stopping, a line of status, "still alive".
 // Invariant: a message never throws into the caller and never blocks; what cannot be delivered is logged once.
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -25,7 +25,7 @@ export const DELIVERY_MS = 5_000;
 const MAX_WAITING = 16;
 
 /**
- * undefined when systemd (or whoever started us) does not listen: NOTIFY_SOCKET is unset or empty.
+ * undefined when systemd (or another service manager) does not listen: NOTIFY_SOCKET is unset or empty.
  * The variable stays as it is, for a program that replaces this one.
  * @param send For tests; the default is the real socket.
  */

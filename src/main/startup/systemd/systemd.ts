@@ -39,7 +39,7 @@ export interface SystemdLink {
   end(): Promise<void>;
 }
 
-/** undefined when nobody listens. */
+/** undefined without a notify socket. */
 export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
   const { node, threads, clock, log, feedEveryMs } = options;
   const notifier = options.notifier ?? systemdNotifier(process.env, log);
@@ -65,7 +65,7 @@ export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
     () => {
       if (!stopped) begin();
     },
-    // A node whose threads never run is not ready; who starts them has told why.
+    // A node whose threads never run is not ready; their supervisor has logged the reason.
     () => undefined,
   );
   return {

@@ -140,7 +140,7 @@ export class StatusManager {
     if (!isMirrorPod(object)) this.forget(object.metadata.uid);
     else {
       const entry = this.entries.get(this.statics.get(podFullName(object)) ?? "");
-      // Another mirror pod is told everything anew.
+      // Another mirror pod gets the whole status.
       if (entry !== undefined) {
         entry.sent = 0;
         delete entry.last;
@@ -385,7 +385,7 @@ export class StatusManager {
   }
 }
 
-/** The server as a whole can't serve now, whoever asks. */
+/** The server as a whole can't serve now. */
 function isOutage(error: unknown): boolean {
   return isRetriable(error) && !(isApiError(error) && error.status === 500);
 }

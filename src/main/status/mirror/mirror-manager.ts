@@ -1,4 +1,4 @@
-// Mirror pods: each static pod has one in the API, made, healed and removed by a task per full name that nobody waits for.
+// Mirror pods: each static pod has one in the API, created, repaired and deleted by a task per full name; no pod waits for it.
 // Invariant: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
 // known; a mirror pod that goes never ends the static pod.
 import { setMaxListeners } from "node:events";
@@ -25,7 +25,7 @@ export interface MirrorManagerDeps {
   node(): MirrorNode | undefined;
   clock: Clock;
   log: Logger;
-  /** Created: told at once, before the watch shows it. */
+  /** Created: reported at once, before the watch shows it. */
   created: (mirror: Pod) => void;
   deleted: (mirror: Pod) => void;
 }

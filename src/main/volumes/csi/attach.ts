@@ -1,6 +1,6 @@
 // A volume that has to be attached is used only once it is: the node's status lists it, and its VolumeAttachment says so.
-// Where nobody else attaches (enableControllerAttachDetach false), the agent asks for it itself.
-// Invariant: a volume is in volumesInUse, for all to see, before it is used, so that nobody detaches it meanwhile.
+// Without an attach controller (enableControllerAttachDetach false) the kubelet creates the VolumeAttachment itself.
+// Invariant: a volume is in volumesInUse, in the Node's status before it is used, so that the attach controller does not detach it.
 import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
 import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
 import type { VolumeAttachment } from "../../../shared/api/objects.js";
@@ -40,7 +40,7 @@ export async function waitForAttachment(
   }
 }
 
-/** The agent's own request is taken back; whoever attached it detaches. */
+/** The kubelet's own VolumeAttachment is deleted; the attacher detaches. */
 export async function detach(
   context: CsiContext,
   volume: Pick<CsiVolume, "driver" | "handle">,
@@ -58,7 +58,7 @@ export function nextDelay(delayMs: number): number {
   return delayMs < SLOW_FROM_MS ? Math.min(delayMs * 2, SLOW_FROM_MS) : Math.min(delayMs * 1.05, LONGEST_MS);
 }
 
-/** Where nobody else does. False: it was asked for before. @throws ApiError, ApiConnectionError */
+/** Without an attach controller. False: it was asked for before. @throws ApiError, ApiConnectionError */
 export async function askForAttachment(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
   const { nodeName } = context;
   const { attachAs } = volume;

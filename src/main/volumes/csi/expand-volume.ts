@@ -1,4 +1,4 @@
-// A volume that has grown is told to its driver on the node, which grows the file system. Where the driver has nothing to
+// NodeExpandVolume: the driver on the node grows the file system of a volume that has grown. Where the driver has nothing to
 // do on nodes, nothing is done.
 import type { CsiContext } from "./context.js";
 import { accessMode, blockCapability, mountCapability } from "./capability.js";

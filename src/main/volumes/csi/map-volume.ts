@@ -1,6 +1,6 @@
 // CSI volumes as block devices of pods: staged once per node, published once per pod, reached by a link in the pod's folder.
 // Invariant: the notes and the pod's link are there before the driver is asked, and the link goes after it has undone
-// everything: whoever finds the link knows what to undo.
+// everything: a kubelet that finds the link knows what to undo.
 import { lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";

@@ -1,4 +1,4 @@
-// vol_data.json: what is known of a volume that was given to a driver. Written before the driver is asked, so that whoever
+// vol_data.json: what is known of a volume that was given to a driver. Written before the driver is asked, so that the kubelet that
 // finds it after a crash can undo what may have been done. Keys are upstream's, which also reads ours.
 import { readFile, rm } from "node:fs/promises";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";

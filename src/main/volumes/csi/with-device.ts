@@ -19,7 +19,7 @@ export interface DeviceInHand {
   publishContext: Readonly<Record<string, string>>;
 }
 
-/** Where nobody else attaches. */
+/** Without an attach controller. */
 const ATTACH = "AttachVolume.Attach";
 
 export interface DeviceSteps {

@@ -1,4 +1,4 @@
-// The one user that all containers of a pod run as: credentials of the pod are its files, for nobody else to read.
+// The one user that all containers of a pod run as: credentials of the pod are its files, readable by no other user.
 import type { Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 

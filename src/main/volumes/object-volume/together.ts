@@ -1,5 +1,5 @@
-// Several things wrong with one volume, told in one message as upstream tells them: "[first, second]"; what
-// is wrong twice alike is told once.
+// Several errors of one volume in one message, in upstream's form: "[first, second]"; what
+// occurs twice is listed once.
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 class VolumeContentError extends Error {

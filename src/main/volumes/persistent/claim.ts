@@ -71,7 +71,7 @@ async function read<T>(what: string, get: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Nobody else's claim of that name is taken for the pod's own. */
+/** A claim of that name that another owner made is not taken for the pod's own. */
 function checkOwner(claim: PersistentVolumeClaim, pod: Pod): void {
   const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner?.uid === pod.metadata.uid) return;

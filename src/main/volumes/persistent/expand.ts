@@ -1,4 +1,4 @@
-// A claim whose volume has grown: the driver grows the file system on the node, and the claim's status is told.
+// A claim whose volume has grown: the driver grows the file system on the node, and the claim's status is updated.
 // Invariant: the claim shows the new size only after the driver has said so; a size that cannot be had is not asked
 // for again until another one is.
 import { readlink } from "node:fs/promises";

@@ -18,7 +18,7 @@ const NODE_IS_NEXT: ReadonlySet<string> = new Set(["NodeResizePending", "NodeRes
 
 export interface Growth {
   size: Quantity;
-  /** The claim's status says how far it is; false: whoever resizes is of the time before that. */
+  /** The claim's status says how far it is; false: the resizer is older than that field. */
   tracked: boolean;
   /** The claim shows the size already: another node was first, and this one has the volume too. */
   shown: boolean;

@@ -50,7 +50,7 @@ export class PersistentVolumes {
     return this.loaded?.csi.inUse() ?? [];
   }
 
-  /** Told of every change, before a volume is used that was not in use. @returns ends it */
+  /** Called at every change, before a volume is used that was not in use. @returns ends it */
   onVolumesInUse(listener: (names: string[]) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -27,7 +27,7 @@ export class ActualState {
     this.setUp(volume);
   }
 
-  /** Some volume of the pod is an earlier agent's, and nobody has asked for it yet. */
+  /** Some volume of the pod was mounted by an earlier kubelet, and no pod has asked for it yet. */
   hasLeft(uid: string): boolean {
     return this.ofPod(uid).some(({ place }) => place === undefined);
   }

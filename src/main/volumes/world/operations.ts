@@ -1,5 +1,5 @@
 // What is being done to volumes. Invariant: one operation per volume at a time; a failed one is not repeated before its
-// back-off is over; an operation that hangs holds up its own volume and nobody else.
+// back-off is over; an operation that hangs holds up its own volume only.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { VolumeOperationPendingError } from "../errors.js";
@@ -41,7 +41,7 @@ export class VolumeOperations {
   }
 
   /**
-   * Does not wait: whoever asks comes back by itself. @throws VolumeOperationPendingError while another operation is
+   * Does not wait: the caller tries again by itself. @throws VolumeOperationPendingError while another operation is
    * under way; the last error again while it is too early to repeat what failed; the teardown's own error
    */
   async tearDown<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -262,7 +262,7 @@ function watchQuery(options: WatchOptions): Record<string, string | number | boo
   };
 }
 
-/** The server wants to be told what it is given. */
+/** The server needs the content type of the body. */
 function typed<T extends ApiObject>({ group, version, kind }: ResourceKind<T>, object: T): T {
   return { ...object, apiVersion: group === "" ? version : `${group}/${version}`, kind };
 }

@@ -34,7 +34,7 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Nobody asks what the server made of the object: the answer is not decoded, and the object returned is the one given. */
+  /** The caller does not need the server's object: the answer is not decoded, and the object returned is the one given. */
   unread?: boolean;
 }
 

@@ -1,6 +1,6 @@
-// Keeps its owner told of all objects of a kind: the whole set first, then each change, through whatever befalls the server.
-// Invariant: no change is lost or told twice, except that a new whole set replaces everything; the server is never
-// asked in a busy loop; after stop() nothing is told any more.
+// Reports all objects of a kind to its owner: the whole set first, then each change, over all failures of the server.
+// Invariant: no change is lost or reported twice, except that a new whole set replaces everything; the server is never
+// asked in a busy loop; after stop() nothing is reported any more.
 import type { Clock } from "../../clock/clock.js";
 import type { Returns } from "./connection/presence.js";
 import { Scope } from "../../abort/scope.js";
@@ -41,9 +41,9 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** All there is, after each list: what is not in it is gone. */
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
-  /** The owner has this version of the object already, from an answer: its change is not told. */
+  /** The owner has this version of the object already, from an answer: its change is not reported. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
-  /** Of every object before it is told: to drop what nobody needs. */
+  /** Called with every object before it is reported: to drop fields that are not needed. */
   transform?(object: T): T;
   /** Default: yes, where the server can. */
   streamsList?: boolean;
@@ -55,7 +55,7 @@ export interface ReflectorOptions<T extends ApiObject> {
 }
 
 export class Reflector<T extends ApiObject> {
-  /** True when the first whole set was told; false when it was stopped before. */
+  /** True when the first whole set was reported; false when it was stopped before. */
   readonly synced: Promise<boolean>;
   private settle: (isSynced: boolean) => void = () => undefined;
   private told = false;
@@ -311,7 +311,7 @@ export class Reflector<T extends ApiObject> {
     this.refusals = 0;
   }
 
-  /** Told once for each cause: a server may be gone for hours. */
+  /** Logged once for each cause: a server may be gone for hours. */
   private note(error: Error): void {
     const isNews = this.failure?.message !== error.message;
     this.failure = error;

@@ -83,7 +83,7 @@ export class KernelLog implements Disposable {
 }
 
 /**
- * "6,1234,26321655232,-;text" and rows of properties beneath. undefined: not the kernel's own words; whoever may write to
+ * "6,1234,26321655232,-;text" and rows of properties beneath. undefined: not the kernel's own words; a process that may write to
  * the log cannot give itself the kernel's facility (0).
  */
 export function parseKernelRecord(record: string): KernelLine | undefined {

@@ -11,7 +11,7 @@ import { ownerOf } from "./owner.js";
 import { OomReports, type OomKill } from "./reports.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 
-/** Told in one look: a storm must not fill the queue that orders go through. */
+/** Reported in one look: a storm must not fill the queue that orders go through. */
 const TOLD_AT_ONCE = 50;
 
 export interface OomWatcherParts {
@@ -36,7 +36,7 @@ export class OomWatcher implements Disposable {
     } catch (error) {
       this.reportNoLog(error);
     }
-    // To the end: kills from now on are told, though the first look comes later.
+    // To the end: kills from now on are reported, though the first look comes later.
     if (this.kernelLog !== undefined) this.logged(this.kernelLog);
   }
 

@@ -8,7 +8,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** Whoever may do one of the listed may do it; tried in this order. Everything else is the node's proxy. */
+/** A user who may do one of the listed may do it; tried in this order. Everything else is the node's proxy. */
 const SUBRESOURCES: readonly (readonly [path: string, subresources: readonly string[]])[] = [
   ["/pods", ["pods", "proxy"]],
   ["/runningpods", ["pods", "proxy"]],

@@ -1,4 +1,4 @@
-// Who sends a request: client certificate, then bearer token, then nobody in particular. A credential that is no good is
+// Who sends a request: client certificate, then bearer token, then anonymous. A credential that is no good is
 // never taken for none at all: who shows one is refused, even where anonymous requests are served.
 import type { Tokens } from "./tokens.js";
 import type { CertificateClaim } from "./client-certificate.js";

@@ -1,4 +1,4 @@
-// How clients of the agent's server were told apart: token reviews, access reviews, client certificates (facts: metrics).
+// How clients of the kubelet's server were authenticated: token reviews, access reviews, client certificates (facts: metrics).
 import type { Clock } from "../../../shared/clock/clock.js";
 import { isApiError } from "../../../shared/api/client/errors.js";
 import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";

@@ -19,7 +19,7 @@ export interface JournalParts {
   program?: string;
 }
 
-/** @throws the signal's reason; whatever else goes wrong is told in the text, as upstream does */
+/** @throws the signal's reason; any other error is in the text, as upstream does */
 export async function* serviceLogs(
   services: readonly string[],
   options: NodeLogOptions,

@@ -58,7 +58,7 @@ export function containerLogsRoute(parts: ContainerLogsParts): Route {
   };
 }
 
-/** undefined: the client has been told what is wrong. */
+/** undefined: the client has got the error. */
 function readOptions(
   query: URLSearchParams,
   { clock, splitStreams }: ContainerLogsParts,

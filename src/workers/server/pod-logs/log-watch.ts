@@ -1,4 +1,4 @@
-// Wakes whoever follows a log: by inotify where there is an instance to be had, else by the look that comes every second
+// Wakes the follower of a log: by inotify where there is an instance to be had, else by the look that comes every second
 // anyway. Invariant: losing inotify costs a follower time, never lines.
 import { Scope } from "../../../shared/abort/scope.js";
 import { sleepOn, type Clock } from "../../../shared/clock/clock.js";
@@ -10,17 +10,17 @@ export type Wake = "grew" | "changed" | "timeout";
 
 /** What tells that the file followed is whole, or has another name. */
 const ENDS = IN.CLOSE_WRITE | IN.MOVE_SELF;
-/** While a file grows it is read this often, and nobody is told of each line. */
+/** While a file grows it is read this often, and not for each line. */
 const REST_MS = 100;
 
 export class LogWatch implements Disposable {
-  /** A writer has closed the file followed now: when nobody has it open for writing any more, it is whole. */
+  /** A writer has closed the file followed now: when no writer has it open any more, it is whole. */
   closed = false;
   private inotify: Inotify | undefined;
   private file: number | undefined;
   /** Of the file followed now. */
   private descriptor = -1;
-  /** Whether growth is told of. */
+  /** Whether growth is reported. */
   private listening = false;
   private pending: Wake | undefined;
   private wake: (() => void) | undefined;
@@ -57,7 +57,7 @@ export class LogWatch implements Disposable {
     if (found) this.listen(false);
     else if (!this.listening && this.inotify !== undefined) {
       this.listen(true);
-      // What came before that nobody was told of.
+      // Growth that came before and was not reported.
       this.pending ??= "grew";
     }
     if (this.pending === undefined) await this.nextEvent(found ? REST_MS : ms, signal);

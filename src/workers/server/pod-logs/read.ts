@@ -35,7 +35,7 @@ export interface ReadLogsOptions extends PodLogOptions {
   isRunning?: () => boolean | Promise<boolean>;
   /** For `follow`: whether an inotify instance may be used; default true. Without one, new lines come within a second. */
   inotify?: boolean;
-  /** A compressed file that is broken is read as far as it goes; this is told why, once per file. */
+  /** A compressed file that is broken is read as far as it goes; this is called with the reason, once per file. */
   onProblem?: (file: string, error: Error) => void;
 }
 
@@ -43,7 +43,7 @@ export interface ReadLogsOptions extends PodLogOptions {
 const POLL_MS = 1000;
 /** While a file is about to be left, its last bytes are waited for in shorter steps. */
 const SETTLE_POLL_MS = 100;
-/** A file whose end nobody announced counts as whole when it has been quiet for so long. */
+/** A file whose end was not announced counts as whole when it has been quiet for so long. */
 const ROTATED_QUIET_MS = 2000;
 const ENDED_QUIET_MS = 300;
 

@@ -1,4 +1,4 @@
-// Which run of a container its log is asked of: by the status last told, worded as upstream words what there is no log of.
+// The run of a container whose log is requested, by its last status; the errors have upstream's words.
 import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
 
 /** There is no log yet, or no longer: 400 with this text. */

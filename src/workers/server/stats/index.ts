@@ -18,7 +18,7 @@ export class Stats {
   routes(): Route[] {
     const summary: Answer = async (request, response) => {
       try {
-        // First: a body that nobody listens to flows away.
+        // First: a body without a listener is discarded.
         const core = await wantsCore(request);
         const service = await this.open();
         replyText(response, await service.summary(!core), "application/json");

@@ -24,7 +24,7 @@ export class Networks {
     private readonly clock: Pick<Clock, "monotonic" | "now">,
   ) {}
 
-  /** undefined: the pod has none of its own, or nobody is there to ask. */
+  /** undefined: the pod has none of its own, or the runtime is not there. */
   of(pod: PodReading | "node"): NetworkFigures | undefined {
     if (pod !== "node" && pod.place.pod.spec.hostNetwork === true) return undefined;
     const path = pod === "node" ? "/" : pod.place.path;

@@ -1,5 +1,5 @@
 // Where pods' cgroups are, remembered: finding one costs as many files as reading what it uses. Found anew when the pod's object is
-// another (its status has changed), when a cgroup was not there to be read, and twice a minute, for a sandbox that nobody told of.
+// another (its status has changed), when a cgroup was not there to be read, and twice a minute, for a sandbox that main has not reported.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { PodCgroups, PodPlace } from "../../../shared/stats/pod-cgroups.js";

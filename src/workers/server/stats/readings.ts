@@ -17,7 +17,7 @@ export interface Reading {
   at: number;
   cpu?: CpuFigures & { rate?: number };
   memory?: MemoryFigures;
-  /** As the runtime told, which leaves parts out; absent: the cgroup has it. */
+  /** As the runtime reported, which leaves parts out; absent: the cgroup has it. */
   pressure?: Partial<CgroupPressure>;
 }
 
@@ -30,7 +30,7 @@ export interface PodReading {
   place: PodPlace;
   reading: Reading;
   containers: readonly ContainerReading[];
-  /** What the runtime told; absent: the cgroups have it. */
+  /** What the runtime reported; absent: the cgroups have it. */
   told?: { network?: RuntimeNetwork; processes?: number };
 }
 
@@ -69,7 +69,7 @@ export interface ReadingsParts {
   system: (pods: string | undefined) => readonly SystemCgroup[];
   reader: Pick<CgroupReader, "cpu" | "memory">;
   clock: Clock;
-  /** Of each look there is: what is not needed any more may go. `idle`: nobody has asked for long. */
+  /** After each look: what is not needed any more may be dropped. `idle`: there was no request for long. */
   looked: (idle: boolean) => void;
 }
 

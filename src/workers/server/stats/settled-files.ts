@@ -27,7 +27,7 @@ export class SettledFiles {
     for (const path of this.texts.keys()) if (path.includes(`${cgroup}/`)) this.texts.delete(path);
   }
 
-  /** Those nobody has asked for since they were due. */
+  /** Those that were not asked for since they were due. */
   prune(): void {
     const now = this.clock.monotonic();
     for (const [path, { at }] of this.texts) if (now - at >= 2 * LIFE_MS) this.texts.delete(path);

@@ -36,7 +36,7 @@ export async function askRuntime(
         headers,
         agent: false,
         signal: gone.signal,
-        // Its certificate names nobody, and the address is this machine's.
+        // Its certificate has no name, and the address is this machine's.
         rejectUnauthorized: false,
       });
       outgoing.once("upgrade", (reply, socket, head) => resolve({ reply, socket, head }));
@@ -50,7 +50,7 @@ export async function askRuntime(
   }
 }
 
-/** A connection that nobody reads does not see its end: it is read as far as its buffer goes. @returns ends the watch */
+/** A connection without a reader does not see its end: it is read as far as its buffer goes. @returns ends the watch */
 function watchEnd(socket: Duplex, onEnd: () => void): () => void {
   const onReadable = (): void => {
     if (socket.readableLength === 0) socket.read();

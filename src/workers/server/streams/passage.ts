@@ -1,4 +1,4 @@
-// How a client is joined to the runtime: what the runtime is asked with, what the client is told, what moves between them then.
+// How a client is joined to the runtime: the request to the runtime, the answer to the client, then the data between them.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -66,7 +66,7 @@ function joinAsTheyAre(head: string, { client, runtime }: Ends, heads: Heads): v
   runtime.pipe(client);
   runtime.once("close", () => {
     client.end();
-    // Nobody reads it any more, and its end is to be seen.
+    // It has no reader any more, and its end is to be seen.
     client.resume();
   });
 }

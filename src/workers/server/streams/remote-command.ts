@@ -24,7 +24,7 @@ import { WebSocketEnd } from "./websocket/web-socket.js";
 const V4 = "v4.channel.k8s.io";
 
 /**
- * @param streams those that the runtime was told of
+ * @param streams those that were requested from the runtime
  * @throws HandshakeError
  */
 export function translatedCommand(request: IncomingMessage, streams: StreamOptions, clock: Clock): Passage {

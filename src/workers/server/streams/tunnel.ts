@@ -15,7 +15,7 @@ import { askRuntime } from "./ask-runtime.js";
 import type { Ends, Join, Passage } from "./passage.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** A client that has ended, or has been told all, has this time to go. */
+/** A client that has ended, or has received everything, has this time to close. */
 export const LINGER_MS = 30_000;
 /** The streaming server's own life of an address, seconds. */
 const RETRY_AFTER = "60";

@@ -9,7 +9,7 @@ import type { SystemdUnits } from "./systemd-units.js";
 
 export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree {
   const { version } = plain;
-  /** Units this process made or has seen in systemd: a directory alone may be nobody's, and systemd would reset it. */
+  /** Units this process made or has seen in systemd: a directory alone may be of no unit, and systemd would reset it. */
   const known = new Set<string>();
 
   const ensureUnit = async (name: CgroupName, limits: CgroupLimits): Promise<void> => {

@@ -24,7 +24,7 @@ const BROKEN = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ER
 const TIMEOUT = 504;
 /** In metrics, in place of a status. */
 const NO_ANSWER = "<error>";
-/** A longer wait than this is told to the log. */
+/** A longer wait than this is logged. */
 const LONG_WAIT_MS = 1000;
 
 export interface Call {

@@ -92,7 +92,7 @@ export class Http2Session implements Wire {
         const { ":status": status = 0, ...rest } = given;
         resolve({ status, headers: rest, body: stream });
       });
-      // Kept for good: errors after the answer has begun are told by reading the body, too.
+      // Kept for good: errors after the answer has begun come with the body, too.
       stream.on("error", (error: Error) => (failure ??= error));
       stream.on("close", () => {
         this.streams -= 1;

@@ -104,7 +104,7 @@ export class Transport implements Wire {
     wire.retire(GRACE_MS, () => this.retired.delete(wire));
   }
 
-  /** Rotated files are seen though nobody calls: a watch may be all there is. */
+  /** Rotated files are seen without a call: a watch may be all there is. */
   private lookNowAndThen(): void {
     this.look ??= this.clock.every(LOOK_EVERY_MS, () => {
       this.reload().catch((error: unknown) => {

@@ -1,5 +1,5 @@
 // What the runtime says of pods (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. A runtime that does not know the
-// call, or is silent, is left alone for a while: the cgroups are read then, and nobody waits a second time.
+// call, or is silent, is left alone for a while: the cgroups are read then, and no request waits a second time.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import { isUnimplemented } from "../../../../shared/cri/errors.js";

@@ -13,7 +13,7 @@ import { figuresOf } from "../../../../shared/stats/fs-usage.js";
 import { claimOf, volumePath } from "../../../../shared/stats/volume-paths.js";
 import { claimFigures, type ClaimFigures } from "./claim-figures.js";
 
-/** Main is asked no more often; once a second while there are pods nobody has figures of. */
+/** Main is asked no more often; once a second while there are pods without figures. */
 const ASK_MS = 5000;
 const ASK_FOR_NEW_MS = 1000;
 /** Log files are not older than this, even where volumes are measured seldom or never. */

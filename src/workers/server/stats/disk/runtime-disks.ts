@@ -1,5 +1,5 @@
 // What the runtime says of disks: where images and containers are, and what each container has written. Asked for at most every
-// ten seconds: the runtime asks each container's shim for it. Nobody waits for a newer answer than one of half a minute; while the
+// ten seconds: the runtime asks each container's shim for it. No request waits for a newer answer than one of half a minute; while the
 // runtime is silent, what it said last is shown.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";

@@ -13,7 +13,7 @@ export type DiskRow = (
   further: { device: string; major?: string; minor?: string; operation?: string },
 ) => void;
 
-/** @param device its name, "" when nobody knows it */
+/** @param device its name, "" when it is not known */
 export function blockRows(one: BlockFigures, device: string, row: DiskRow): void {
   const [major = "", minor = ""] = one.device.split(":");
   for (const [operation, value] of Object.entries(one.bytes ?? {})) {

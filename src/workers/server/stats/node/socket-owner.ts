@@ -7,7 +7,7 @@ const LISTENS = "00010000";
 /** Of containerd's processes the daemon alone; cri-o, cri-dockerd. */
 const RUNTIME = /containerd$|cri/;
 
-/** undefined: nobody listens there, or it cannot be seen from here. */
+/** undefined: no process listens there, or it cannot be seen from here. */
 export function socketOwner(socket: string, read: ReadText): number | undefined {
   const inode = listeningInode(read("/proc/net/unix") ?? "", socket);
   if (inode === undefined) return undefined;

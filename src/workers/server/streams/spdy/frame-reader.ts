@@ -13,7 +13,7 @@ export interface SpdyFrameEvents {
   onControl(kind: number, flags: number, payload: Buffer): void;
 }
 
-/** Headers are what control frames are longest with; nobody sends us any. */
+/** Headers are what control frames are longest with; no client sends any. */
 const MAX_CONTROL = 16 * 1024;
 
 export class SpdyFrameReader {

@@ -1,4 +1,4 @@
-// What a credential plugin is told and what it answers (client.authentication.k8s.io).
+// The request to a credential plugin and its answer (client.authentication.k8s.io).
 // Invariant: nothing that it printed gets into a message: it may be secret, whatever it was meant to be.
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";

@@ -1,5 +1,5 @@
 // Credentials from a program: kept until they end or the server refuses them.
-// Invariant: one run at a time, whoever asks; a plugin that fails, or gives again what was refused, rests before it is
+// Invariant: one run at a time for all callers; a plugin that fails, or gives again what was refused, rests before it is
 // run again, however often it is asked for.
 import type { Clock } from "../../../../clock/clock.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
@@ -10,7 +10,7 @@ import { asError } from "../../../../errors/thrown.js";
 
 const REST_MS = 5000;
 
-/** Told of each run, and until when (ms since the epoch) its credentials serve. */
+/** Called after each run with the expiry of its credentials (ms since the epoch). */
 export type OnExec = (
   code: number,
   status: "no_error" | ExecFailure | "client_internal_error",
