@@ -20,7 +20,7 @@ export interface AgentContext {
   cluster?: ClusterContext;
 }
 
-export interface ClusterContext {
+interface ClusterContext {
   /** As the command line and the files give them. */
   settings: Settings;
   /** Wall time, ms. */

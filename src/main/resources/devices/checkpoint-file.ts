@@ -13,7 +13,7 @@ import type { LostState } from "../managers/unknown-holders.js";
 
 const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
 
-export interface CheckpointContent {
+interface CheckpointContent {
   entries: readonly GrantedEntry[];
   /** Resource to the devices that can be handed out. */
   registered: ReadonlyMap<string, readonly string[]>;
