@@ -3,6 +3,7 @@
 import type { CriClient } from "./client.js";
 import { isCriError } from "./errors.js";
 import type { Logger } from "../log/logger.js";
+import { parseJson } from "../text/parse-json.js";
 
 /** undefined when the runtime does not say. */
 export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger): Promise<string | undefined> {
@@ -19,7 +20,7 @@ export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger):
 /** Out of the runtime's configuration as JSON. */
 export function parseSandboxImage(config: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(config);
+    const parsed: unknown = parseJson(config);
     if (typeof parsed !== "object" || parsed === null || !("sandboxImage" in parsed)) return undefined;
     const { sandboxImage: image } = parsed;
     return typeof image === "string" && image !== "" ? image : undefined;

@@ -81,7 +81,25 @@ function escape(path: string): string {
 
 export function unescapeMountField(field: string): string {
   if (!field.includes("\\")) return field;
-  const bytes = Buffer.from(field, "utf8").toString("latin1");
-  const plain = bytes.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
-  return Buffer.from(plain, "latin1").toString("utf8");
+  const bytes = Buffer.from(field, "utf8");
+  let end = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const code = bytes[at] === BACKSLASH ? octalAt(bytes, at + 1) : undefined;
+    bytes[end++] = code ?? bytes[at] ?? 0;
+    if (code !== undefined) at += 3;
+  }
+  return bytes.toString("utf8", 0, end);
+}
+
+const [BACKSLASH, ZERO] = ["\\".charCodeAt(0), "0".charCodeAt(0)];
+
+/** The byte that three octal digits stand for. */
+function octalAt(bytes: Buffer, at: number): number | undefined {
+  let code = 0;
+  for (const byte of [bytes[at], bytes[at + 1], bytes[at + 2]]) {
+    const digit = (byte ?? 0) - ZERO;
+    if (digit < 0 || digit > 7) return undefined;
+    code = code * 8 + digit;
+  }
+  return code & 0xff;
 }

@@ -1,4 +1,5 @@
 // Go's strconv.Quote: log readers parse values as Go writes them.
+import { replaceAscii } from "../text/replace-ascii.js";
 
 const SHORT: Readonly<Record<string, string>> = {
   "\u0007": "\\a",
@@ -21,8 +22,6 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Longer texts are escaped over bytes: a call of a function for each character takes ten times as long. */
 const SHORT_TEXT = 512;
-/** Bytes of the longest escape of one ASCII character. */
-const ESCAPE_BYTES = 4;
 /** By character code; undefined: itself. */
 const ASCII_ESCAPES = Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
@@ -33,20 +32,7 @@ const ASCII_ESCAPES = Array.from({ length: 128 }, (_, code) => {
 export function quote(text: string): string {
   if (!SPECIAL.test(text)) return `"${text}"`;
   if (text.length <= SHORT_TEXT || LONE_SURROGATE.test(text)) return `"${text.replace(EACH_SPECIAL, escapeOne)}"`;
-  return `"${escapeAscii(text).replace(EACH_BEYOND_ASCII, escapeOne)}"`;
-}
-
-function escapeAscii(text: string): string {
-  const from = Buffer.from(text);
-  const to = Buffer.allocUnsafe(from.length * ESCAPE_BYTES);
-  let end = 0;
-  for (let at = 0; at < from.length; at++) {
-    const byte = from[at] ?? 0;
-    const escape = ASCII_ESCAPES[byte];
-    if (escape === undefined) to[end++] = byte;
-    else for (let i = 0; i < escape.length; i++) to[end++] = escape[i] ?? 0;
-  }
-  return to.toString("utf8", 0, end);
+  return `"${replaceAscii(text, ASCII_ESCAPES).replace(EACH_BEYOND_ASCII, escapeOne)}"`;
 }
 
 function escapeOne(character: string): string {

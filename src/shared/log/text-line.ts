@@ -4,6 +4,7 @@
 import { errorText } from "./error-text.js";
 import { quote } from "./quote.js";
 import { ERROR_LEVEL, FATAL_LEVEL, WARN_LEVEL } from "./verbosity.js";
+import { replaceAscii } from "../text/replace-ascii.js";
 
 export interface TextLine {
   /** pino's level number. */
@@ -37,7 +38,11 @@ export function textLine(line: TextLine): string {
 export function withPriority(text: string, level: number, verbosity: number): string {
   const priority =
     level >= FATAL_LEVEL ? 2 : level >= ERROR_LEVEL ? 3 : level >= WARN_LEVEL ? 4 : verbosity > 0 ? 7 : 6;
-  return text.replace(/^(?=[^])/gm, `<${priority}>`);
+  const end = text.endsWith("\n") ? "\n" : "";
+  const lines = end === "" ? text : text.slice(0, -1);
+  if (text === "" || !lines.includes("\n")) return text && `<${priority}>${text}`;
+  const newline = Array.from({ length: 128 }, (_, code) => (code === 10 ? Buffer.from(`\n<${priority}>`) : undefined));
+  return `<${priority}>${replaceAscii(lines, newline)}${end}`;
 }
 
 function letter(level: number): string {

@@ -1,6 +1,7 @@
 // What a plugin answers: CredentialProviderResponse, checked. No message carries a part of the answer's credentials.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { parseDuration } from "../../command/duration.js";
+import { parseJson } from "../../../shared/text/parse-json.js";
 
 export type CacheKeyType = "Image" | "Registry" | "Global";
 
@@ -32,12 +33,19 @@ const KIND = "CredentialProviderResponse";
 /** From the narrowest to the widest. */
 export const CACHE_KEY_TYPES: readonly CacheKeyType[] = ["Image", "Registry", "Global"];
 
+/** "1h1h…" is a duration, too: one that is longer than that is none. */
+const LONGEST_DURATION = 256;
+
+function durationOf(text: string): number | undefined {
+  return text.length > LONGEST_DURATION ? undefined : parseDuration(text);
+}
+
 /** Throws PluginError. */
 export function readResponse(text: string, plugin: string, apiVersion: string): PluginResponse {
   const refuse = (why: string): PluginError => new PluginError(plugin, `its answer ${why}`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw refuse("is not JSON");
   }
@@ -47,7 +55,7 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
   const cacheKeyType = CACHE_KEY_TYPES.find((type) => type === value["cacheKeyType"]);
   if (cacheKeyType === undefined) throw refuse(`has a cacheKeyType that is not one of ${CACHE_KEY_TYPES.join(", ")}`);
   const duration = value["cacheDuration"] ?? undefined;
-  const cacheDurationMs = typeof duration === "string" ? parseDuration(duration) : undefined;
+  const cacheDurationMs = typeof duration === "string" ? durationOf(duration) : undefined;
   if (duration !== undefined && (cacheDurationMs === undefined || cacheDurationMs < 0)) {
     throw refuse("has a cacheDuration that is not a duration of 0 or more");
   }

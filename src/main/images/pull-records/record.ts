@@ -3,6 +3,7 @@
 // Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 import { createHash } from "node:crypto";
 import type { CredentialSource } from "../credentials.js";
+import { parseJson } from "../../../shared/text/parse-json.js";
 
 const WRITTEN_VERSION = "kubelet.config.k8s.io/v1beta1";
 const READ_VERSIONS: readonly unknown[] = [WRITTEN_VERSION, "kubelet.config.k8s.io/v1alpha1"];
@@ -129,7 +130,7 @@ function added<T extends Coordinates>(list: readonly T[], one: T): T[] {
 function members(text: string, kind: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw new PullRecordError("it is not JSON", { cause: error });
   }

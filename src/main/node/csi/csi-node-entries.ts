@@ -3,6 +3,7 @@ import type { CSINode } from "../../../shared/api/objects.js";
 import type { Node } from "../../../shared/api/node.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
+import { parseJson } from "../../../shared/text/parse-json.js";
 
 /** Clouds' own volumes that this node uses by their CSI drivers. */
 const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
@@ -100,7 +101,7 @@ function nodeIds(node: Node): Record<string, string> {
   const text = node.metadata.annotations?.[NODE_ID_ANNOTATION];
   if (text === undefined) return {};
   try {
-    const ids: unknown = JSON.parse(text);
+    const ids: unknown = parseJson(text);
     if (typeof ids !== "object" || ids === null || Array.isArray(ids)) return {};
     return Object.fromEntries(
       Object.entries(ids).filter((entry): entry is [string, string] => typeof entry[1] === "string"),

@@ -5,6 +5,7 @@ import { isNotFound } from "../../../shared/cri/errors.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
 import { annotationKeys, labelKeys } from "../../model/labels.js";
 import type { NodeRuntime } from "../node-runtime.js";
+import { parseJson } from "../../../shared/text/parse-json.js";
 
 export interface HookTarget {
   pod: Pod;
@@ -64,7 +65,7 @@ export function containerFromAnnotations({ labels, annotations }: ContainerStatu
 function parsed(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

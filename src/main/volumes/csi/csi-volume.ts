@@ -95,6 +95,7 @@ function checkedName(name: string, driver: string): string {
   if (!/^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/.test(driver) || driver.includes("..")) {
     throw new CsiSpecError(`${JSON.stringify(driver)} can be no name of a driver: letters, digits, '-' and '.'`);
   }
+  if (name.length > NAME_MAX) throw new CsiSpecError("a name of a volume becomes a directory and is too long for one");
   const word = specName(name);
   if (/^[^.\p{Cc}][^\p{Cc}]*$/u.test(word) && !word.includes("..") && Buffer.byteLength(word) <= NAME_MAX) return name;
   throw new CsiSpecError(`${JSON.stringify(word)} can be no name of a volume: it becomes a directory`);

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { OBJECT_LIMIT } from "../decode/oversized.js";
 import { ApiError } from "../errors.js";
 import type { WireResponse } from "../connection/wire.js";
+import { parseJson } from "../../../text/parse-json.js";
 
 /** An answer that can't be what was asked for. */
 export class BodyError extends Error {
@@ -72,7 +73,7 @@ export async function readJson(response: WireResponse): Promise<unknown> {
 /** @throws BodyError */
 export function jsonOf(bytes: Buffer, what: string): unknown {
   try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
+    return parseJson(bytes.toString("utf8"));
   } catch (error) {
     throw new BodyError(`${what} is no whole JSON (${bytes.length} bytes)`, { cause: error });
   }
@@ -90,7 +91,7 @@ interface StatusLike {
 export async function refusalOf(response: WireResponse): Promise<ApiError> {
   const text = (await readAll(response)).toString("utf8");
   try {
-    const status = JSON.parse(text) as unknown;
+    const status = parseJson(text);
     if (isStatus(status)) return statusError(status, response.status);
   } catch {
     // A proxy's page, or plain text.

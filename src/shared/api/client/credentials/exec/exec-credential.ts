@@ -3,6 +3,7 @@
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 import type { KeyPair } from "../tls-identity.js";
+import { parseJson } from "../../../../text/parse-json.js";
 
 export interface ExecCredential {
   token: string | undefined;
@@ -53,7 +54,7 @@ export function readExecCredential(text: string, { apiVersion, command }: ExecCo
 /** Without JSON.parse's own message: it shows part of the text. */
 function parsed(text: string, wrong: (why: string) => CredentialError): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw wrong("printed no JSON");
   }

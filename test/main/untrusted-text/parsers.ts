@@ -1,0 +1,424 @@
+// The functions of main and of shared code that read texts of other people, each with a way to hand it one text; and the
+// functions that read no such text, with the reason. text-functions.ts finds what is in neither.
+import { dotted } from "../../../src/main/admission/sysctls.js";
+import { cleanChain, distinctCertificates } from "../../../src/main/cluster/collections/certificates.js";
+import { cacheKey } from "../../../src/main/images/credential-providers/cache-keys.js";
+import { readResponse } from "../../../src/main/images/credential-providers/response.js";
+import { requestedImage, withoutTagAndDigest } from "../../../src/main/images/image-name.js";
+import { readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
+import { matchesImage, parsePattern } from "../../../src/main/images/keyring/image-match.js";
+import { lookUp } from "../../../src/main/images/keyring/keyring.js";
+import { isRecordName, readIntent, readRecord } from "../../../src/main/images/pull-records/record.js";
+import { fieldValue, resourceFieldValue, volumeFieldValue } from "../../../src/main/model/downward.js";
+import { expand, expandStrict } from "../../../src/main/model/expand.js";
+import { goJson } from "../../../src/main/model/go-json.js";
+import { nextRestartCount } from "../../../src/main/model/log-paths.js";
+import { criSignal } from "../../../src/main/model/stop-signal.js";
+import { mergeOptions } from "../../../src/main/network/resolv-conf.js";
+import { nodePatch, nodePatchWithout, withMigrated } from "../../../src/main/node/csi/csi-node-entries.js";
+import { parseVersion } from "../../../src/main/node/csi/versions.js";
+import { resolveAction } from "../../../src/main/probes/resolve-action.js";
+import { annotationKeys } from "../../../src/main/model/labels.js";
+import { envFileValue } from "../../../src/main/runtime/config/env-file.js";
+import { volumeSubPath } from "../../../src/main/runtime/config/mounts.js";
+import { dottedSysctl } from "../../../src/main/runtime/config/sandbox-config.js";
+import { containerFromAnnotations } from "../../../src/main/runtime/hooks/hook-target.js";
+import { portOf } from "../../../src/main/runtime/hooks/http-hook.js";
+import { explainRefusal } from "../../../src/main/runtime/image-volumes.js";
+import { fileMessage, logMessage } from "../../../src/main/status/termination-message.js";
+import { checkPayload, visibleNames } from "../../../src/main/volumes/atomic-writer/payload.js";
+import { CLOUDS } from "../../../src/main/volumes/csi/migration/clouds.js";
+import { cloudAffinity } from "../../../src/main/volumes/csi/migration/topology.js";
+import { inlineVolume } from "../../../src/main/volumes/csi/csi-volume.js";
+import { jsonOf } from "../../../src/shared/api/client/call/body.js";
+import { connectionError } from "../../../src/shared/api/client/connection/trouble.js";
+import { LineCutter } from "../../../src/shared/api/client/decode/lines.js";
+import { readExecCredential } from "../../../src/shared/api/client/credentials/exec/exec-credential.js";
+import { isOlder } from "../../../src/shared/api/client/reflect/versions.js";
+import { parseCpuList } from "../../../src/shared/api/cpu-list.js";
+import { keysOfReference } from "../../../src/shared/api/image-keys.js";
+import { parseImageName } from "../../../src/shared/api/image-name.js";
+import { isQualifiedName } from "../../../src/shared/api/manifest/formats.js";
+import { termMatches } from "../../../src/shared/api/node-selector.js";
+import { isSafePodUid } from "../../../src/shared/api/pod-uid.js";
+import { parseQuantity } from "../../../src/shared/api/quantity.js";
+import { logFileNames, nextStem, strayNames } from "../../../src/shared/container-logs/file-names.js";
+import { attemptError } from "../../../src/shared/cri/attempt.js";
+import { criError } from "../../../src/shared/cri/errors.js";
+import { parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
+import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/fs/mountinfo.js";
+import { quote } from "../../../src/shared/log/quote.js";
+import { withPriority } from "../../../src/shared/log/text-line.js";
+import { candidates } from "../../../src/shared/net/pod-lookups.js";
+import { withoutTrailing } from "../../../src/shared/text/trim.js";
+import { parseHangable } from "../../../src/shared/volume-calls/may-hang.js";
+import { pod as makePod, container } from "../../support/pods.js";
+
+type Parse = (text: string) => unknown;
+export interface Row {
+  /** "file: function", as text-functions.ts names them. */
+  functions: readonly string[];
+  /** Each is measured alone. */
+  parse: readonly Parse[];
+  /** Beginnings and ends that lead into the depth of the parser; the repeated text stands between them. */
+  frames?: readonly (readonly [string, string])[];
+}
+
+/** A socket hands the bytes over in blocks; between them, main does other work. */
+const BLOCK = 64 * 1024;
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const lookup = (name: string): string | undefined => (name === "A" ? "one" : undefined);
+const pod = makePod();
+const downward = { pod, podIPs: [], hostIPs: [] };
+const mount = { name: "v", mountPath: "/v" };
+const env = new Map([["A", "one"]]);
+const azure = (source: object): unknown => CLOUDS.azureFile.csi(source as never, { volume: "v", namespace: "n" });
+const volume = (metadata: object): never => ({ metadata, spec: {} }) as never;
+const QUOTED = ['{"auths":{"a":{"auth":"', '"}}}'] as const;
+const attempt = { verb: "RunPodSandbox", request: {}, endpoint: "e", signal: undefined, budgetMs: undefined } as const;
+const failed = (text: string): Error =>
+  Object.assign(new Error(text), { code: 14, details: text, name: "ServiceError" });
+const MOUNT = ["1 2 3:4 / /", " rw shared:1 - nfs a:/b rw\n"] as const;
+
+export const PARSERS: Readonly<Record<string, Row>> = {
+  "environment values, arguments, commands": {
+    functions: ["expand: expand"],
+    parse: [(text) => expand(text, lookup)],
+    frames: [["", ")"]],
+  },
+  "sub-path expressions": {
+    functions: [],
+    parse: [(text) => expandStrict(text, lookup), (text) => volumeSubPath({ ...mount, subPathExpr: text }, env)],
+  },
+  "sub-paths": { functions: [], parse: [(text) => volumeSubPath({ ...mount, subPath: text }, env)] },
+  "env files": {
+    functions: ["env-file: envFileValue"],
+    parse: [(text) => envFileValue(text, "NAME")],
+    frames: [
+      ["A='", "'\n"],
+      ["A=''", "\n"],
+    ],
+  },
+  "field paths": {
+    functions: ["downward: fieldValue", "downward: volumeFieldValue"],
+    parse: [(text) => fieldValue(downward, text), (text) => volumeFieldValue(pod, text)],
+    frames: [
+      ["metadata.annotations['", "']"],
+      ["metadata.labels['", ""],
+    ],
+  },
+  "resource fields": {
+    functions: [],
+    parse: [
+      (text) => resourceFieldValue(downward, { resource: text }, container("a")),
+      (text) => resourceFieldValue(downward, { resource: "limits.cpu", divisor: text }, container("a")),
+    ],
+    frames: [["limits.hugepages-", ""]],
+  },
+  "annotations and labels in volumes": {
+    functions: ["quote: quote"],
+    parse: [
+      (text) =>
+        volumeFieldValue({ ...pod, metadata: { ...pod.metadata, annotations: { a: text } } }, "metadata.annotations"),
+    ],
+  },
+  "texts in messages": { functions: [], parse: [(text) => quote(text), (text) => goJson(text)] },
+  "log messages": { functions: [], parse: [(text) => withPriority(text, 30, 0)] },
+  "docker configurations": {
+    functions: ["docker-config: readDockerConfig"],
+    parse: [
+      (text) => readDockerConfig(text, "config.json"),
+      (text) => readDockerConfig(JSON.stringify({ [text.slice(0, BLOCK)]: { auth: base64(text) } }), "dockercfg"),
+    ],
+    frames: [["", ""], QUOTED],
+  },
+  "registry patterns and images": {
+    functions: ["image-match: parsePattern", "keyring: lookUp"],
+    parse: [
+      (text) => parsePattern(text),
+      (text) => matchesImage(text, text),
+      (text) => lookUp(new Map([[text, undefined as never]]), text),
+      (text) => matchesImage(text.slice(0, 4096), text.slice(0, 4095)),
+    ],
+    frames: [
+      ["a.b/", ""],
+      ["http://", ""],
+      ["*", ""],
+    ],
+  },
+  "image names": {
+    functions: ["image-name: withoutTagAndDigest", "image-name: parseImageName", "image-keys: keysOfReference"],
+    parse: [
+      (text) => withoutTagAndDigest(text),
+      (text) => parseImageName(text),
+      (text) => parseImageName(text.slice(0, 1024)),
+      (text) => keysOfReference(text),
+      (text) => requestedImage(text),
+      (text) => cacheKey("Registry", { image: text }, undefined),
+    ],
+    frames: [["sha256:", ""]],
+  },
+  "answers of credential plugins": {
+    functions: ["response: readResponse", "exec-credential: readExecCredential"],
+    parse: [
+      (text) => readResponse(text, "p", "v1"),
+      (text) => readExecCredential(text, { apiVersion: "v1", command: "c" } as never),
+    ],
+    frames: [
+      ["", ""],
+      ['{"kind":"CredentialProviderResponse","apiVersion":"v1","cacheKeyType":"Image","cacheDuration":"', '"}'],
+      ['{"kind":"ExecCredential","apiVersion":"v1","status":{"token":"', '"}}'],
+    ],
+  },
+  "records of image pulls": {
+    functions: ["record: isRecordName", "record: readIntent", "record: readRecord"],
+    parse: [(text) => isRecordName(text), (text) => readIntent(text), (text) => readRecord(text)],
+    frames: [["sha256-", ""]],
+  },
+  quantities: { functions: [], parse: [(text) => parseQuantity(text)], frames: [["1", "Ki"]] },
+  "numbers in node selectors": {
+    functions: [],
+    parse: [
+      (text) =>
+        termMatches(
+          { matchExpressions: [{ key: "a", operator: "Gt", values: [text] }] },
+          { name: "n", labels: { a: text } },
+        ),
+    ],
+    frames: [
+      ["", "1"],
+      ["", ""],
+    ],
+  },
+  "CPU lists": { functions: ["cpu-list: parseCpuList"], parse: [parseCpuList], frames: [["0-1,", "2"]] },
+  "names of labels and annotations": { functions: ["formats: isQualifiedName"], parse: [isQualifiedName] },
+  "pod UIDs": { functions: ["pod-uid: isSafePodUid"], parse: [isSafePodUid] },
+  "object versions": { functions: ["versions: isOlder"], parse: [(text) => isOlder(text, text)], frames: [["", ""]] },
+  sysctls: {
+    functions: ["sysctls: dotted", "sandbox-config: dottedSysctl"],
+    parse: [(text) => dotted(text), (text) => dottedSysctl(text)],
+    frames: [["a/", ""]],
+  },
+  "stop signals": { functions: ["stop-signal: criSignal"], parse: [criSignal] },
+  "commands and ports of probes and hooks": {
+    functions: ["resolve-action: resolveAction"],
+    parse: [
+      (text) =>
+        resolveAction({ exec: { command: [text] } }, container("a", { env: [{ name: "A", value: text }] }), "10.0.0.1"),
+      (text) => resolveAction({ httpGet: { port: text, host: text, path: text } }, container("a"), "10.0.0.1"),
+      (text) => portOf({ port: text }, container("a")),
+    ],
+    frames: [
+      ["", ""],
+      ["", ")"],
+    ],
+  },
+  "annotations on containers": {
+    functions: [],
+    parse: [
+      (text) =>
+        containerFromAnnotations({
+          labels: {},
+          annotations: { [annotationKeys.preStopHandler]: text, [annotationKeys.ports]: text },
+        } as never),
+    ],
+  },
+  "versions of CSI drivers": { functions: ["versions: parseVersion"], parse: [parseVersion], frames: [["v1.", ""]] },
+  "annotations of CSI nodes": {
+    functions: ["csi-node-entries: nodePatch", "csi-node-entries: nodePatchWithout"],
+    parse: [
+      (text) => {
+        const annotations = {
+          "csi.volume.kubernetes.io/nodeid": text,
+          "storage.alpha.kubernetes.io/migrated-plugins": text,
+        };
+        const node = { metadata: { annotations } } as never;
+        nodePatch(node, "d", { nodeId: "1", maxVolumes: 0, topology: {} });
+        nodePatchWithout(node, "d");
+        return withMigrated({ metadata: { annotations }, spec: {} } as never);
+      },
+    ],
+  },
+  "volumes of clouds": {
+    functions: [],
+    parse: [
+      (text) => azure({ secretName: text, shareName: text }),
+      (text) => CLOUDS.awsElasticBlockStore.csi({ volumeID: text }, { volume: "v", namespace: "n" }),
+      (text) => cloudAffinity(volume({ labels: { "topology.kubernetes.io/zone": text } }), CLOUDS.awsElasticBlockStore),
+      (text) =>
+        CLOUDS.gcePersistentDisk.csi(
+          { pdName: text },
+          {
+            volume: "v",
+            namespace: "n",
+            pv: volume({ labels: { "topology.kubernetes.io/zone": text } }),
+          },
+        ),
+    ],
+    frames: [
+      ["", ""],
+      ["aws://", "/vol-1"],
+      ["aws:///vol-", "/"],
+      ["azure-storage-account-", "-secret"],
+    ],
+  },
+  "CSI drivers and volumes": {
+    functions: [],
+    parse: [
+      (text) => inlineVolume(pod, { name: "v" }, { driver: text }),
+      (text) => inlineVolume(pod, { name: text }, { driver: "d" }),
+    ],
+  },
+  "keys of ConfigMaps and Secrets": {
+    functions: [],
+    parse: [(text) => checkPayload(new Map([[text, undefined as never]])), (text) => visibleNames([text])],
+  },
+  "names of log files": {
+    functions: [
+      "file-names: logFileNames",
+      "file-names: nextStem",
+      "file-names: strayNames",
+      "log-paths: nextRestartCount",
+    ],
+    parse: [
+      (text) => logFileNames([text, `0.log.${text}`], "0.log"),
+      (text) => strayNames([text, `0.log.${text}`], "0.log"),
+      (text) => nextStem(new Date(0), text),
+      (text) => nextRestartCount(undefined, [text]),
+    ],
+  },
+  "messages of the runtime": {
+    functions: ["image-volumes: explainRefusal"],
+    parse: [
+      (text) => criError({ code: "UNKNOWN", verb: "RunPodSandbox", details: text, endpoint: "e", subject: "" }),
+      (text) => attemptError(attempt, failed(text)),
+      (text) => explainRefusal({ mounts: [{ image: {} }] } as never, text),
+    ],
+    frames: [
+      ["", ""],
+      ["No connection established. Last error: Error: ", " Resolution note:"],
+      ['name "', '" is reserved for "'],
+    ],
+  },
+  "status of the runtime": { functions: ["sandbox-image: parseSandboxImage"], parse: [parseSandboxImage] },
+  "termination messages": {
+    functions: ["termination-message: logMessage"],
+    parse: [(text) => fileMessage(Buffer.from(text)), (text) => logMessage(text)],
+  },
+  "resolver options of pods": {
+    functions: ["resolv-conf: mergeOptions"],
+    parse: [(text) => mergeOptions([text], [text, `a:${text}`])],
+  },
+  "host names of probes and hooks": {
+    functions: ["pod-lookups: candidates"],
+    parse: [(text) => candidates(text, { search: ["a"], ndots: 5 })],
+  },
+  "trust bundles": {
+    functions: ["certificates: distinctCertificates", "certificates: cleanChain"],
+    parse: [(text) => distinctCertificates([text]), (text) => cleanChain(text)],
+    frames: [
+      ["", ""],
+      ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"],
+    ],
+  },
+  "mount tables": {
+    functions: ["mountinfo: parseMountinfo"],
+    parse: [(text) => parseMountinfo(text), (text) => unescapeMountField(text)],
+    frames: [["", ""], MOUNT],
+  },
+  "mounts below a directory": {
+    functions: ["mountinfo: parseMountsWithin"],
+    parse: [(text) => parseMountsWithin(text, "/var/lib/kubelet/pods")],
+    frames: [
+      ["", ""],
+      ["1 2 3:4 / /var/lib/kubelet/pods/", " rw - nfs a:/b rw\n"],
+    ],
+  },
+  "mounts that may hang": { functions: ["may-hang: parseHangable"], parse: [parseHangable], frames: [["", ""], MOUNT] },
+  "answers of the API server": {
+    functions: ["parse-json: parseJson", "body: jsonOf", "lines: LineCutter.push", "trouble: connectionError"],
+    parse: [
+      (text) => jsonOf(Buffer.from(text), "it"),
+      (text) => [...new LineCutter().push(Buffer.from(text.slice(0, BLOCK)))],
+      (text) => connectionError("GET /", "s", "o", new Error(text)),
+    ],
+  },
+  "texts that are trimmed": { functions: [], parse: [(text) => withoutTrailing(text, "/\0 ")], frames: [["", "!"]] },
+};
+
+/** Refusals are as good an answer as any: the message is not looked at. Overflows of the stack are defects. */
+export function tried(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof TypeError) throw error;
+    return undefined;
+  }
+}
+
+/** By reason. Their texts are not of other people, or short. */
+export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  "a file or cgroup of the kernel, which decides its form and length": [
+    "blkio: BlkioReader.figures",
+    "cgroup-files: processesIn",
+    "cgroup-v2: cgroupV2",
+    "flock-holder: flockHolder",
+    "host-addresses: defaultRouteInterface",
+    "host-addresses: nodeIPs",
+    "inotify: parseInotify",
+    "kernel-file: keyed",
+    "machine: meminfo",
+    "mounts: detectCgroupMounts",
+    "mounts: hasSwapController",
+    "directory-stream: entryAt",
+    "name: fromSystemdSlice",
+    "name: parseCgroupPath",
+    "pressure: parsePressure",
+    "read-numa-nodes: readNumaNodes",
+    "swap: swapDevices",
+    "thread-usage: cpuSeconds",
+    "v1-values: sameValue",
+    "v1: processIds",
+    "v2-values: sameValueV2",
+    "v2: cgroupReaderV2",
+  ],
+  "a file or setting of the operator": [
+    "pod-lookups: addressesIn",
+    "pod-lookups: parseResolvConf",
+    "resolv-conf: parseResolvConf",
+    "endpoint: parseEndpoint",
+    "field-reader: FieldReader.duration",
+    "field-reader: FieldReader.object",
+    "field-reader: FieldReader.oneOf",
+    "field-reader: FieldReader.problem",
+    "field-reader: FieldReader.text",
+    "field-reader: FieldReader.texts",
+    "http-hook: userAgent",
+    "proxy: proxyFor",
+    "read-config: readProviderConfig",
+    "vmodule: matchGlob",
+  ],
+  "a file that only the kubelet writes": [
+    "mappings-file: readMappings",
+    "mount-intent: readIntent",
+    "state-file: readState",
+    "vol-data: readVolData",
+  ],
+  "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
+    "atomic-writer: writePayload",
+    "cached-objects: CachedObjects.get",
+    "certificate-store: CertificateStore.keep",
+    "clean-up: cleanUpPod",
+    "log-directories: podsWithLogs",
+    "merge: PodMerger.drop",
+    "mounts: unmount",
+    "own-mount: OwnMounts.remove",
+    "own-mount: OwnMounts.removeLayers",
+  ],
+  "it reads a bounded tail of a log": ["log-tail: outputTail"],
+  "a path of at most PATH_MAX bytes, read by the kernel part by part": [
+    "may-hang: findHangable",
+    "sub-path: openSubPath",
+  ],
+};

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseJson } from "../../../src/shared/text/parse-json.js";
+
+const nested = (depth: number, filler = ""): string => `${"[".repeat(depth)}${filler}${"]".repeat(depth)}`;
+const LONG = `"${'\\"[{'.repeat(20_000)}"`;
+
+test("JSON that is nested deeper than 10,000 levels is refused", () => {
+  assert.throws(() => parseJson(nested(40_000)), { name: "SyntaxError", message: /nested deeper than 10000 levels/ });
+  assert.throws(() => parseJson(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`), /nested deeper/);
+});
+
+test("brackets in texts do not count, nor do many values side by side", () => {
+  assert.equal(parseJson(LONG), '"[{'.repeat(20_000));
+  assert.ok(Array.isArray(parseJson(nested(9_999, LONG))));
+  assert.equal((parseJson(`[${"[],".repeat(40_000)}1]`) as unknown[]).length, 40_001);
+});
+
+test("what is no JSON is a SyntaxError", () => {
+  assert.throws(() => parseJson("{"), SyntaxError);
+});
