@@ -1,14 +1,12 @@
 // The environment of one container on this node: what it may be made of is read here, each object once, all at the same time.
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
-import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
 import type { ClusterObjects } from "../model/cluster-access.js";
 import { joined } from "../model/joined.js";
-import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
-import { openSubPath } from "../../shared/volume-calls/sub-path.js";
+import type { VolumePlace } from "../volumes/place.js";
 import { CreateContainerConfigError } from "../model/config-error.js";
-import { envFileValue } from "./config/env-file.js";
 import { containerEnv, type EnvSources } from "./config/env.js";
 import { serviceEnv } from "./config/service-env.js";
+import { EnvFiles } from "./env-files.js";
 import { nodeAllocatable } from "./node-allocatable.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
@@ -83,8 +81,9 @@ function envSources(runtime: NodeRuntime, { pod, container, volumes, signal }: C
     if (valueFrom?.configMapKeyRef !== undefined) void configMap(valueFrom.configMapKeyRef.name ?? "");
     if (valueFrom?.secretKeyRef !== undefined) void secret(valueFrom.secretKeyRef.name ?? "");
   }
-  const fileValue: EnvSources["fileValue"] = (ref) => valueInFile(volumes, ref);
-  return { configMap, secret, ...(runtime.settings.envFiles && { fileValue }) };
+  if (!runtime.settings.envFiles) return { configMap, secret };
+  const files = new EnvFiles(volumes);
+  return { configMap, secret, fileValue: (ref) => files.value(ref) };
 }
 
 /** Asked for once per name; a later await sees the failure; until then it is not unhandled. */
@@ -118,50 +117,4 @@ async function secretKeys(
 ): Promise<ReadonlyMap<string, string>> {
   const { data = {} } = await secrets.get(namespace, name, signal);
   return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
-}
-
-/** A pod writes the file itself: its size, its kind and where its links lead are the pod's choice. */
-const LONGEST_FILE = 1024 * 1024;
-const LONGEST_KEY = 128;
-const LONGEST_VALUE = 32 * 1024;
-
-async function valueInFile(
-  volumes: ReadonlyMap<string, VolumePlace>,
-  { volumeName, path, key }: { volumeName: string; path: string; key: string },
-): Promise<string> {
-  const place = volumes.get(volumeName);
-  if (place === undefined || isImagePlace(place) || isDevicePlace(place)) {
-    throw new CreateContainerConfigError(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
-  }
-  if (key.length > LONGEST_KEY) {
-    throw new CreateContainerConfigError(`environment variable key "${key}" is longer than ${LONGEST_KEY} characters`);
-  }
-  let value: string;
-  try {
-    value = envFileValue(await readInside(place.hostPath, path), key);
-  } catch {
-    // What is in the file, and where it leads, is not for everybody who can read the pod's status.
-    throw new CreateContainerConfigError("couldn't parse env file");
-  }
-  if (Buffer.byteLength(value) > LONGEST_VALUE) {
-    throw new CreateContainerConfigError(
-      `the value of key "${key}" in file "${path}" is larger than ${LONGEST_VALUE} bytes`,
-    );
-  }
-  return value;
-}
-
-/** Opened component by component: no link leads out of the volume. */
-async function readInside(volume: string, path: string): Promise<string> {
-  const place = await openSubPath(volume, path.replace(/^\/+/, ""), { make: false });
-  try {
-    const { handle } = await openPlace(place, path);
-    try {
-      return (await readWhole(handle, path, LONGEST_FILE)).toString("utf8");
-    } finally {
-      await handle.close();
-    }
-  } finally {
-    await place.close();
-  }
 }

@@ -1,7 +1,7 @@
 // The environment of a container on a node: with and without a cluster, and from files that the pod wrote itself.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { environmentOf } from "../../../src/main/runtime/container-env.js";
 import { ServicesNotReadError } from "../../../src/main/cluster/collections/services.js";
@@ -126,4 +126,45 @@ test("from a file in a volume; what leads out of it is not read", async (t) => {
   }
   runtime.settings = { ...runtime.settings, envFiles: false };
   await assert.rejects(file("sub/env"), /a source this node does not support/);
+});
+
+/** Bytes that this process has asked the kernel for. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+}
+
+test("a file is read once for all variables of a container", async (t) => {
+  const { env, volumes } = await world(t, "file");
+  const folder = await temporaryFolder(t);
+  volumes.set("v", { hostPath: folder });
+  const count = 100;
+  const values = Array.from({ length: count }, (_, at) => `K${at}='v${at}'\n`).join("");
+  const filler = `# ${"x".repeat(900_000)}\n`;
+  writeFileSync(`${folder}/env`, filler + values);
+  const before = bytesRead();
+  const found = await env({
+    env: Array.from({ length: count }, (_, at) => ({
+      name: `X${at}`,
+      valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: `K${at}` } },
+    })),
+  });
+  const read = bytesRead() - before;
+  assert.equal(found["X99"], "v99");
+  assert.ok(read < 10 * filler.length, `${read} bytes were read of a file of ${filler.length}`);
+});
+
+test("values of files have a limit in total", async (t) => {
+  const { env, volumes } = await world(t, "file");
+  const folder = await temporaryFolder(t);
+  volumes.set("v", { hostPath: folder });
+  writeFileSync(`${folder}/env`, `K='${"x".repeat(32_000)}'`);
+  const variables = Array.from({ length: 200 }, (_, at) => ({
+    name: `X${at}`,
+    valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: "K" } },
+  }));
+  assert.equal(Object.keys(await env({ env: variables.slice(0, 150) })).length, 150);
+  await assert.rejects(env({ env: variables }), /larger than 6291456 bytes: no process can be started/);
+  const path = "a/".repeat(3000);
+  const long = { name: "X", valueFrom: { fileKeyRef: { volumeName: "v", path, key: "K" } } };
+  await assert.rejects(env({ env: [long] }), /longer than 4096 bytes/);
 });

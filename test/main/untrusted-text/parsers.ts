@@ -19,7 +19,7 @@ import { nodePatch, nodePatchWithout, withMigrated } from "../../../src/main/nod
 import { parseVersion } from "../../../src/main/node/csi/versions.js";
 import { resolveAction } from "../../../src/main/probes/resolve-action.js";
 import { annotationKeys } from "../../../src/main/model/labels.js";
-import { envFileValue } from "../../../src/main/runtime/config/env-file.js";
+import { readEnvFile } from "../../../src/main/runtime/config/env-file.js";
 import { volumeSubPath } from "../../../src/main/runtime/config/mounts.js";
 import { dottedSysctl } from "../../../src/main/runtime/config/sandbox-config.js";
 import { containerFromAnnotations } from "../../../src/main/runtime/hooks/hook-target.js";
@@ -93,8 +93,8 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   },
   "sub-paths": { functions: [], parse: [(text) => volumeSubPath({ ...mount, subPath: text }, env)] },
   "env files": {
-    functions: ["env-file: envFileValue"],
-    parse: [(text) => envFileValue(text, "NAME")],
+    functions: ["env-file: readEnvFile"],
+    parse: [readEnvFile],
     frames: [
       ["A='", "'\n"],
       ["A=''", "\n"],
@@ -337,7 +337,13 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   },
   "mounts that may hang": { functions: ["may-hang: parseHangable"], parse: [parseHangable], frames: [["", ""], MOUNT] },
   "answers of the API server": {
-    functions: ["parse-json: parseJson", "body: jsonOf", "lines: LineCutter.push", "trouble: connectionError"],
+    functions: [
+      "parse-json: parseJson",
+      "json-depth: nestsDeeper",
+      "body: jsonOf",
+      "lines: LineCutter.push",
+      "trouble: connectionError",
+    ],
     parse: [
       (text) => jsonOf(Buffer.from(text), "it"),
       (text) => [...new LineCutter().push(Buffer.from(text.slice(0, BLOCK)))],

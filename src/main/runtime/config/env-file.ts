@@ -7,12 +7,37 @@ export class EnvFileError extends Error {
 }
 export const isEnvFileError = (error: unknown): error is EnvFileError => error instanceof EnvFileError;
 
+/** What a file says, up to the first line that is malformed. */
+export interface EnvFile {
+  /** Name to value; of variables with one name the first counts. */
+  values: ReadonlyMap<string, string>;
+  /** The malformed line; what stands behind it is not read. */
+  error?: EnvFileError;
+}
+
 /**
- * Value of the first variable of that name; "" when there is none. Values stand in single quotes, as they are, over lines
- * too; after the quote a comment may follow. A blank between "=" and the quote makes the value empty, as in a shell.
- * @throws EnvFileError for a malformed line before it
+ * Reads a file once for all of its variables. Values stand in single quotes, as they are, over lines too; after the quote a
+ * comment may follow. A blank between "=" and the quote makes the value empty, as in a shell.
  */
-export function envFileValue(text: string, key: string): string {
+export function readEnvFile(text: string): EnvFile {
+  const values = new Map<string, string>();
+  try {
+    readVariables(text, values);
+  } catch (error) {
+    if (!isEnvFileError(error)) throw error;
+    return { values, error };
+  }
+  return { values };
+}
+
+/** "" when there is no such variable. @throws EnvFileError for a malformed line before it */
+export function valueOf({ values, error }: EnvFile, key: string): string {
+  const value = values.get(key);
+  if (value === undefined && error !== undefined) throw error;
+  return value ?? "";
+}
+
+function readVariables(text: string, values: Map<string, string>): void {
   let at = 0;
   for (let line = 1; at < text.length; line++) {
     const end = lineEnd(text, at);
@@ -25,11 +50,10 @@ export function envFileValue(text: string, key: string): string {
     const name = equals < 0 || equals > end ? "" : text.slice(start, equals);
     if (!/^[^\s#']+$/.test(name)) throw new EnvFileError(`line ${line}: no VAR='value'`);
     const { value, next } = readValue(text, equals + 1, line);
-    if (name === key) return value;
+    if (!values.has(name)) values.set(name, value);
     line += lineBreaks(text, at, next) - 1;
     at = next;
   }
-  return "";
 }
 
 /** `next`: where the line after the value begins. */

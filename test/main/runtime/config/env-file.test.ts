@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { envFileValue, isEnvFileError } from "../../../../src/main/runtime/config/env-file.js";
+import { isEnvFileError, readEnvFile, valueOf } from "../../../../src/main/runtime/config/env-file.js";
+
+const envFileValue = (text: string, key: string): string => valueOf(readEnvFile(text), key);
 
 const ACCEPTED: [what: string, text: string, key: string, value: string][] = [
   ["plain", "A='1'\nB='2'\n", "B", "2"],
@@ -57,4 +59,8 @@ test("everything else is refused, with its line", () => {
 
 test("what stands behind the variable is not looked at", () => {
   assert.equal(envFileValue("A='1'\nnonsense", "A"), "1");
+});
+
+test("of variables with one name the first counts", () => {
+  assert.equal(envFileValue("A='1'\nA='2'\n", "A"), "1");
 });
