@@ -420,7 +420,6 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "merge: PodMerger.drop",
     "mounts: unmount",
     "own-mount: OwnMounts.remove",
-    "own-mount: OwnMounts.removeLayers",
   ],
   "it reads a bounded tail of a log": ["log-tail: outputTail"],
   "a path of at most PATH_MAX bytes, read by the kernel part by part": [

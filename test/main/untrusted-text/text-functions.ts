@@ -49,12 +49,18 @@ function functionsOf(file: ts.SourceFile): Found[] {
     const owner = statement.name.text;
     return statement.members
       .filter(ts.isMethodDeclaration)
-      .map((method) => about(method, `${owner}.${method.name.getText()}`, isExported(statement), `${owner}.`));
+      .map((method) =>
+        about(method, `${owner}.${method.name.getText()}`, isExported(statement) && !isPrivate(method), `${owner}.`),
+      );
   });
 }
 
 function isExported({ modifiers }: ts.FunctionDeclaration | ts.ClassDeclaration): boolean {
   return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
+}
+
+function isPrivate({ modifiers }: ts.MethodDeclaration): boolean {
+  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword) ?? false;
 }
 
 function about(
