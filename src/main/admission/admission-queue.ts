@@ -13,11 +13,14 @@ export class AdmissionQueue {
 
   constructor(private readonly admission: Admission) {}
 
-  /** Pods of an earlier life: they may run, before any source has told of them. Call before the first admit. */
+  /**
+   * Restores pods that a previous kubelet admitted: they may run although no source has delivered them yet. Call before
+   * the first admit.
+   */
   restore(pods: readonly Pod[]): void {
     for (const pod of pods) {
       const verdict = this.enqueue(pod, this.stopping.signal);
-      // Whoever comes for it hears of the failure; when nobody comes it is nobody's.
+      // The caller of admit() handles the failure; without a caller the rejection is ignored.
       verdict.catch(() => undefined);
       this.ahead.set(pod.metadata.uid, verdict);
     }
@@ -59,7 +62,8 @@ export class AdmissionQueue {
     return this.next(async () => {
       signal.throwIfAborted();
       const verdict = await this.admission.admit(pod, signal);
-      // Nobody hears the answer: nobody would give back what was given. The next agent finds the pod with what it has.
+      // No caller receives this answer, so no caller would release the resources. After a restart the pod keeps what it
+      // has.
       if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
       return verdict;
     });

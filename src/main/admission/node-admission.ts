@@ -68,7 +68,7 @@ export class NodeAdmission implements Admission {
     return { admit: false, reason: refusal.reason, message: refusal.message };
   }
 
-  /** Nobody gives way to a resize: it waits until there is room. */
+  /** Preempts no pod for a resize: the resize waits until there is room. */
   async resize(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined> {
     const { uid } = pod.metadata;
     const node = await this.deps.node(pod, signal);
@@ -152,7 +152,7 @@ export class NodeAdmission implements Admission {
   }
 }
 
-/** More than the node has: nobody's end would make room for it. */
+/** The pod requests more than the node's capacity: preemption cannot make room for it. */
 function isBeyond(pod: Pod, node: AdmissionNode): boolean {
   return findShortages({ pod, others: [], node }).length > 0;
 }

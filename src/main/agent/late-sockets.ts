@@ -1,6 +1,6 @@
-// The sockets that others wait for but no pod does: registration of device plugins, and pod resources. They are made when
-// the agent has started, so that no static pod waits for the code.
-// Invariant: a failure here is tried again, and keeps no pod from running.
+// Sockets that external programs use and no pod waits for: device plugin registration and pod resources. The kubelet
+// creates them after its start, so that no static pod waits for the code.
+// Invariant: a failure here is retried and never prevents the kubelet from running pods.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";

@@ -65,7 +65,7 @@ export interface MadeRuntime extends NodeRuntime {
 
 export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<MadeRuntime> {
   const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = parts;
-  // The first await of it may come late.
+  // The first caller may await this long after it rejects.
   parts.allocatable.catch(() => undefined);
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({

@@ -99,7 +99,7 @@ export class NodeClusterObjects implements ClusterObjects {
     return this.ownNode;
   }
 
-  /** Whoever follows the node's object tells it here. */
+  /** The watcher of the Node object reports each new version here. */
   setNode(node: Node): void {
     this.ownNode = node;
   }

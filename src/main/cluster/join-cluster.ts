@@ -1,6 +1,6 @@
-// Joins the node to its cluster: credentials first, then the Node object and its heartbeat, what pods refer to, the pods
-// themselves. Loaded only with a kubeconfig, and no static pod waits for it.
-// Invariant: what was started is stopped in reverse; a stop is answered at any moment, bootstrap included.
+// Joins the node to its cluster: credentials first, then the Node object and its heartbeat, the objects that pods refer
+// to, and the pods. Loaded only with a kubeconfig; no static pod waits for it.
+// Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
 import type { Node } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
@@ -215,7 +215,7 @@ function followBy(common: { client: ApiClient; presence: Returns; clock: Clock; 
   return (options) => {
     const reflector = new Reflector({ ...common, log, outage, wakeWithinMs: OBJECTS_WAKE_MS, ...options });
     reflector.start();
-    // It ends by itself, later: its result is ignored.
+    // The reflector stops later; it reports nothing after this call.
     return () => void reflector.stop();
   };
 }

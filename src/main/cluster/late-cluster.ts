@@ -1,5 +1,5 @@
-// The place for the cluster in a node that starts before it has joined one: static pods do not wait for the API server. Parts get
-// `access`, and joining fills it, once.
+// Holds the cluster connection of a node that starts before it has joined: static pods do not wait for the join.
+// Components receive `access`; the join fills it once.
 import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
 
 export class LateCluster {

@@ -29,7 +29,7 @@ export interface PodSyncParts {
   client: ApiClient;
   /** For events: with rate limits of their own (eventRecordQPS, eventBurst). */
   eventsClient: ApiClient;
-  /** Of the API server; absent: callers wait out their back-off. */
+  /** Reports when the API server returns; absent: each caller waits out its back-off. */
   presence?: Returns;
   /** Lists and watches the pods of this node: field selector "spec.nodeName=<name>". */
   reflect(feed: PodFeed): Reflecting;
@@ -43,7 +43,7 @@ export interface PodSyncParts {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
-  /** Of pods, by the parts that prepare what they refer to. */
+  /** Called for each desired pod, to prepare the objects that it refers to. */
   onDesired?(pod: Pod): void;
   onGone?(uid: string): void;
 }
@@ -56,7 +56,7 @@ interface Reflecting {
 export interface PodSync {
   /** Of the static pod of that name; undefined: it has none. */
   mirrorUid(namespace: string, name: string): string | undefined;
-  /** Pods go on; statuses that were not sent yet are sent by the next kubelet. */
+  /** Pods keep running. The next kubelet process sends the statuses that the server has not received. */
   stop(): Promise<void>;
 }
 

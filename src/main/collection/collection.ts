@@ -12,7 +12,7 @@ import type { ImageUsers } from "./image-users.js";
 export interface CollectionSource {
   /** The pod has come to its end, though its source still wants it. */
   isOver(uid: string): boolean;
-  /** Every source has delivered, the runtime has been seen, and pods that no source has are being terminated. */
+  /** Every source has delivered, the runtime was listed, and the termination of unwanted pods has begun. */
   settled(): boolean;
   observed(): Iterable<ObservedPod>;
   /** Pods that run or will. */

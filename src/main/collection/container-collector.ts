@@ -1,7 +1,7 @@
-// Rounds of tidying on main: ended containers and old sandboxes beyond the limits, and what unknown pods have left on
-// disk. Main decides from the pod cache, so that nothing is listed for it.
-// Invariant: nothing goes before every source has spoken and the runtime has been seen; few removals at once, since
-// no pod waits for them; each removal is followed by a look at its pod.
+// Container GC on main: removes exited containers and old sandboxes beyond the limits, and files that unknown pods have
+// left on disk. Main decides from the pod cache, so that the kubelet lists nothing for it.
+// Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once,
+// because no caller waits for them. The kubelet inspects the pod after each removal.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -86,7 +86,7 @@ export class ContainerCollector {
       await this.collect(pods);
     } catch (error) {
       const message = messageOf(error);
-      // The runtime's absence is logged once for the node.
+      // The runtime's absence is reported once for the node.
       if (isUnavailable(error) || this.end.signal.aborted) return PERIOD_MS;
       log.error({ err: error }, `container garbage collection failed: ${message}`);
       events.node({ type: "Warning", reason: "ContainerGCFailed", message });

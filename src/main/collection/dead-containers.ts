@@ -1,7 +1,7 @@
-// Which ended containers and old sandboxes of pods that live on here are too many. Pure. What is left of pods that no source
-// wants goes with their termination.
-// Invariant: only what has exited is chosen, and never the newest container of a name: it is the record of the last
-// run, and without it the container would be started once more.
+// Selects exited containers and old sandboxes beyond the limits, of pods that keep running. Pure. The termination of an
+// unwanted pod removes its own remains.
+// Invariant: only exited containers are chosen, never the newest of a name: it is the record of the last run, and
+// without it the kubelet would start the container again.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { failedStartsBesideRuns } from "../model/failed-starts.js";

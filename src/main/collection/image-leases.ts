@@ -1,7 +1,7 @@
-// Who may touch an image: many who make it ready for their containers, or one who removes it.
-// Invariant: an image is not granted for removal while it is used or being made ready; one that is granted is made
-// ready for a pod until it is released; a grant ends with the thread it was given to. What becomes of a name while it is
-// resolved (a pull that ends in an image under another name) is looked at again before the image counts as ready.
+// Grants access to an image: shared for callers that prepare containers with it, exclusive for its removal.
+// Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its
+// release; a grant ends with its thread. A pull can end in an image under another name: the result is checked again
+// before the image counts as ready.
 import type { Clock } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";

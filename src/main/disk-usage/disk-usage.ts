@@ -1,8 +1,8 @@
-// What pods have on disk, for the eviction thread and the stats pages. Figures are kept with their time; a walk is
-// made only when somebody asks for newer ones.
-// Invariant: one job at a time, however many ask; pods take turns by jobs, so that a pod with a million files delays the
-// others by one job each; a pod that is gone is walked no further, and its figures go with it; no caller waits longer than it
-// said, and the walk goes on for the next one.
+// Disk usage of pods for the eviction thread and the stats pages. Each figure carries its time; a walk starts only when
+// a caller asks for newer figures.
+// Invariant: one job at a time, however many callers ask. Pods take turns by jobs, so that a pod with a million files
+// delays the others by one job each. A removed pod is walked no further, and its figures are deleted. No caller waits
+// longer than its own limit; the walk continues for the next caller.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";

@@ -119,7 +119,7 @@ export class EventCorrelator {
     return passes;
   }
 
-  /** Forgets the object with this UID: it is removed and has no more events. */
+  /** Forgets the removed object with this UID: no more events about it follow. */
   forget(uid: string): void {
     for (const [name, about] of this.objects) if (about.uid === uid) this.objects.delete(name);
   }

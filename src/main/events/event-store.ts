@@ -1,9 +1,10 @@
-// The newest events of the node, in memory: for the pod timelines, and for stand-alone nodes.
-// Invariant: never more than `limit` events; an event that recurs keeps its name and moves to the end.
+// The newest events of the node, in memory: for the pod timelines, and for operators of a kubelet without an API
+// server.
+// Invariant: never more than `limit` events; a repeated event replaces its predecessor and moves to the end.
 import type { Event } from "../../shared/api/event.js";
 
 export class EventStore {
-  /** By name of the event, the one that recurred longest ago first. */
+  /** By name of the event, least recently recorded first. */
   private readonly events = new Map<string, Event>();
 
   constructor(private readonly limit: number) {}
@@ -16,12 +17,12 @@ export class EventStore {
     if (oldest.done !== true) this.events.delete(oldest.value);
   }
 
-  /** Events about the object with this UID, in the order of their last occurrence. */
+  /** Events about the object with this UID, least recently recorded first. */
   about(uid: string): Event[] {
     return [...this.events.values()].filter((event) => event.involvedObject.uid === uid);
   }
 
-  /** All of them, in the order of their last occurrence. */
+  /** All events, least recently recorded first. */
   all(): Event[] {
     return [...this.events.values()];
   }

@@ -1,4 +1,4 @@
-// Counts of events that were recorded and of events that were left out. Upstream has no such metric.
+// Counts recorded and dropped events. Upstream has no such metric, and an operator must see dropped events.
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface EventMetrics {

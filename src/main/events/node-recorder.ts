@@ -12,7 +12,7 @@ import { apiTime } from "../../shared/api/time.js";
 /** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
 
-/** Takes every event that passed; `again`: it occurred before, and only its count, text and time changed. */
+/** Receives every event that passed the correlator; `again`: a repeat of which only count, text and time changed. */
 export interface EventTarget {
   put(event: Event, again: boolean): void;
 }
@@ -94,7 +94,7 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     this.sink?.put(outcome.event, outcome.kind === "again");
   }
 
-  /** From now on events go there too; those recorded before go first. */
+  /** Sends events to this target from now on, the events recorded before first. */
   sendTo(sink: EventTarget): void {
     for (const event of this.store.all()) sink.put(event, false);
     this.sink = sink;

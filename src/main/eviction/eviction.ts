@@ -1,6 +1,7 @@
-// Main's side of eviction: sends pods to the thread, carries out its orders, and answers its questions (docs/adr/0030).
-// Invariant: the thread hears of every pod's end, also of those it did not order, for it waits for one; what it says of the
-// node's pressures stands until it says something else.
+// Main's side of eviction: sends pods to the eviction thread, carries out its orders and answers its questions
+// (docs/adr/0030).
+// Invariant: the thread is notified of every pod's termination, also of pods it did not order, because it waits for
+// one. The node pressures that it reports stay in force until its next report.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { EvictionPod, EvictionRecord, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
@@ -12,7 +13,7 @@ import { Orders, type OrdersDeps } from "./orders.js";
 import type { NodePressures } from "./pressures.js";
 import { RunningPods } from "./running-pods.js";
 
-/** Sends changes to the thread; a started thread gets the whole set. */
+/** The thread's port for changes; after a restart of the thread it receives the whole set. */
 export interface EvictionThreadPort {
   setPod(pod: EvictionPod): void;
   podEnded(uid: string): void;

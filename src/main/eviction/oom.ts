@@ -1,5 +1,5 @@
-// The kernel's OOM kills, recorded where they belong: a machine without memory is the node's event, a container at its limit
-// shows in its own status (the runtime says so), and is named in the log.
+// Reports what the kernel's OOM killer did. A node out of memory gets a Node event. A container at its limit shows
+// OOMKilled in its own status, which the runtime sets, and the log names it.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

@@ -18,7 +18,7 @@ export class NodePressures {
     return true;
   }
 
-  /** Called now and at each change. Returns how to end it. */
+  /** Calls the listener now and at each change. Returns a function that stops it. */
   follow(listener: (pressures: readonly Pressure[]) => void): () => void {
     this.listeners.add(listener);
     listener(this.now);

@@ -1,5 +1,6 @@
-// The pods that the eviction thread knows: admitted and not terminated. Invariant: each other definition of a pod has another
-// generation, and one that is the same in all that eviction looks at has not, so that no order is lost for a label.
+// The pods that the eviction thread receives: admitted and not terminated.
+// Invariant: a changed definition gets a new generation, unless all fields that eviction reads are equal, so that a
+// label change loses no order.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
@@ -16,7 +17,7 @@ export class RunningPods {
 
   constructor(private readonly rootDir: string) {}
 
-  /** The record for the thread; undefined when the thread has it. @throws InvalidQuantityError */
+  /** The message for the thread; undefined when the thread already has it. @throws InvalidQuantityError */
   set(pod: Pod): EvictionPod | undefined {
     const { uid } = pod.metadata;
     const before = this.pods.get(uid)?.told;

@@ -1,4 +1,4 @@
-// What a pull may show to a registry, and where it comes from: the port between the puller and the keeper of credentials.
+// Credentials for a pull and their source: the port between the image puller and the keyring.
 import type { Pod } from "../../shared/api/pod.js";
 import type { AuthConfig } from "../../shared/cri/gen/runtime.v1.js";
 

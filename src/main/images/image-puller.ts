@@ -1,6 +1,6 @@
-// Makes sure that the image of a container or of a volume is there: looks, decides by policy and access, pulls.
-// Invariant: a failed pull is not tried again before its back-off (per pod and image) is over; what the runtime's
-// absence or an abort ends is not a failure and starts no back-off.
+// Makes sure that the image of a container or volume is present: lists, decides by policy and access, pulls.
+// Invariant: a failed pull is not retried before its back-off (per pod and image) expires; an absent runtime or an
+// abort counts as no failure and starts no back-off.
 import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { Clock } from "../../shared/clock/clock.js";

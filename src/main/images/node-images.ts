@@ -49,7 +49,7 @@ export interface NodeImagesDeps {
   cluster?: ClusterAccess | undefined;
 }
 
-/** For parallel pulls without maxParallelImagePulls: a burst must not become a storm in the runtime. */
+/** The limit of parallel pulls when the configuration sets none: a burst of pods must not overload the runtime. */
 const PARALLEL_PULLS = 16;
 /** Facts/constants.tsv. */
 const RECORDS_PER_POD = 5;

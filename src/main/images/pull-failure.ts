@@ -1,5 +1,5 @@
-// Why a pull failed, in the words of pod statuses. All credentials that were tried are named; a registry that is down and a signature
-// that is wrong keep reasons of their own.
+// Builds the reason and message of a failed pull for the pod status. The message names every attempt; an unavailable
+// registry and an invalid signature keep reasons of their own.
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import { isPullRateError } from "./pull-rate.js";
 

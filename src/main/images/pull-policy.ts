@@ -1,4 +1,4 @@
-// When an image is pulled: by the policy of the container.
+// Decides by imagePullPolicy whether an image is pulled.
 import type { PullPolicy } from "../../shared/api/pod.js";
 import { withDefaultTag } from "./image-name.js";
 

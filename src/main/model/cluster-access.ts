@@ -1,6 +1,6 @@
-// What pods of this node get from the cluster, as the sync path sees it. Stand-alone there is none of it.
-// Invariant: no call waits for the API server without a signal; what a pod refers to is read for that pod only
-// (NodeRestriction), and given up when the pod is gone.
+// The cluster's data for pods of this node, as the sync path sees it. Stand-alone there is none.
+// Invariant: every wait for the API server has a signal. An object is read only for a pod that refers to it
+// (NodeRestriction), and released when the pod is removed.
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
 import type { LabelSelector } from "../../shared/api/label-selector.js";

@@ -106,7 +106,7 @@ export function resourceFieldValue(
   ).toString();
 }
 
-/** The node's allocatable stands in for a limit that is not set. */
+/** For an unset limit of these resources, node allocatable stands in. */
 const DEFAULTED = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 function limitOf(

@@ -1,5 +1,5 @@
-// Events as `kubectl get events` shows them: what happened to a pod or to the node, in words that tools match on.
-// Every part records its events here; the recorder decides where they go (memory, log, API server).
+// Events as `kubectl get events` shows them: changes of a pod or the node, with reasons and messages that tools match.
+// The component that acts records the event here; the recorder forwards it to memory, log and API server.
 import type { EventType, ObjectReference } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 

@@ -1,4 +1,4 @@
-// The cluster, for parts that need one.
+// The cluster connection, for components that need it for all their work.
 import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 
 /** The agent has a kubeconfig, but has not yet got as far as the API server. */

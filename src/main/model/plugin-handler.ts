@@ -14,7 +14,7 @@ export interface PluginInfo {
 export interface PluginHandler {
   /** @throws an error whose message tells the plugin why it is refused */
   validate(plugin: PluginInfo): void;
-  /** Resolves when the plugin is in use. A failure is reported to the plugin and tried again. */
+  /** Resolves when the plugin is in use. A failure is reported to the plugin and retried. */
   register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
   /** The plugin's socket is gone, or is another one now. Only the plugin of that very endpoint is meant. */
   deregister(plugin: PluginInfo, signal: AbortSignal): Promise<void>;

@@ -1,4 +1,5 @@
-// A resize that the runtime or the kernel does not take: shown in the pod's condition PodResizeInProgress, tried again later.
+// A resize that the runtime or the kernel rejects: reported in the pod's condition PodResizeInProgress and retried
+// later.
 
 export class ResizeError extends Error {
   override readonly name = "ResizeError";

@@ -1,5 +1,5 @@
-// May a container (re)start? Pure rules shared by the planner and the status computation: both must give the same answer,
-// or a container would be shown as waiting that is never started.
+// Decides whether a container may (re)start. Planner and status computation share these pure rules. With different
+// answers, the status would show a waiting container that the planner never starts.
 import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";

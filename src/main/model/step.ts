@@ -108,7 +108,7 @@ export type Step =
   | ReleaseStep
   | CleanUpStep;
 
-/** An event that the plan gives rise to. Recorded once for as long as successive plans bring the same key. */
+/** An event that the plan causes. It is recorded once while successive plans contain the same key. */
 export interface PlannedEvent {
   key: string;
   event: EventInput;

@@ -20,7 +20,7 @@ export interface DnsWarning {
 }
 
 export interface NodeDns {
-  /** Addresses of the cluster's DNS; empty when none is configured. */
+  /** Addresses of the cluster's DNS servers; empty when the configuration names none. */
   clusterDNS: readonly string[];
   /** "" for none: no cluster search domains then. */
   clusterDomain: string;

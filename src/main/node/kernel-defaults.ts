@@ -41,7 +41,10 @@ export async function checkKernelDefaults(directory = "/proc/sys"): Promise<void
   if (problems.length > 0) throw new KernelDefaultsError(problems);
 }
 
-/** Sets what differs. A flag that the kernel refuses is logged and skipped; in a user namespace it is skipped silently. */
+/**
+ * Sets the kernel flags that differ. A flag that the kernel refuses is logged and skipped; in a user namespace it is
+ * skipped without a log line.
+ */
 export async function setKernelDefaults(
   log: Pick<Logger, "info" | "warn">,
   { inUserNamespace, directory = "/proc/sys" }: { inUserNamespace: boolean; directory?: string },

@@ -1,5 +1,5 @@
-// Conditions of the machine that an operator should know, as events of the node once the kubelet has started: a resolver
-// file that pods can't have whole, memory-backed volumes that may be swapped to disk. Loaded when it runs.
+// Warns once, by events of the Node after the start, of machine settings that affect pods: a resolver file that exceeds
+// the limits for pods, and memory-backed volumes that the kernel may swap to disk. Loaded when it runs.
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";

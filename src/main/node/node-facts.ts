@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { NodeFacts } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 
-/** A burst of changes, of a volume manager say, is sent as one. */
+/** A burst of changes, for example of a volume manager, is reported as one. */
 const SETTLE_MS = 20;
 
 /** What changes; the runtime comes by records. */

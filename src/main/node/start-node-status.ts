@@ -49,7 +49,7 @@ export interface NodeStatusLink {
   setResources(capacity: NodeResources, allocatable: NodeResources): void;
   /** The Node as last seen; undefined: not yet, or it is gone. */
   node(): SeenNode | undefined;
-  /** Called at each change from now on. Returns how to end it. */
+  /** Calls the listener at each change from now on. Returns a function that stops it. */
   onNode(listener: (node: SeenNode | undefined) => void): () => void;
   /** As the server has it now. Rejects when it can't be asked. */
   readNode(): Promise<SeenNode>;

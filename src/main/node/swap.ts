@@ -1,5 +1,5 @@
-// Swap under a kubelet: memory limits and eviction rely on memory that is not swapped, so a kubelet that is not configured
-// otherwise refuses to start, as upstream does.
+// Swap under a kubelet: memory limits and eviction assume that memory is not swapped. Unless failSwapOn is false, the
+// kubelet refuses to start with swap, as upstream does.
 import { readFile } from "node:fs/promises";
 
 /** Swap is on and failSwapOn is true. */

@@ -1,4 +1,5 @@
-// Ephemeral containers: added to a running pod for debugging, started once, never restarted; no other container waits for them.
+// Ephemeral containers: added to a running pod for debugging, started once, never restarted; no other container waits
+// for one.
 import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { startReason } from "./plan-context.js";

@@ -1,5 +1,5 @@
-// Events that plans give rise to. A plan is made again and again while nothing changes: its events are not recorded again
-// until a plan came that no longer had it.
+// Events that plans cause. The kubelet plans again and again while nothing changes: an event is recorded once, and
+// again only after a plan without it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { PlannedEvent } from "../model/step.js";

@@ -1,5 +1,5 @@
-// In which order the containers of a pod stop: all others together, then sidecars one by one, the last of the spec first.
-// When the grace period is over, no container waits for its turn any more.
+// The order in which the containers of a pod stop: all others together, then sidecars one by one, the last of the spec
+// first. After the grace period no container waits for its turn.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 

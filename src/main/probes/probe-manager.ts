@@ -34,7 +34,7 @@ interface Watched {
   probes: Map<string, { spec: ProbeSpec; text: string }>;
 }
 
-/** Results of pods that no source has named so long after the start belong to removed pods. */
+/** Probe results without a known pod for this time after the start belong to removed pods. */
 const UNCLAIMED_MS = 10 * 60_000;
 
 export class ProbeManager implements ProbePort {

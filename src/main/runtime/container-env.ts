@@ -43,7 +43,10 @@ export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvR
   });
 }
 
-/** undefined without an API server, and for static pods as long as nothing is known: they do not wait for the API server. */
+/**
+ * undefined without an API server, and for static pods until the services are known: a static pod waits for no API
+ * server.
+ */
 async function servicesFor(
   { cluster }: NodeRuntime,
   { pod, signal }: ContainerEnvRequest,
@@ -86,7 +89,9 @@ function envSources(runtime: NodeRuntime, { pod, container, volumes, signal }: C
   return { configMap, secret, fileValue: (ref) => files.value(ref) };
 }
 
-/** Asked for once per name; a later await sees the failure; until then it is not unhandled. */
+/**
+ * Reads once per name. A later caller that awaits the promise handles its failure; until then the rejection is ignored.
+ */
 function onceEach(read: (name: string) => Keys): (name: string) => Keys {
   const begun = new Map<string, Keys>();
   return (name) => {

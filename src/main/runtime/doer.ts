@@ -53,7 +53,10 @@ export class Doer implements StepDoer {
     await this.stopping.preStops.stop();
   }
 
-  /** As perform, recorded in the pod's timeline. @param onProgress what a step has changed while it goes on: its own hints come only at its end */
+  /**
+   * As perform, and records the step in the pod's timeline. @param onProgress hints for objects that the step changes
+   * while it runs: its own hints come only at its end
+   */
   async execute(
     pod: Pod | undefined,
     step: Step,

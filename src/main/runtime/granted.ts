@@ -1,4 +1,4 @@
-// What the resource managers gave to a container, put into the requests to the runtime.
+// Adds the resource managers' allocations for a container to the request that the runtime receives.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { linuxContainerResources } from "../resources/container-resources.js";

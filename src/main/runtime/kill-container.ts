@@ -78,7 +78,10 @@ export async function killContainer(
   return [{ kind: "container", id: containerId }];
 }
 
-/** The event gives a reason of the container itself; the reason of a whole pod's end is not the container's. */
+/**
+ * The message of the Killing event. It gives a reason about the container itself, but not the reason for its whole
+ * pod's end.
+ */
 export function killMessage({ name, reason }: Pick<KillContainerStep, "name" | "reason">): string {
   const own = reason.startsWith(`Container ${name} `) || reason.startsWith(`Init container ${name} `);
   return own ? reason : `Stopping container ${name}`;
@@ -100,8 +103,8 @@ export async function stopOne(
 }
 
 /**
- * The event is recorded and the hook runs once; a later stop finds both done, or joins them. A hook that took all of
- * the grace took the wait for the container's turn, too: it is stopped then.
+ * Records the Killing event and runs the preStop hook; a later stop finds both done or joins them. If the hook used the
+ * whole grace period, send the stop signal at once, even if the container's turn has not come.
  */
 export async function runPreStopAhead(
   runtime: NodeRuntime,

@@ -55,7 +55,10 @@ export async function startContainer(
   }
 }
 
-/** Reasons whose text the event gives; for an image the puller has recorded the event, and only the reason follows. */
+/**
+ * Reasons whose text the event gives. The puller has already reported the text of an image failure; only the reason
+ * follows.
+ */
 const TOLD_IN_FULL: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
   "CreateContainerError",
@@ -147,7 +150,10 @@ async function preStart(
   }
 }
 
-/** An error of the container's own is one the runtime answered; an unreachable runtime is not an error of the container. */
+/**
+ * The runtime answered with this error, so it is the container's own; an unavailable runtime is not the container's
+ * failure.
+ */
 function ownTrouble(
   error: unknown,
   reason: string,

@@ -90,7 +90,10 @@ async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string,
   }
 }
 
-/** The request to the runtime: CPU and memory only, with what follows from them on v2. A limit that is taken away is lifted; one that never was is left alone. */
+/**
+ * The new values for the runtime: CPU and memory, and on cgroup v2 what derives from them. A removed limit is lifted; a
+ * limit that was never set stays as it is.
+ */
 function newValues(
   runtime: NodeRuntime,
   pod: Pod,

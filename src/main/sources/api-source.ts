@@ -87,7 +87,7 @@ export class ApiSource implements PodFeed {
     this.watcher.synced();
   }
 
-  /** `deliver` comes after the view has the object, and before any subscriber gets its status. */
+  /** Calls `deliver` after the view has the object and before its status is published. */
   private note(object: Pod, deliver: (definition: Pod) => void = () => undefined): void {
     const { uid } = object.metadata;
     delete (object.metadata as { managedFields?: unknown }).managedFields;

@@ -1,5 +1,5 @@
-// Stand-alone or in a cluster: without --kubeconfig there are no API clients, which is said once. With it, the files to
-// join with must be there, and be of use: an error in them is reported before any thread is started.
+// Stand-alone or in a cluster: without --kubeconfig the kubelet creates no API clients and logs that once. With it, the
+// files of the connection must exist and be valid: the kubelet reports their problems before it starts any thread.
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
 

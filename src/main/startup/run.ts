@@ -40,7 +40,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
   try {
     outcome = await live(settings, { log, stop, dynamic, logging });
   } catch (error) {
-    // A signal may end a wait, for the lock file say; any other failure is logged even then.
+    // A signal may end a wait, for example for the lock file. Any other failure is reported, also after a signal.
     outcome = error === stop.aborted.reason ? { exitCode: 0 } : await startFailed(error, log, dynamic);
   }
   if (outcome.restart !== undefined) outcome = await restart(outcome.restart, logging);

@@ -37,7 +37,7 @@ export interface GroupInput {
   actuated?: PodResources | undefined;
   stopSignals: boolean;
   gates: RestartGates;
-  /** Its postStart hook is under way: it is not started yet. */
+  /** Its postStart hook runs: the container is not yet ready for use. */
   inPostStart?: string | undefined;
 }
 

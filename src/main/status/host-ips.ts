@@ -41,7 +41,7 @@ export class HostIPs {
     return this.ips;
   }
 
-  /** Called after each change from now on. */
+  /** Calls the listener after each change from now on. */
   onChange(listener: (change: HostIPsChange) => void): void {
     this.listeners.push(listener);
   }
@@ -66,7 +66,7 @@ export function tellPods(change: HostIPsChange, statuses: ShownPods, events: Pic
   statuses.hostIPsChanged(change);
 }
 
-/** The primary address is of another family than pods have: the operator has to choose one. */
+/** The primary address is of another family than the one in pod statuses: the operator must choose the family. */
 function familyMismatch({ before, now }: HostIPsChange): EventInput | undefined {
   const [old = "", next = ""] = [before[0], now[0]];
   if (isIP(old) === 0 || isIP(old) === isIP(next)) return undefined;

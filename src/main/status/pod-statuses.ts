@@ -102,7 +102,7 @@ export class PodStatuses {
   private readonly newest = new Map<string, StatusUpdate>();
   /** Pods to be forgotten once their last words are read. */
   private readonly leaving = new Set<string>();
-  /** Pods that are gone, as they ended: published in one batch, removed in the next. */
+  /** The last status of removed pods: reported in one batch, deleted in the next. */
   private readonly last = new Map<string, Pod>();
   private timer: Timer | undefined;
 
@@ -204,7 +204,9 @@ export class PodStatuses {
     if (input !== undefined) this.updateIsolated(input);
   }
 
-  /** The node has other addresses than the `before`; `guessed`: those were never valid. */
+  /**
+   * The node's addresses have changed from `before`; `guessed`: the earlier addresses should not have been reported.
+   */
   hostIPsChanged({ before, guessed }: Pick<HostIPsChange, "before" | "guessed">): void {
     for (const input of [...this.newest.values()]) {
       if (input.ended) continue;

@@ -9,7 +9,7 @@ import type { PodFailure } from "../model/pod-failure.js";
 export const deadlineExceeded: PodFailure = { reason: "DeadlineExceeded", message: deadlineMessage };
 export const deadlineEvent: EventInput = { type: "Normal", ...deadlineExceeded };
 
-/** One pod's, by wall time, as status.startTime is. */
+/** The active deadline of one pod, by wall time, because status.startTime is wall time. */
 export class ActiveDeadline {
   private readonly alarm: Alarm;
 
@@ -27,7 +27,7 @@ export class ActiveDeadline {
     return at !== undefined && at <= this.clock.now();
   }
 
-  /** undefined: there is no deadline any more. */
+  /** undefined: no pod worker waits for it any more. */
   set(pod: Pod | undefined): void {
     const at = activeDeadline(pod, this.startTime());
     if (at === undefined) this.alarm.cancel();

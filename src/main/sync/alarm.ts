@@ -10,7 +10,7 @@ export class Alarm {
   constructor(
     private readonly clock: Clock,
     private readonly ring: () => void,
-    /** The clock of the moments; default: wall time. */
+    /** The clock that the moments are given in; default: wall time. */
     private readonly now: () => number = () => clock.now(),
   ) {}
 

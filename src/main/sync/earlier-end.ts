@@ -5,7 +5,9 @@ import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodRecord } from "./pod-record.js";
 import type { PodEnd } from "./pod-worker-port.js";
 
-/** `told`: the end was seen through. undefined: it was not ended. `now`: by the steady clock. */
+/**
+ * `told`: the pod was terminated completely. undefined: no earlier kubelet terminated it. `now`: by the steady clock.
+ */
 export function earlierEnd(
   { failure, finalStatus, pod }: Partial<PodRecord> = {},
   apiPhase: PodPhase | undefined,

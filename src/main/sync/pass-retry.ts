@@ -1,6 +1,6 @@
-// What follows a failed pass of a pod worker: it is logged, and the next try waits for a back-off that grows with
-// every failure in a row.
-// Invariant: the runtime's absence is not logged per pod; its return, or a new definition, ends the wait.
+// Handles a failed pass of a pod worker: reports it and delays the next pass by a back-off that grows with each failure
+// in a row.
+// Invariant: an absent runtime counts as no failure of the pod; its return, or a new definition, ends the wait.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
@@ -51,7 +51,7 @@ export class PassRetry {
     this.failures++;
     const retryMs = Math.min(RETRY_MIN_MS * 2 ** (this.failures - 1), RETRY_MAX_MS);
     this.notBefore = clock.monotonic() + retryMs;
-    // The runtime's absence is logged once for the node, and its return wakes every worker.
+    // The runtime's absence is reported once for the node, and its return wakes every worker.
     const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
     if (!quiet) recordPassFailure(recorder, pod, error);
     if (quiet && this.failures > 1) return;

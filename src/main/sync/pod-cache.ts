@@ -18,7 +18,7 @@ export class InspectionError extends Error {
 }
 
 export interface PodCacheEvents {
-  /** A pod's state changed, and no call of latest() waits for it. */
+  /** A pod's state changed, and no reader of the whole cache waits for it. */
   onPod(uid: string): void;
   /** The runtime connection changed. */
   onRuntime(state: RuntimeState, before: RuntimeState | undefined): void;
@@ -28,7 +28,7 @@ export interface PodCacheEvents {
 
 interface Wait {
   generation: number;
-  /** The waiting caller acts on it: onPod is not called. */
+  /** The waiter acts on the state itself: no other listener needs a call. */
   acts: boolean;
   resolve(observed: ObservedPod): void;
   reject(error: Error): void;
@@ -42,7 +42,7 @@ export class PodCache {
   private readonly pods = new Map<string, ObservedPod>();
   private readonly wanted = new Map<string, number>();
   private readonly waits = new Map<string, Set<Wait>>();
-  /** Pods whose newest inspection failed: they have no state until the next inspection. */
+  /** Pods whose newest inspection failed: reads of their state fail until the next inspection. */
   private readonly failed = new Set<string>();
   private generation = 0;
   /** UIDs of the first relist that have not been inspected yet; undefined before the first relist. */

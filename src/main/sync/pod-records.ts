@@ -44,7 +44,7 @@ export class PodRecords {
   private readonly gathering = new Map<string, Timer>();
   /** Pods whose file is not as it should be, because the last write failed. */
   private readonly unsaved = new Set<string>();
-  /** The failure has been logged; it is resolved when everything is saved. */
+  /** The failure has been reported; it ends when every record is saved. */
   private unwritable = false;
   private retryTimer: Timer | undefined;
   private bootId: string | undefined;
@@ -105,7 +105,7 @@ export class PodRecords {
       delete record.finalStatus;
       delete record.endDeadline;
     }
-    // A restarted kubelet gets all that it has read.
+    // After a restart the sources deliver every recorded pod again, mostly unchanged.
     if (isDeepStrictEqual(known, record)) return;
     this.records.set(uid, record);
     if (known !== undefined || this.writes.has(uid)) this.save(uid);
@@ -160,7 +160,7 @@ export class PodRecords {
     this.put({ ...known, finalStatus });
   }
 
-  /** The preStop hook of a container has run: it is not run again when another kubelet goes on with the stop. */
+  /** The preStop hook of a container has run: no later stop of the container runs it again. */
   preStopDone(uid: string, containerId: string): void {
     const known = this.records.get(uid);
     if (known === undefined || known.preStopsDone?.includes(containerId) === true) return;

@@ -25,7 +25,7 @@ export function isEnding(state: PodWorkerState | undefined): boolean {
   return state !== undefined && state !== "admitting" && state !== "syncing";
 }
 
-/** The termination of a pod that no source has any more. */
+/** A termination of a pod that no source wants: everything of it is removed. */
 export interface TerminationRequest {
   /** By the steady clock. */
   deadline: number;
@@ -51,7 +51,7 @@ export interface SyncedPod {
   state: ProbedPodState;
   /** Something of it runs, or may start. */
   mayRun: boolean;
-  /** Nothing of it runs and nothing will start again: reported once. */
+  /** The pod is terminated: nothing of it runs and nothing will start again. Reported once. */
   ended: boolean;
   end?: PodEnd;
   /** The container whose postStart hook is under way: it runs, and has not started yet. */

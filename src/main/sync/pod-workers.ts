@@ -22,9 +22,9 @@ export interface PodWorkersDeps {
   onDesired(pod: Pod): void;
   /** The pod with the resources that it may use; called after onDesired. */
   asAllocated?(pod: Pod): Pod;
-  /** How an earlier kubelet ended the pod, if it did; `told`: it saw the end through. */
+  /** How an earlier kubelet process terminated the pod, if it did; `told`: it completed the termination. */
   earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined;
-  /** Nothing is left of the pod and no source has it any more. */
+  /** Nothing is left of the pod and no source wants it. */
   onGone(uid: string): void;
   /** A pod that was being ended starts anew under its UID. */
   onAgain(pod: Pod): void;
@@ -60,7 +60,7 @@ export class PodWorkers {
     return this.workers.values();
   }
 
-  /** Pods that run or will: all but those being ended and those without a definition. */
+  /** Pods that run or will run: all but terminating pods and pods without a definition. */
   wanted(): Pod[] {
     const running = [...this.workers.values()].flatMap(({ desired, state }) =>
       desired === undefined || state === "terminating" || state === "terminated" ? [] : [desired],
@@ -139,8 +139,8 @@ export class PodWorkers {
   }
 
   /**
-   * Takes on a pod that no source has: known to the runtime, or left on disk. `fullName` is what is known of its name
-   * without a definition.
+   * Takes over a pod that no source wants: known to the runtime, or left on disk. `fullName` is its name as far as
+   * known without a definition.
    */
   adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
     if (this.workers.has(uid)) return;
@@ -164,7 +164,7 @@ export class PodWorkers {
     forEachIsolated([...this.waiting], start, (error, pod) => failed(error, pod.metadata.uid));
   }
 
-  /** The runtime is back: workers that failed meanwhile try again at once. */
+  /** The runtime is back: workers whose pass failed meanwhile retry at once. */
   pokeAll(): void {
     for (const worker of this.workers.values()) worker.pokeNow();
   }

@@ -165,7 +165,10 @@ async function together(jobs: Promise<void>[]): Promise<void> {
 
 type Stage = "stop" | "build" | "tidy" | "last";
 
-/** Removals come last, because no step waits for them; sandboxes after containers, which they would take along. */
+/**
+ * Removals come last, because no other step waits for them; sandboxes after containers, which their removal would
+ * include.
+ */
 function stageOf(step: Step): Stage {
   switch (step.kind) {
     case "kill-container":

@@ -1,6 +1,7 @@
-// The syncLoop: routes what the sources and the pleg thread say to the pod workers, and looks for pods that no source has.
-// Invariant: nothing starts before the runtime has been seen whole; nothing is removed before every source spoke. An
-// error of one pod reaches no other pod, and what runs of a pod whose change failed is not removed as an orphan.
+// The syncLoop: dispatches the messages of the sources and the pleg thread to the pod workers, and looks for orphaned
+// pods.
+// Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of
+// one pod reaches no other pod. The containers of a pod whose change failed are not removed as orphans.
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { boundedSeconds } from "../../shared/clock/durations.js";
@@ -28,7 +29,7 @@ export interface SyncLoopDeps {
   onFirst(): void;
   /** UIDs with a directory, logs or cgroup of their own on this machine. */
   leftovers(): Promise<string[]>;
-  /** Static pods are known and have workers; called only where there is an API server whose pods are not known yet. */
+  /** Static pods are known and have workers. Called only with an API server whose pods are not known yet. */
   onStatics(): void;
   /** Every pod that is wanted is known. Called once. */
   onSwept(): void;
@@ -49,7 +50,7 @@ export class SyncLoop {
   /** Changes that came before the runtime was known, in order. */
   private readonly early: PodChange[] = [];
   private started = false;
-  /** Pods of an earlier kubelet that no source has now have workers. */
+  /** The orphaned pods of an earlier kubelet process have workers by now. */
   private swept = false;
   /** Pods whose full name another pod in the runtime has, by UID: whether that one is wanted is not known yet. */
   private readonly held = new Map<string, Pod>();
@@ -242,7 +243,7 @@ export class SyncLoop {
     return !this.deps.workers.has(uid) && !this.held.has(uid) && !this.failed.has(uid);
   }
 
-  /** Static pods that no source has any more end before the API server is heard: their successors do not wait for it. */
+  /** Terminates unwanted static pods before the API server has delivered: their successors do not wait for it. */
   private sweepStatics(): void {
     const { cache, records } = this.deps;
     if (this.stopped || this.swept || !this.staticSourcesSeen || !this.started) return;

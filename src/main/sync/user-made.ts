@@ -1,5 +1,5 @@
-// Failures that the author of the pod causes and mends: an image that can't be had, a config map that is not there. Their
-// message is all there is to know, and they come again with every retry: the log gets one line of each, without a stack.
+// Failures that the author of the pod causes and repairs: an image that cannot be pulled, a missing config map. Their
+// message says everything, and every retry repeats them: the log gets one line of each, without a stack.
 import { DynamicResourcesError } from "../model/dynamic-resources.js";
 import { isStartContainerError } from "../model/start-container-error.js";
 import { isUnsupportedVolumeError, isVolumesNotReadyError, isVolumeSetUpError } from "../volumes/errors.js";

@@ -67,7 +67,7 @@ export class EvictionThread implements EvictionThreadPort {
     });
   }
 
-  /** No pod waits for it. */
+  /** The caller does not wait for it. */
   begin(): void {
     this.thread.start().catch((error: unknown) => {
       if (!isThreadStopped(error)) this.options.log.error({ err: error }, "the eviction thread did not start");

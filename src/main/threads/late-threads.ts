@@ -33,7 +33,7 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
   return late;
 }
 
-/** It was never started: its slot has no stamp, or only its supervisor's. */
+/** The thread was never started: its slot is unchanged, or its supervisor has only read it. */
 function isUnstarted({ state, generation, ageMs }: ThreadSnapshot): boolean {
   return generation === 0 && (state === "exited" || (state === "spawned" && ageMs === Infinity));
 }

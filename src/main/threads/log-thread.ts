@@ -17,7 +17,7 @@ export interface LogThreadOptions {
   /** Standard error leads to the journal. */
   journal: boolean;
   clock: Clock;
-  /** Called after each unexpected end of the thread; `delayMs` later the next one starts. */
+  /** Called after each unexpected exit of the thread; the next one starts `delayMs` later. */
   onExit?: (reason: string, delayMs: number) => void;
   /** Default 1 and 2. */
   outFd?: number;

@@ -1,5 +1,5 @@
-// The node's threads, started before main loads the sync path, so that they load beside it on another core.
-// Invariant: no thread starts its work before the sync path is there to answer it.
+// The node's threads, started before main loads the sync path, so that they load at the same time on another core.
+// Invariant: no thread begins its work before the sync path can answer it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionInit } from "../../shared/contracts/eviction.js";
 import type { ImageGcInit } from "../../shared/contracts/image-gc.js";
@@ -83,7 +83,7 @@ export class NodeThreads implements AsyncDisposable {
     this.metrics.add(() => this.prober.metrics());
     this.metrics.add(async () => [await this.imageGc.thread.call.metrics()]);
     this.metrics.add(() => this.eviction.metrics());
-    // One after the other: the pods wait for the first, and for no other.
+    // One by one: the pods wait for the first thread, and nothing waits for the others yet.
     this.running = this.startAll();
     this.running.then(
       () => {

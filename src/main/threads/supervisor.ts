@@ -1,6 +1,6 @@
-// Keeps one dedicated worker thread running: starts it, watches it, starts it again, stops it (docs/adr/0004).
-// Invariant: at most one generation lives; after an exit every pending call is rejected before onExit is called; the owner
-// gets onRunning at each start, with fresh rings, and re-sends its whole snapshot there.
+// Keeps one dedicated worker thread running: starts, watches, restarts and stops it (docs/adr/0004).
+// Invariant: at most one generation runs; after an exit the supervisor rejects every pending call before it calls
+// onExit; it calls onRunning at each start with fresh rings, and the owner sends its whole snapshot again.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import { loggingFor, type Logger } from "../../shared/log/logger.js";

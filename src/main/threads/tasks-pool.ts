@@ -1,6 +1,6 @@
-// The piscina pool for short CPU-heavy jobs: everything that must not run on the main thread and needs no thread of its own.
-// Every job has a deadline. A job that passes it loses its thread: piscina ends the thread and starts another, so that a
-// hung or hostile job costs its own caller an error and no other caller anything.
+// The piscina pool for short CPU-heavy jobs that must not run on main and need no thread of their own. Every job has a
+// deadline. A job that passes it loses its thread: piscina terminates the thread and starts another, so that a hung or
+// hostile job costs only its own caller an error.
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
@@ -145,7 +145,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     const onAbort = (): void => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      // It may have aborted while the slot was handed over, before the listener was added.
+      // The signal may have aborted while the slot was handed over and no listener was registered.
       signal?.throwIfAborted();
       threads.look();
       if (threads.stuck >= MAX_STUCK_THREADS) throw new TasksPoolExhaustedError(name, threads.stuck);

@@ -25,7 +25,7 @@ export interface ThreadOwner {
   probedPods(): ProbedPod[];
   /** What the image-gc thread asks for. */
   collection: ImageGcOwner;
-  /** Messages to the eviction thread and answers to it; made at its first question. */
+  /** The eviction thread's callbacks; created at their first use. */
   eviction(): Promise<EvictionOwner>;
   /** What pods have on disk: figures no older than `maxAgeMs` where they can be had within `patienceMs`. */
   podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]>;

@@ -1,4 +1,4 @@
-// Why a pod can't have user ids of its own, for the event of its sandbox.
+// The reasons why a pod gets no user namespace: the sandbox's event shows them.
 
 export class UserNamespaceError extends Error {
   override readonly name = "UserNamespaceError";

@@ -1,4 +1,4 @@
-// One thing at a time per key, in the order of asking. A key without a holder takes no memory.
+// One operation at a time per key, in the order of the calls. A key without a holder uses no memory.
 
 export class KeyedLock {
   private readonly tails = new Map<string, Promise<void>>();

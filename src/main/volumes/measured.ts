@@ -1,4 +1,4 @@
-// One operation on a volume, measured under the name of its plugin.
+// Measures one operation on a volume under the name of the plugin that does it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { VolumeMetrics, VolumeOperationName } from "./metrics.js";
 import type { DoneBy, VolumeDoer } from "./plugin.js";

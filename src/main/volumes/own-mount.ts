@@ -104,7 +104,7 @@ function isInMemory(kind: OwnFsType | undefined): kind is InMemory {
   return kind !== undefined && kind in MAGIC;
 }
 
-/** undefined where it is not given: the mount table says more. */
+/** undefined when statfs fails: the mount table decides then. */
 async function fileSystemAt(directory: string): Promise<number | undefined> {
   return statfs(directory).then(
     ({ type }) => type,

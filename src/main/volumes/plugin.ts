@@ -19,7 +19,7 @@ export interface SetUpRequest {
   pod: Pod;
   volume: Volume;
   signal: AbortSignal;
-  /** Called as soon as that is known, by plugins that only find out who does the work. */
+  /** Called by plugins that delegate, as soon as they know the plugin that does the work. */
   doneBy?: DoneBy;
 }
 

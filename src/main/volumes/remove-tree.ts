@@ -1,6 +1,7 @@
-// Removes a volume's directory. Invariant: nothing is removed through a mount; a mount found inside stops the removal.
-// The kernel tells without a reading of the mount table: it refuses to remove a mount point (EBUSY) before it looks
-// whether a directory is empty (ENOTEMPTY), so ENOTEMPTY means that no mount is there.
+// Removes a volume's directory.
+// Invariant: nothing is removed through a mount; a mount found inside stops the removal.
+// The kernel refuses to remove a mount point (EBUSY) before it checks whether a directory is empty (ENOTEMPTY). After
+// ENOTEMPTY the walk may therefore enter the directory, without reading the mount table.
 import { opendir, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ForeignMountError } from "./errors.js";

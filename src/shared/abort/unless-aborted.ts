@@ -1,5 +1,6 @@
-// Waits for a promise that cannot be cancelled, until a signal aborts the wait. Invariant: the listener leaves the signal with the wait,
-// and a promise that rejects after the wait has ended is not an unhandled rejection.
+// Awaits a promise that has no cancellation, until a signal aborts.
+// Invariant: the listener is removed when the wait ends, and a promise that rejects later is not an unhandled
+// rejection.
 import { abortReason } from "../errors/thrown.js";
 
 /** The promise's outcome; rejects with the signal's reason when the signal ends first. The promise goes on by itself. */

@@ -1,5 +1,5 @@
-// Whether two names stand for one image: "busybox", "docker.io/library/busybox:latest" and an id differ as text only.
-// An image and a reference belong together when they share a key.
+// Whether two names may mean one image: "busybox", "docker.io/library/busybox:latest" and an id are compared as text
+// only. An image and a reference match when they share a key.
 import { parseImageName } from "./image-name.js";
 
 export interface NamedImage {

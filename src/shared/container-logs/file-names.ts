@@ -1,5 +1,6 @@
-// Names of a container's log files, written by rotation and parsed by readers of logs: N.log is being written,
-// N.log.YYYYMMDD-HHMMSS was rotated, .gz after that was compressed. Invariant: rotated names sort by age.
+// Names of a container's log files, written by rotation and parsed by log readers: the runtime writes N.log,
+// N.log.YYYYMMDD-HHMMSS was rotated, .gz after that was compressed.
+// Invariant: rotated names sort by age.
 
 /** One file of a run's log. `stem` is the rotation's time, without .gz; undefined for the file being written. */
 export interface LogFileName {

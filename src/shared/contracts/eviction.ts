@@ -1,8 +1,8 @@
-// The eviction thread's contract: the pods that it gets, its orders, and its questions. It judges by samples of its
-// own (cgroup files, statfs, /proc); main carries out, and has the last word.
-// Invariant: every order names the pod's UID and the generation it was judged by, and main drops and counts those that
-// are outdated; one order at a time (of local limits: one a pod, several pods at once), the next only when main has said that the
-// pods' ends are over, or has sent a newer generation of them, or the wait of 30 s is over.
+// The eviction thread's contract: the pods it receives, the evictions it orders, the data it requests. It decides by
+// its own samples (cgroup files, statfs, /proc); main carries out and has the final decision.
+// Invariant: every order names the pod's UID and the generation that it was decided by, and main drops and counts
+// outdated orders. One order at a time (of local limits: one per pod, several pods at once). The next order follows
+// when main has reported that the pods are terminated, or has sent a newer generation of them, or after 30 s.
 import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";
 import type { QOSClass } from "../api/pod-status.js";
 import type { ExactQuantity } from "../api/quantity.js";
@@ -44,7 +44,7 @@ export interface EvictionContainer {
   limits: EvictionAmounts;
 }
 
-/** What the thread needs to know of a pod that runs: sent at its admission and when its spec changes. */
+/** The data about a running pod that the thread needs: sent when it was admitted, and when its definition changes. */
 export interface EvictionPod {
   uid: string;
   namespace: string;
@@ -107,7 +107,7 @@ export interface ImageFileSystems {
 export interface EvictionUpcalls {
   /** Dead containers, and sandboxes of pods that no longer need them, go now. Resolves when that is done. */
   removeDeadContainers(): Promise<void>;
-  /** Unused images are removed now. Rejects when the image-gc thread is away. */
+  /** Removes unused images now. Rejects when the image-gc thread is away. */
   removeUnusedImages(): Promise<{ images: number; bytes: number }>;
   /**
    * The last figures of these pods, no older than `maxAgeMs` where a walk could be made within `withinMs`: that is when it
@@ -137,7 +137,7 @@ export type EvictionRecord =
       /** Age of the sample it was judged by, ms. */
       sampleAgeMs: number;
     }
-  /** All that hold now; sent when they change and once after each start. On the board, too (pressureBits). */
+  /** All pressures that hold now; sent when they change and once after each start. Also on the board (pressureBits). */
   | { kind: "pressures"; pressures: Pressure[] }
   /** For the node's event EvictionThresholdMet: "memory", "ephemeral-storage", "inodes", "pids". */
   | { kind: "threshold-met"; resource: string }

@@ -1,6 +1,6 @@
 // The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017).
-// Invariant: the thread removes nothing that was not granted to its generation; what is granted and not yet released
-// is not begun; every answer that needs main's full picture is undefined until main has one.
+// Invariant: the thread removes only images that were granted to its generation; no pull and no container starts to use
+// a granted image before its release; every answer that needs main's full picture is undefined until main has one.
 import type { ContainerImage } from "../api/node.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
@@ -42,8 +42,8 @@ export interface ImageGcUpcalls {
   /** Which of them a container or a wanted pod uses, by id. */
   imagesInUse(images: ImageNames[]): Promise<string[] | undefined>;
   /**
-   * Ids of those that may be removed now. From here on no pod begins to use them until they are released, or the thread
-   * ends. A new proposal releases what is left of the one before.
+   * Ids of the images that may be removed now. From here on, no container begins to use them until they are released or
+   * the thread exits. A new proposal releases the rest of the previous one.
    */
   grant(proposal: ImageProposal): Promise<string[]>;
   /** The removal of these images is over, whether it worked or not. */
@@ -60,7 +60,7 @@ export interface FreedImages {
 }
 
 export interface ImageGcControl {
-  /** The disk is short: every unused image is removed, but for those just used or younger than imageMinimumGCAge. */
+  /** The disk is short: removes every unused image, except those just used or younger than imageMinimumGCAge. */
   removeUnused(): Promise<FreedImages>;
   /** For the Node object: biggest first, at most five names each; a negative `max` means all. */
   biggestImages(max: number): Promise<ContainerImage[]>;

@@ -1,6 +1,6 @@
-// The node-status thread's contract: it keeps the Node object and the node's lease by itself; main tells it what only main
-// knows, and gets the Node that the API server has (docs/adr/0024).
-// Invariant: facts are sent whole, the newest last; whatever main does not know yet is undefined, never a guess.
+// The node-status thread's contract: it maintains the Node object and the node's lease by itself. Main sends the facts
+// that only main has, and receives the state of the API server (docs/adr/0024).
+// Invariant: facts are sent whole, the newest last; a fact that main does not know yet is undefined, never a guess.
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { ContainerImage, Node, Taint } from "../api/node.js";
 import type { EventType } from "../api/event.js";
@@ -78,9 +78,12 @@ export interface NodeFacts {
 export type SeenNode = Node;
 
 export interface NodeStatusUpcalls {
-  /** The Node object is another than at the last call; undefined: it is gone. */
+  /** The Node object has changed since the last call; undefined: it was deleted. */
   onNode(node: SeenNode | undefined): Promise<void>;
-  /** "10.1.0.0/24" or "10.1.0.0/24,fd00::/64": for the runtime. Asked again at the next round when it rejects. */
+  /**
+   * "10.1.0.0/24" or "10.1.0.0/24,fd00::/64", for UpdateRuntimeConfig. The thread repeats the call at the next round
+   * when it rejects.
+   */
   onPodCIDR(podCIDR: string): Promise<void>;
   /** The API server answers again after it was away. */
   serverReturned(): Promise<void>;

@@ -40,8 +40,8 @@ export interface PlegControl {
 }
 
 /**
- * An object main created or removed, so that the next inspection needs no list call; or, with an empty id, "recheck":
- * even ended containers may be gone; "relist": a call failed, and its effect is not known.
+ * An object that main created or removed, so that the next inspection needs no list call. With an empty id, "recheck":
+ * even exited containers may be removed; "relist": a call failed, and main does not know its effect.
  */
 export interface InspectHint {
   kind: "sandbox" | "container" | "sandbox-removed" | "container-removed" | "recheck" | "relist";

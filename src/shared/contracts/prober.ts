@@ -1,6 +1,6 @@
-// The prober thread's contract: the probes that it runs, and its report of each run.
-// Main tells a pod's whole set at a time, so that a set that was missed is mended by the next one; every record names the
-// container and the generation of the probe it belongs to, and main drops and counts those that are outdated.
+// The prober thread's contract: the probes that it runs, and its record of each run.
+// Main sends a pod's whole set at a time, so that the next set repairs a missed one. Every record names the container
+// and the generation of its probe, and main drops and counts outdated records.
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
 export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;

@@ -179,7 +179,7 @@ export class Caller {
         new Metadata(),
         this.#grpcOptions(attempt, slot),
       );
-      call.on("error", () => undefined); // the iterator throws it; what comes after the last read concerns nobody
+      call.on("error", () => undefined); // the iterator throws it; errors after the last read are ignored
       const stopWatching = this.#watch(attempt, call);
       try {
         for await (const item of call as AsyncIterable<Response>) {

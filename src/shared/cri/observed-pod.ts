@@ -9,7 +9,7 @@ export interface ObservedPod {
   sandboxes: PodSandboxStatus[];
   /** All containers of all its sandboxes, newest first by createdAt. */
   containers: ContainerStatus[];
-  /** Highest inspection generation that had been asked for when this inspection began; 0 for a pod that was not asked about. */
+  /** Highest inspection generation that was requested when this inspection began; 0 for a pod without requests. */
   generation: number;
   /** When the inspection began, milliseconds since the epoch. */
   observedAt: number;

@@ -1,5 +1,5 @@
-// What a reply must hold before anybody acts on it (facts: cri-v1, required reply content). A runtime that answers OK
-// without an id would otherwise leave containers behind without a name.
+// Checks a reply before the kubelet acts on it. A runtime that answers OK without an id would otherwise leave
+// containers behind that no call can name.
 import type {
   AttachResponse,
   ContainerStatusResponse,

@@ -1,5 +1,5 @@
-// State that is written whole whenever it changes: one write at a time, and what changes meanwhile is in the next.
-// Invariant: when a wait for it is over, what was true at the asking is on disk, or its loss was logged.
+// State that is written whole at each change: one write at a time, and changes during a write go into the next.
+// Invariant: when a wait for a write ends, the state at the time of the call is on disk, or its loss was reported.
 
 export interface LatestWriteOptions {
   /** Writes what is true when it is called. */

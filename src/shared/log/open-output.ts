@@ -32,7 +32,7 @@ function reopen(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
-    // Another user's pipe, or it has no reader.
+    // Another user's pipe, or a pipe without a reader.
     return undefined;
   }
 }

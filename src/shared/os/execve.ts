@@ -1,6 +1,6 @@
-// Puts another program in this process's place: the pid stays, so systemd sees no restart.
-// All threads end at once: the caller has stopped them and flushed its logs. Nothing of this process's
-// memory, timers or handlers is left; niceness, limits, oom_score_adj and ignored signals are.
+// Replaces the program of this process: the pid stays, so systemd sees no restart. All threads end without notice: the
+// caller has stopped them and flushed its logs. Memory, timers and handlers of this process are lost; niceness, limits,
+// oom_score_adj and ignored signals stay.
 import { readdirSync } from "node:fs";
 import { isOsCallError } from "./errors.js";
 import { libc } from "./libc.js";
@@ -29,7 +29,8 @@ export function replaceProcess(program: Program): never {
     .filter((fd) => !STANDARD.includes(fd));
   // Node opens everything close-on-exec, but what was inherited (from systemd, a shell) is not.
   for (const fd of others) setDescriptorFlags(fd, FD_CLOEXEC);
-  // Node marks the standard three so at its start; child_process undoes it for children only.
+  // Node sets the flag on the standard three at its start. child_process clears it for children; nothing clears it for
+  // execve.
   for (const fd of STANDARD) setDescriptorFlags(fd, 0);
   const env = Object.entries(program.env).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   libc("execve", about, program.file, [...program.argv, null], [...env, null]);

@@ -1,4 +1,5 @@
-// Who holds a lock, for the log line of a process that waits: /proc/locks names the process by device and inode.
+// Finds the holder of a lock, for the log line of the waiting process: /proc/locks names the process by device and
+// inode.
 import { readFile } from "node:fs/promises";
 
 // "3: FLOCK  ADVISORY  WRITE 2131 fe:01:786437 0 EOF"; a "->" after the number marks one who waits.

@@ -28,7 +28,7 @@ export interface UnaryMethod<Request, Response> {
 export interface PluginCallOptions {
   /** Milliseconds, connecting included. */
   timeoutMs: number;
-  /** A socket without a server is tried again until the time is up. */
+  /** Retries a socket without a server until the deadline. */
   waitForReady?: boolean;
   signal?: AbortSignal;
 }

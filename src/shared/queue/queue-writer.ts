@@ -21,7 +21,7 @@ export interface QueueWriterOptions {
   clock?: Clock;
   /** How long free space may stay unnoticed, ms. Default RECHECK_MS. */
   recheckMs?: number;
-  /** Called when a record that was pending turns out never to arrive (too large after a merge, consumer closed). */
+  /** Called when a pending record will never arrive (too large after a merge, consumer closed). */
   onDrop?: (error: unknown, records: number) => void;
 }
 

@@ -1,6 +1,7 @@
-// The worker's end of the supervisor's protocol (contracts/thread.ts). A worker's index.ts calls runWorker and no more.
-// Invariant: hello is the first message; the board is stamped from the first moment to the last; an error that no handler
-// caught reaches main as a fatal message before the thread exits.
+// The worker's end of the supervisor's protocol (contracts/thread.ts). A worker's index.ts calls runWorker and nothing
+// else.
+// Invariant: hello is the first message; the thread stamps the board from its first moment to its last; an uncaught
+// error reaches main as a fatal message before the thread exits.
 import { expose } from "comlink";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, type Clock } from "../clock/clock.js";

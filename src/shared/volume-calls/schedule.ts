@@ -1,6 +1,8 @@
-// When a call on a mount that may hang is made, and when it is given up. Pure: from an event and the time it derives steps.
-// Invariant: one call per mount at a time; at most `slots` calls in all; calls to mounts that did not answer last time, and calls
-// that take long, never hold the slots reserved for mounts that did; a mount that did not answer rests, and is refused meanwhile.
+// Schedules calls on mounts that may hang, and their time-outs. Pure: it receives events and the time, and answers with
+// steps.
+// Invariant: one call per mount at a time; at most `slots` calls in all. Calls to mounts that did not answer last time,
+// and calls that take long, never use the slots reserved for mounts that did. A mount that did not answer is refused
+// until its rest ends.
 
 export interface ScheduleLimits {
   /** Calls under way at a time. */

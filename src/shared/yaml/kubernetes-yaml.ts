@@ -8,7 +8,9 @@ import { Composer, LineCounter, Parser, type CST, type Document, type ScalarTag,
 /** Far above what a Pod or a configuration needs; walkers and the YAML composer recurse. */
 export const DEPTH_LIMIT = 200;
 
-/** Nested beyond the limit. Found before the composer, which recurses: near the end of its stack V8 ends the process. */
+/**
+ * Nested beyond the limit. Checked before the recursive composer runs: near the end of its stack V8 ends the process.
+ */
 export class TooDeepError extends Error {
   override readonly name = "TooDeepError";
 

@@ -1,5 +1,5 @@
-// What is done when a disk is short: the node removes what is unused, it is measured again, and only then a pod goes. Takes
-// seconds, beside the looks: memory may run out meanwhile, and its order comes first.
+// Relieves a short disk: removes unused containers and images, measures again, and only then evicts a pod. It takes
+// seconds and runs beside the samples: memory may run out meanwhile, and its order comes first.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
@@ -122,7 +122,7 @@ export class DiskRelief {
       return {
         pod,
         used: known ? (inodes ? taken.inodes : taken.bytes) : undefined,
-        // No pod requests inodes.
+        // Pods cannot request inodes.
         requested: inodes ? 0 : Number(value(pod.requests.ephemeralStorage ?? 0)),
       };
     });

@@ -24,7 +24,9 @@ import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** A look waits so long for disks; slower ones are seen by the next. */
 const DISK_WAIT_MS = 200;
-/** After no pod was left to evict for a disk, and between two walks of all pods while a disk is nearly short. */
+/**
+ * The delay after no pod was left to evict for a disk, and between two walks of all pods while a disk is nearly short.
+ */
 const DISK_REST_MS = 10_000;
 /** Looks in a row without a figure before that is said: at the start the runtime may not be there. */
 const MISSES = 10;
@@ -49,7 +51,7 @@ export interface EvictionParts {
   limits: LimitRounds;
   /** Never throws. */
   oom: { look(): void };
-  /** Called after each look. */
+  /** Called after each sample. */
   looked?(sample: Observations, thresholds: readonly EvictionThreshold[]): void;
   board: { setOp(code: number): void; worked(): void };
   clock: Pick<Clock, "monotonic" | "after">;
@@ -242,7 +244,7 @@ export class Eviction {
     }
   }
 
-  /** The report that no pod was left to evict for a resource ends when it is no longer short. */
+  /** The state "no pod left to evict for this resource" ends when the resource is no longer short. */
   private reportEnough(thresholds: readonly EvictionThreshold[]): void {
     const short = thresholds.filter((each) => this.memory.driving.has(keyOf(each)));
     for (const { signal } of thresholds) {

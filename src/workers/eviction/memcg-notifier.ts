@@ -30,7 +30,7 @@ export class MemcgNotifier implements Disposable {
 
   constructor(private readonly parts: MemcgNotifierParts) {}
 
-  /** Called after each look. */
+  /** Called after each sample. */
   looked(observations: Observations, thresholds: readonly EvictionThreshold[]): void {
     const now = this.parts.clock.monotonic();
     if (now < this.renewAt) return;

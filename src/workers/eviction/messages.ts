@@ -1,4 +1,4 @@
-// The message of an eviction: the status message and the event's annotations, in upstream's words, which scripts match on.
+// The status message and the event annotations of an eviction, in upstream's words, which tools match.
 import type { EvictionSignal, EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";

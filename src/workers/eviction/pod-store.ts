@@ -43,7 +43,10 @@ export class PodStore {
     return this.pods.get(pod.uid) === pod;
   }
 
-  /** The pod to evict. A pod that was ordered before is ordered again only when no other is left. */
+  /**
+   * Returns the next pod to evict. A pod that already has an eviction order is returned only if no other candidate
+   * remains.
+   */
   first(ranked: readonly EvictionPod[]): EvictionPod | undefined {
     const current = ranked.filter((pod) => this.isCurrent(pod));
     return current.find(({ uid }) => !this.orders.has(uid)) ?? current[0];

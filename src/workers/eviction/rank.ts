@@ -1,7 +1,7 @@
 // Who goes first. Pure; the order is total, and the same pods come out in the same order however they went in.
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
 
-/** What a pod takes of what is short; undefined: it is not known. */
+/** A pod's use of the short resource; undefined: its use is unknown. */
 export interface Usage {
   pod: EvictionPod;
   used: number | undefined;
@@ -24,7 +24,7 @@ export function rankByUsage(usages: readonly Usage[]): EvictionPod[] {
   return usages.toSorted(compare).map(({ pod }) => pod);
 }
 
-/** For process ids, which pods do not request: the lower priority first, then the most processes. */
+/** For process ids, which pods cannot request: lower priority first, then more processes. */
 export function rankByProcesses(usages: readonly Pick<Usage, "pod" | "used">[]): EvictionPod[] {
   return usages
     .toSorted((a, b) => byPriority(a, b) || (b.used ?? 0) - (a.used ?? 0) || byName(a, b))

@@ -5,7 +5,7 @@ import type { ContainerStats } from "../../shared/cri/gen/runtime.v1.js";
 import type { Layers, Taken } from "./pod-storage.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
-/** The longest wait for the runtime; after it the last figures stand. */
+/** The longest wait for the runtime; after it, the previous answer stays valid. */
 const RUNTIME_WAIT_MS = 2000;
 /** The runtime itself counts every ten seconds. */
 const LIFE_MS = 2000;

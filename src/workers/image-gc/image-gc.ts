@@ -1,6 +1,6 @@
-// Image garbage collection: looks at the images now and then, keeps when each was seen and used, and removes what is too
-// old, or, when the disk is short, the image unused for longest.
-// Invariant: one run at a time; nothing is removed that main did not grant; what was granted is released.
+// Image garbage collection: lists the images periodically, records when each was seen and used, and removes images that
+// are too old, or, when the disk is short, the least recently used ones.
+// Invariant: one run at a time; only images that main granted are removed; every grant is released.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { FreedImages, ImageGcEventReason, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
@@ -31,7 +31,7 @@ export interface ImageGcDeps {
   main: ImageGcMain;
   /** This thread's, from 1. */
   generation: number;
-  /** The images of all containers of the runtime, also of other clients. */
+  /** The images of all containers of the runtime, including those of other clients. */
   containerImages(signal: AbortSignal): Promise<string[]>;
   /** What the runtime needs for every sandbox, where it says so. */
   sandboxImage(): Promise<string | undefined>;
@@ -41,7 +41,7 @@ export interface ImageGcDeps {
   metrics: ImageGcMetrics;
 }
 
-/** Images granted at once: no container can use them until they are removed, so few. */
+/** Images granted at once: no container can begin to use them until they are released, so few. */
 const BATCH = 8;
 /** Main does not know all users yet: ask again. */
 const RETRY_MS = 1000;

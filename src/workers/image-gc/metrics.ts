@@ -1,7 +1,7 @@
 // Metrics of image garbage collection.
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
-/** Why an image went: space was short, or it was unused for imageMaximumGCAge. */
+/** Why an image was removed: the disk was short, or the image was unused for imageMaximumGCAge. */
 export type RemovalReason = "space" | "age";
 
 export interface ImageGcMetrics {

@@ -24,7 +24,7 @@ export function bytesToFree(fs: ImageFs, limits: Thresholds): number {
   return Math.max(0, wanted - Math.min(fs.available, fs.capacity));
 }
 
-/** Unused images, the one unused longest first; of equals the one that is here longest. */
+/** Unused images, least recently used first; among equals the oldest first. */
 export function inEvictionOrder(records: readonly ImageRecord[]): ImageRecord[] {
   return records
     .filter((record) => !record.inUse && !record.pinned)

@@ -109,7 +109,7 @@ export function nextConditions(
   for (const type of PRESSURES) {
     const wanted = pressureCondition(type, pressures.includes(type));
     const before = find(type);
-    // A pressure that begins the Node's life has an event too, unlike Ready.
+    // A pressure that is true on a new Node gets an event, too, unlike Ready.
     if (before?.status !== wanted.status) events.push((wanted.reason ?? "").replace(/^Kubelet/, "Node"));
     put(wanted, before);
   }

@@ -1,6 +1,6 @@
-// The node's lease: "this node was alive at renewTime", every quarter of its duration.
-// Invariant: it is renewed only while the agent behind this thread is alive (health-monitor.ts); it is updated from what the
-// last update returned, without a read, because no other client writes it; before the Node exists there is no lease.
+// The node's lease: "this node was alive at renewTime", renewed every quarter of its duration.
+// Invariant: it is renewed only while main is healthy (health-monitor.ts); each update starts from the result of the
+// previous one, without a read, because no other client writes the lease; before the Node exists there is no lease.
 import { LEASES } from "../../shared/api/client/kinds.js";
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
 import type { ApiClient } from "../../shared/api/client/port.js";

@@ -1,6 +1,5 @@
-// The Node as last seen: tells main when it is another, when it may or may not be scheduled to, and which addresses its
-// pods get.
-// Invariant: main gets each change once; an older picture never replaces a newer one.
+// The Node as last seen: reports to main when it changes, when it becomes (un)schedulable, and which pod CIDRs it has.
+// Invariant: main gets one call per change; an older version never replaces a newer one.
 import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
@@ -18,7 +17,7 @@ export interface NodeViewOptions {
 
 export class NodeView {
   private node: Node | undefined;
-  /** The last message to main; undefined: none, or that the Node is gone. */
+  /** The last report to main; undefined: none, or that the Node was deleted. */
   private told: string | undefined;
   private podCIDR = "";
   private unschedulable: boolean | undefined;

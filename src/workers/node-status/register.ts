@@ -26,7 +26,7 @@ export interface RegisterDeps {
 
 export interface Registered {
   node: Node;
-  /** The reason of its creation; undefined: it was there before. */
+  /** The computed status to report for the created Node; undefined: the Node existed before. */
   created: Computed | undefined;
 }
 

@@ -1,4 +1,4 @@
-// How long a new node took to be ready, by stages: recorded once, and only for a Node that this kubelet created.
+// How long a new node took to become ready, by stages: reported once, and only for a Node that this kubelet created.
 import type { NodeStartup } from "./metrics.js";
 
 export class StartupTimes {

@@ -1,6 +1,6 @@
-// Keeps the Node's status: registers the node, then computes its status over and over and sends what changed.
-// Invariant: one round at a time; the first waits until runtime and pods were looked at, so that a restart of the
-// agent does not turn the node NotReady; events are recorded for changes that the server has accepted.
+// Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
+// Invariant: one round at a time; the first waits until the runtime and the pods were listed, so that a restart of the
+// kubelet does not turn the node NotReady; events report only what the server has accepted.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";

@@ -1,5 +1,5 @@
-// Which pods main asks about. Main asks after each call that makes or removes a container, so that what a relist or an
-// event tells of such a change would be one more look at what main is about to ask for anyway.
+// The pods that main requests inspections for. Main requests one after each call that creates or removes containers. An
+// inspection that a relist or an event would cause for the same change is therefore redundant.
 import type { Clock } from "../../shared/clock/clock.js";
 
 /** Main is likely still at it, milliseconds. */

@@ -21,7 +21,7 @@ export class ExitFollowUp {
     this.step(uid, 0);
   }
 
-  /** The pod's state changed, or main no longer follows it. */
+  /** The pod's state changed, or no caller waits for it any more. */
   end(uid: string): void {
     this.timers.get(uid)?.cancel();
     this.timers.delete(uid);

@@ -92,7 +92,7 @@ export class Pleg {
           clock,
           log,
           onEvent: (uid, isStart) => {
-            // Main asks after it has started containers; should it not, the relist is the net.
+            // Main requests an inspection after it starts a container; if it does not, the relist finds the change.
             if (!isStart || !this.asked.has(uid)) this.inspector.request(uid, 0, []);
           },
           onState: (state) => this.onEventState(state),
@@ -159,7 +159,7 @@ export class Pleg {
   private onInspectFailed(uid: string, generation: number, error: unknown): void {
     const message = messageOf(error);
     const code = error instanceof Error ? error.name : "Error";
-    // An unreachable runtime is reported once by the runtime record, not once per pod.
+    // The runtime record reports an absent runtime once, instead of once per pod.
     if (isUnavailable(error)) this.askRuntime();
     else this.deps.log.warn({ uid, err: error }, `inspection of pod ${uid} failed: ${message}`);
     this.publish({ kind: "inspect-failed", uid, generation, code, message });

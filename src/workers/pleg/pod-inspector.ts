@@ -66,7 +66,7 @@ export interface ListedPod {
 
 export class PodInspector {
   private readonly entries = new Map<string, Entry>();
-  /** After the first relist an unknown pod is new: what main says it made is all there is of it. */
+  /** After the first relist an unknown pod is new: it consists only of the objects that main created. */
   private knowsAll = false;
   private readonly lanes: Lanes;
 

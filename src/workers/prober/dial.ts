@@ -31,7 +31,7 @@ export function dial(host: string, port: number, signal: AbortSignal): Promise<S
     const onError = (error: Error): void => fail(`dial ${dialReason(error, address)}`);
     const onConnect = (): void => {
       settle();
-      // The user of the connection handles errors after this; a reset in the last moment is ignored.
+      // The user of the connection reports later errors; a reset at the last moment is ignored.
       socket.on("error", () => undefined);
       resolve(socket);
     };

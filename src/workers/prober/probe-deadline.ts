@@ -1,5 +1,5 @@
-// The time-out of one run. It counts the time that the container had: what this thread itself was held up is added, since
-// an answer that waits in a socket while the thread is busy is not late.
+// The time-out of one probe run. It measures the container's time: delays of this thread itself are added, because an
+// answer that waits in a socket for this thread is not late.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { StallMeter } from "./stall-meter.js";
 

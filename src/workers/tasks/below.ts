@@ -2,7 +2,7 @@
 // name in it, of any bytes, are.
 import { errorCode } from "../../shared/errors/error-code.js";
 
-/** Gone, or something else by now: the process that changed it had the rights to. */
+/** Removed or replaced meanwhile: the process that changed it acted with its own rights. */
 export const MOVED_ON: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);
 
 /** The path of what an open directory holds under that name: one character per byte. */

@@ -6,7 +6,7 @@ import type { AdmissionContext, AdmissionHandler } from "../handler.js";
 import type { MissingResource } from "../../model/refusal.js";
 
 const NANO = 1_000_000_000n;
-/** The order in which shortages are told; others follow by name. */
+/** The order in which shortages are reported; others follow by name. */
 const FIRST = ["cpu", "memory", "ephemeral-storage"];
 
 interface Shortage extends MissingResource {

@@ -62,7 +62,7 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
   private keep(key: string, object: T | undefined, notFound: unknown): T {
     const { clock, ttlMs, random = Math.random } = this.deps;
     const item = { object, notFound, until: clock.monotonic() + ttlMs() * (1 - JITTER * random()) };
-    // An object that no pod refers to is not kept: nothing would ever drop it.
+    // An object without references is not cached: no later call would remove it.
     if (this.references.usersOf(key).length > 0) this.items.set(key, item);
     return valueOf(item, key);
   }

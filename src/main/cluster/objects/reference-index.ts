@@ -5,7 +5,9 @@ export class ReferenceIndex {
   private readonly byPod = new Map<string, ReadonlyMap<string, Reference>>();
   private readonly users = new Map<string, Map<string, Reference>>();
 
-  /** Makes these the references of the pod. @returns keys that the pod did not refer to before, and keys that no pod refers to now */
+  /**
+   * Sets the references of the pod. @returns keys that the pod did not refer to before, and keys without references now
+   */
   set(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): { added: string[]; unused: string[] } {
     const before = this.byPod.get(uid) ?? new Map<string, Reference>();
     const now = new Map([...names].map(([name, reference]) => [keyOf(namespace, name), reference]));

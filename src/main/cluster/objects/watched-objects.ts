@@ -1,7 +1,7 @@
-// Strategy Watch, the default: each object that pods refer to is followed by a watch of its own, since a node may see no
-// others. Invariant: one watch per object however many pods refer to it; a watch ends when the object is immutable, when
-// no pod refers to it for a minute, and when no volume has it and it was not read for a while; what is read is
-// what the watch last said, also while the API server is away.
+// Strategy Watch, the default: one watch for each object that pods refer to, because a node may not list other objects.
+// Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, a minute
+// after the last reference goes, or when no volume uses the object and no read came for a while. Reads return the
+// watch's last state, also while the API server is away.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";
@@ -10,7 +10,7 @@ import { keyOf, ReferenceIndex } from "./reference-index.js";
 import type { Reference } from "./references.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
-  /** A watch without readers ends after so long (constants.tsv: syncFrequency, a minute at least). */
+  /** A watch without reads stops after this time (upstream: syncFrequency, at least a minute). */
   idleMs: number;
 }
 
@@ -80,7 +80,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
       const item = this.items.get(key);
       if (item === undefined) continue;
       item.unusedSince = now;
-      // No event would show that it was deleted and created anew with other content.
+      // Without a watch, no event would report that the object was deleted and created with other content.
       if (isFrozen(item)) this.items.delete(key);
     }
     this.sweepWhileNeeded();
@@ -135,7 +135,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     item.synced = true;
     if (object?.immutable === true) unfollow(item);
     for (const done of [...item.waiting]) done();
-    // Callers that asked too early and failed are notified as well.
+    // A pod whose earlier read failed because the object was missing gets the change, too.
     if (changed && (!first || item.missed)) this.deps.onChange(this.references.usersOf(item.key));
     item.missed = false;
   }

@@ -11,7 +11,7 @@ export interface PendingRequest {
   request: string;
   /** PEM. */
   key: string;
-  /** By then a request that no watch has shown must have been deleted. */
+  /** A request without an answer must be deleted by this time. */
   abandonAt: number;
 }
 
@@ -27,7 +27,7 @@ export type CredentialState =
   /** For good. What was held before goes on to be given out: running pods may start a container again. */
   | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string; held?: HeldCredential };
 
-/** Which events about a late certificate were recorded. */
+/** The problems of a late certificate that the pod's events have reported. */
 export interface ReportedState {
   overdue: boolean;
   expired: boolean;

@@ -27,7 +27,7 @@ import { createRequest, requesterOf, type RequestCertificateDeps } from "./reque
 
 export interface SourceCredentialDeps extends RequestCertificateDeps {
   makeKey(keyType: string): Promise<PodKey>;
-  /** The request was made: from now on `seen` gets its changes. */
+  /** The request was created: from now on, `seen` receives its changes. */
   onAsked(): void;
   /** There is another credential, or none any more. */
   onChange(): void;

@@ -125,7 +125,7 @@ export class TokenCache {
     return Math.min(expiresAt - LEFT * life, issuedAt + LONGEST_USE_MS) - random() * JITTER_MS;
   }
 
-  /** Ended tokens are nobody's: their pods have newer ones, or are gone without a word. */
+  /** Removes expired tokens: their pods have newer ones or were removed without a notification. */
   private purge(): void {
     const now = this.deps.clock.now();
     if (now - this.purgedAt < PURGE_MS) return;

@@ -201,7 +201,7 @@ class ConfigReader {
     });
   }
 
-  /** What a node stands for: an alias is followed, but not without end. undefined: a problem was reported. */
+  /** Resolves an alias of a node, with a limit on depth. undefined: a problem was reported. */
   private target(node: Node | null, path: string): Node | null | undefined {
     if (!isAlias(node)) return node;
     this.aliases += 1;

@@ -1,5 +1,5 @@
-// Turns the gates somebody asked for into the gates that are in force. The table decides; AllAlpha and AllBeta speak for
-// the gates of their stage that are not named.
+// Computes the effective feature gates from the requested ones and the table. AllAlpha and AllBeta set the gates of
+// their stage that the configuration does not name.
 import type { Violation } from "../rules/rule.js";
 import { GATES, type Gate, type GateName, type Stage } from "./table.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";

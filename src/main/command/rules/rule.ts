@@ -1,5 +1,5 @@
-// What a validation rule sees and says. Rules are pure: they read the effective configuration through a view and name
-// every violation; where a value came from is added by the reporter.
+// The input and output of a validation rule. Rules are pure: they read the effective configuration through a view and
+// return every violation; the reporter adds the origin of each value.
 import type { FieldPath, FieldValue } from "../config/fields.js";
 import type { GateName } from "../gates/table.js";
 

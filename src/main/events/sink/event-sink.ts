@@ -1,5 +1,6 @@
-// Sends events to the API server, one after the other, as client-go's recorder does: a new one is created, one that was
-// sent before is patched; what the server refuses is dropped, what it can't be asked for is tried again for two minutes.
+// Sends events to the API server one by one, as client-go's recorder does: it creates a new event and patches a
+// repeated one. An event that the server refuses is dropped; after a connection error the kubelet retries for two
+// minutes.
 // Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
 import {
   isAlreadyExists,
@@ -35,7 +36,7 @@ interface Waiting {
 }
 
 export class EventSink {
-  /** By namespace and name: an event that recurs while it waits takes its place. */
+  /** By namespace and name: a repeat of a waiting event takes its place. */
   private readonly queue = new Map<string, Waiting>();
   private sending: Promise<void> | undefined;
   private readonly stopping = new AbortController();

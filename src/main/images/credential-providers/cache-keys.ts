@@ -1,5 +1,5 @@
-// By what an answer of a plugin is kept, and which runs are one: the image, its registry or everything, and whose token the
-// plugin got. No key holds a token itself.
+// The cache key of a plugin's answer, and the key of shared plugin runs: image, registry or global, and the service
+// account of the token. No key contains a token.
 import { createHash } from "node:crypto";
 import type { TokenCacheType } from "./config.js";
 import type { PluginQuestion } from "./exec-plugin.js";

@@ -26,7 +26,9 @@ export interface TokenAttributes {
   cacheType: TokenCacheType;
   /** Pods without a service account are not served. */
   requireServiceAccount: boolean;
-  /** Annotations of the account that the plugin gets; an account without one of these is not served. */
+  /**
+   * Annotations of the service account that the plugin receives; an account without one of these gets no credentials.
+   */
   requiredServiceAccountAnnotationKeys: readonly string[];
   optionalServiceAccountAnnotationKeys: readonly string[];
 }

@@ -11,7 +11,7 @@ import { PluginError, readResponse, type PluginResponse } from "./response.js";
 export interface PluginQuestion {
   /** Registry and repository: "docker.io/library/busybox". */
   image: string;
-  /** Present: it gets the pod's service account. */
+  /** Present: the request names the pod's service account. */
   identity?: PodIdentity | undefined;
 }
 

@@ -1,6 +1,6 @@
-// The identity of the pod that a plugin gets with an image: a token of its service account, for the plugin's audience and bound
-// to the pod, and those annotations of the account that the configuration names.
-// Invariant: static pods have no service account, whatever they say; no message carries a part of a token.
+// The pod identity that a plugin receives with an image request: a token of the pod's service account, for the plugin's
+// audience and bound to the pod, and the account's annotations that the configuration names.
+// Invariant: a static pod has no service account, whatever its manifest says; no message contains a part of a token.
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ServiceAccount } from "../../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
@@ -16,7 +16,7 @@ export interface PodIdentity {
   token: string;
 }
 
-/** "nobody": the plugin is asked without a token. */
+/** "nobody": the request to the plugin carries no token. */
 export type Introduction =
   | { kind: "account"; identity: PodIdentity }
   | { kind: "nobody" }

@@ -1,4 +1,4 @@
-// Work that several callers share. It is aborted only when no caller waits for it any more.
+// One run of work shared by several callers. The run is aborted only when its last caller gives up.
 import { abortReason } from "../../../shared/errors/thrown.js";
 interface SharedRun<T> {
   result: Promise<T>;
@@ -29,7 +29,7 @@ export class SharedRuns<T> {
     const controller = new AbortController();
     const run: SharedRun<T> = { result: work(controller.signal), controller, waiters: 0 };
     this.runs.set(key, run);
-    // Each caller that waits sees the failure; without one it is not unhandled.
+    // Each caller handles the failure; without callers the rejection is ignored.
     run.result.then(
       () => this.forget(key, run),
       () => this.forget(key, run),

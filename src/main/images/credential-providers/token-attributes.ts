@@ -1,4 +1,4 @@
-// The rules of a provider's tokenAttributes: the attributes of pods' service accounts that a plugin gets.
+// The rules of a provider's tokenAttributes: which data of a pod's service account the plugin receives.
 import { isQualifiedName } from "../../../shared/api/manifest/formats.js";
 import { TOKEN_CACHE_TYPES, TOKEN_CONFIG_VERSION, TOKEN_PLUGIN_VERSION, type TokenAttributes } from "./config.js";
 import type { FieldReader, Members, Path } from "./field-reader.js";
@@ -22,7 +22,7 @@ export interface TokenRules {
   pluginVersion: string;
 }
 
-/** undefined: the plugin gets nothing of service accounts. */
+/** undefined: the plugin receives no data of service accounts. */
 export function readTokenAttributes(
   fields: FieldReader,
   value: unknown,

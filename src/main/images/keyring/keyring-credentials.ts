@@ -67,7 +67,7 @@ function ofSecrets(secrets: readonly PullSecret[], image: string): PullCredentia
   );
 }
 
-/** The same credentials twice would only fail twice; the first is their source. */
+/** Repeated credentials would only fail again; the first source that has them keeps them. */
 function withoutRepeats(found: readonly PullCredentials[]): PullCredentials[] {
   const seen = new Set<string>();
   return found.filter(({ auth }) => {

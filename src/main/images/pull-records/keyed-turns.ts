@@ -4,7 +4,7 @@ export class KeyedTurns {
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(key) ?? Promise.resolve();
-    // The earlier caller sees the failure of the work.
+    // The caller of the previous work handles its failure.
     const mine = before.then(work, work);
     this.last.set(key, mine);
     try {

@@ -57,7 +57,7 @@ export class RecordFiles<T> {
     return (await this.names()).length;
   }
 
-  /** Those that can be read; each that can't is logged. */
+  /** Returns the readable records; logs each unreadable one. */
   async usable(): Promise<T[]> {
     const found = await Promise.all((await this.names()).map((name) => this.tryRead(name)));
     return found.filter((one) => one !== undefined);
@@ -72,7 +72,7 @@ export class RecordFiles<T> {
     return names.filter(isRecordName);
   }
 
-  /** A file that can't be removed stays and is logged. */
+  /** Logs a file that cannot be removed, and keeps it. */
   async tryRemove(name: string): Promise<void> {
     const path = join(this.folder, name);
     try {

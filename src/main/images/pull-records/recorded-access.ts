@@ -153,7 +153,7 @@ export class RecordedAccess implements ImageAccess {
     return known;
   }
 
-  /** False: the record could not be written, which is logged. */
+  /** False: the record could not be written, which was logged. */
   private async tryNote(image: string, imageRef: string, source: CredentialSource | undefined): Promise<boolean> {
     try {
       await this.turns.run(imageRef, () => this.note(image, imageRef, source));

@@ -148,7 +148,7 @@ export class CertificateManager {
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      // Other failures come later, or have no cause in the server.
+      // Other failures come later or do not come from the server: they carry no information about it.
       if (isApiError(error)) this.answers = REFUSALS.has(error.status);
       else if (isApiConnectionError(error)) this.answers = false;
       this.deps.onFailed?.();

@@ -1,5 +1,6 @@
-// Where a kind of certificate is kept: <prefix>-<time>.pem holds certificate and key, <prefix>-current.pem links to the
-// newest. Invariant: the link leads to a certificate and its own key at every moment.
+// Stores one kind of certificate: <prefix>-<time>.pem holds certificate and key, <prefix>-current.pem links to the
+// newest.
+// Invariant: at every moment, the link leads to a certificate and its own key.
 import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -6,7 +6,7 @@ import { CERTIFICATE_SIGNING_REQUESTS } from "../../../shared/api/client/kinds.j
 import type { CertificateSigningRequest } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 
-/** The request was denied, failed, or was not answered in time. */
+/** The request was denied, failed, or received no answer in time. */
 export class CertificateRequestError extends Error {
   override readonly name = "CertificateRequestError";
   readonly code = "CERTIFICATE_REQUEST";

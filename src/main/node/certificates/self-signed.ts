@@ -1,4 +1,5 @@
-// The serving certificate of a node that has none configured: kubelet.crt and kubelet.key in --cert-dir, made once.
+// The self-signed serving certificate of a node without a configured one: kubelet.crt and kubelet.key in --cert-dir,
+// created once.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";

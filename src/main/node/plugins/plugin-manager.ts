@@ -1,5 +1,5 @@
-// Node plugins register by a socket below <root-dir>/plugins_registry, and are gone when it is. Whatever lies there, sockets
-// that never answer included, holds up no other plugin.
+// Node plugins register by a socket below <root-dir>/plugins_registry and are deregistered when the socket is removed.
+// A socket there that never answers delays only itself.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";

@@ -5,7 +5,7 @@ import { nodesOfDevices } from "../../resources/devices/granted-devices.js";
 
 type Held = Pick<DeviceManager, "granted" | "pool">;
 
-/** `manager` may be undefined: no pod has devices. */
+/** `manager` may return undefined: no pod has devices. */
 export function listedDevices(manager: () => Held | undefined): NonNullable<PodResourcesPorts["devices"]> {
   return {
     of(podUid, container) {

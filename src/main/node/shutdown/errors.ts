@@ -21,7 +21,7 @@ export class BusLostError extends Error {
 }
 export const isBusLostError = (error: unknown): error is BusLostError => error instanceof BusLostError;
 
-/** The called service refused. */
+/** The called D-Bus service refused the call. */
 export class BusCallError extends Error {
   override readonly name = "BusCallError";
   /** "org.freedesktop.DBus.Error.ServiceUnknown" */
@@ -42,7 +42,7 @@ export class BusDeadlineError extends Error {
 }
 export const isBusDeadlineError = (error: unknown): error is BusDeadlineError => error instanceof BusDeadlineError;
 
-/** logind's longest delay is shorter than the grace period of pods. */
+/** logind waits a shorter time than the configuration grants to pods. */
 export class InhibitDelayTooShortError extends Error {
   override readonly name = "InhibitDelayTooShortError";
   constructor(needMs: number, delayMs: number, file: string, cause?: unknown) {

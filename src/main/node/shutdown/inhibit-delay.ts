@@ -1,5 +1,5 @@
-// logind delays a shutdown for five seconds unless it is configured otherwise: when pods are to get more, a file of ours in
-// its configuration says so, as upstream's does.
+// logind delays a shutdown by five seconds by default. When the configuration grants pods more time, the kubelet writes
+// a drop-in file into logind's configuration, as upstream does.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

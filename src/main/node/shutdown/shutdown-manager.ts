@@ -31,7 +31,7 @@ export interface ShutdownManagerDeps {
   takeLock: (signal: AbortSignal) => Promise<InhibitLock>;
   /** Where logind's drop-ins are. */
   confDir: string;
-  /** When the shutdown began and ended; absent: no metric and no state file. */
+  /** Records when the shutdown began and ended; absent: the times are not recorded. */
   noteTimes?: (times: ShutdownTimes) => Promise<void>;
   clock: Clock;
   log: Logger;
@@ -107,7 +107,7 @@ export class ShutdownManager {
       await logind.watch((preparing) => this.onPrepare(preparing));
       const needMs = totalSeconds(deps.groups) * 1000;
       await ensureInhibitDelay(needMs, { ...deps, logind, signal });
-      // A signal that no listener got: it was sent to an earlier kubelet, or by an earlier logind.
+      // The kubelet missed signals while it was not subscribed: before its start or before logind's restart.
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
       else if (!preparing) await this.hold();
@@ -173,7 +173,7 @@ export class ShutdownManager {
       if (this.isStopped() || this.shuttingDown) return;
       const lock = await this.deps.takeLock(this.stopping.signal);
       this.release();
-      // It took so long that its result is no longer needed.
+      // The lock came so late that the shutdown manager no longer needs it.
       if (this.isStopped() || this.ending?.over === true) {
         lock.release();
         return;

@@ -1,6 +1,6 @@
-// The environment of a container, in the precedence of section 16: envFrom, then env in order, then service variables that
-// is not set. Every value may use what was defined before it. Config maps, secrets and files come through a port: an agent
-// without an API server has none of them.
+// The environment of a container, in upstream's precedence: envFrom, then env in order, then service variables that the
+// container does not set. A value may use variables defined before it. Config maps, secrets and files come through a
+// port: stand-alone there are none.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
 import { CreateContainerConfigError } from "../../model/config-error.js";

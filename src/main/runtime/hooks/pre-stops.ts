@@ -1,5 +1,6 @@
-// The preStop hooks of one pod. Invariant: a hook is begun once for a container, a second call joins it; it ends
-// at the earliest deadline anybody gave; it outlives an aborted pass, but not the agent.
+// The preStop hooks of one pod.
+// Invariant: a hook starts once per container, and later callers join it. It ends at the earliest deadline of all
+// callers. It outlives an aborted pass, but not the kubelet.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { LifecycleHandler } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";

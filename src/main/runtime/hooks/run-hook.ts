@@ -43,7 +43,7 @@ export async function runHook(
     }
     return;
   }
-  // A TCP handler is valid in a spec, and upstream does not run it.
+  // A TCP handler is valid in a definition, but no kubelet has ever run one.
   throw new HookError(`Cannot run handler: invalid handler: ${Object.keys(handler).join(", ")}`);
 }
 

@@ -1,6 +1,7 @@
-// What is known about the node's configurations while the agent lives: the store, what runs, what to report. Start-up
-// (prepare.ts) fills it, the running side (follow.ts) changes it.
-// Always holds: `active` is what the agent runs with, whatever the disk says; a write that fails is logged, not fatal.
+// The state of the node's dynamic configurations: the store, the active configuration, the status to report. Start-up
+// (prepare.ts) fills it, the follower (follow.ts) changes it.
+// Invariant: `active` is the configuration that the kubelet runs with, whatever the disk holds; a failed write is
+// logged, not fatal.
 import { join, resolve } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -146,7 +147,7 @@ export class DynamicConfig {
     );
   }
 
-  /** Deletes checkpoints that are no longer needed. */
+  /** Deletes checkpoints that are neither assigned, last known good nor active. */
   async prune(): Promise<void> {
     const { meta } = this;
     const used = [meta.get("assigned"), meta.get("last-known-good"), meta.get("current")];
@@ -155,7 +156,7 @@ export class DynamicConfig {
     await this.attempt("delete old checkpoints", () => this.checkpoints.prune(keep));
   }
 
-  /** Runs a write whose failure is logged; returns whether it succeeded. */
+  /** Runs a write whose failure is logged and survived. @returns whether it succeeded */
   async attempt(what: string, write: () => Promise<void>): Promise<boolean> {
     try {
       await write();

@@ -1,7 +1,7 @@
 // While the agent runs: watches the source, and brings what it gives to the agent.
 //
 //   changed ──quiet──▶ read ──▶ validate ──▶ checkpoint, assigned ──▶ in place, or restart
-//                       │          └─refused: logged once, the old configuration stays
+//                       │          └─refused: told once, the old configuration stays
 //                       └─the same as what runs: nothing
 //
 // Always holds: one change is looked at at a time, and given up when another comes; what was refused or is marked bad is
@@ -136,7 +136,7 @@ class Follower implements FollowedConfig {
     }
     const bad = knownBad(dynamic.meta.bad, digest);
     if (bad !== undefined) {
-      // The start has logged already why it left the assigned configuration.
+      // The start has already reported why it left the assigned configuration.
       const told = dynamic.status().error !== undefined && dynamic.meta.get("assigned")?.digest === digest;
       if (!told) dynamic.report(bad);
       return;
@@ -153,7 +153,7 @@ class Follower implements FollowedConfig {
     await this.takeOver(digest, files, isOld);
   }
 
-  /** Undefined when there is nothing to read; reported only when a second look finds the same. */
+  /** Undefined when there is nothing to read; a problem is reported only when a second read finds it again. */
   private async read(): Promise<ConfigFiles | undefined> {
     try {
       const files = await this.dynamic.options.source.read();

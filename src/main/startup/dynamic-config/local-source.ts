@@ -11,7 +11,7 @@ import type { ConfigurationSource, SourceWatch } from "./source.js";
 import { watchPointsOf, type WatchPoints } from "./watch-points.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 
-/** Changes that no watch reported are seen within this time. */
+/** The source finds changes that the watch missed within this time. */
 export const RECHECK_MS = 20_000;
 
 export class LocalSource implements ConfigurationSource {

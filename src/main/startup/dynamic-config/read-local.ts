@@ -53,7 +53,7 @@ export async function listDropIns(folder: string): Promise<{ files: string[]; fo
 async function readText(path: string): Promise<ConfigText> {
   let handle: FileHandle | undefined;
   try {
-    // open(2) of a pipe without a writer would block for ever.
+    // A plain open of a pipe without a writer would block for ever.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await handle.stat();
     if (!stats.isFile()) throw new SourceReadError(path, "not a regular file");

@@ -20,7 +20,7 @@ export interface DynamicConfigStatus {
   readonly error?: string;
 }
 
-/** Writes each new status; only the newest waits while a write is under way. */
+/** Writes each new status; during a write only the newest status waits. */
 export class StatusFile {
   private written = "";
   private next: string | undefined;

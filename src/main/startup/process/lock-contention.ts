@@ -31,7 +31,7 @@ export function watchContention(path: string, file: FileHandle): ContentionWatch
       (still) => {
         if (!still) end(`${path} was deleted or replaced by another process`);
       },
-      // Released meanwhile, or not to be seen any more: then it is not known to be ours.
+      // Released meanwhile, or no longer readable: then the kubelet cannot prove that it holds the lock.
       (error: unknown) => end(`${path} cannot be looked at any more: ${String(error)}`),
     );
   };

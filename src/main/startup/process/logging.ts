@@ -1,4 +1,4 @@
-// Logging's place in the start-up: the log thread first, then main's logger, then a last line for uncaught errors.
+// Sets up logging at start-up: the log thread first, then main's logger, then the output for uncaught errors.
 import { fstatSync } from "node:fs";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { LoggingConfig } from "../../../shared/log/logging-config.js";

@@ -1,5 +1,6 @@
-// Messages to systemd's notify socket: ready, stopping, a line of status, "still alive".
-// Invariant: a message never throws into the caller and never blocks; what cannot be delivered is logged once.
+// Sends messages to systemd over its notify socket: ready, stopping, a status line, watchdog.
+// Invariant: a message never throws into the caller and never blocks; a message that cannot be delivered is logged
+// once.
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { sendDatagram } from "../../../shared/os/datagram.js";
@@ -25,8 +26,8 @@ export const DELIVERY_MS = 5_000;
 const MAX_WAITING = 16;
 
 /**
- * undefined when systemd (or another service manager) does not listen: NOTIFY_SOCKET is unset or empty.
- * The variable stays as it is, for a program that replaces this one.
+ * undefined when the parent process (systemd) does not listen: NOTIFY_SOCKET is unset or empty.
+ * The variable stays in the environment, for a program that replaces this one.
  * @param send For tests; the default is the real socket.
  */
 export function systemdNotifier(

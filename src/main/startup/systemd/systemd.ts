@@ -39,7 +39,7 @@ export interface SystemdLink {
   end(): Promise<void>;
 }
 
-/** undefined without a notify socket. */
+/** undefined when no service manager listens. */
 export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
   const { node, threads, clock, log, feedEveryMs } = options;
   const notifier = options.notifier ?? systemdNotifier(process.env, log);
@@ -65,7 +65,7 @@ export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
     () => {
       if (!stopped) begin();
     },
-    // A node whose threads never run is not ready; their supervisor has logged the reason.
+    // A node whose threads never run is not ready; the caller that starts them has logged why.
     () => undefined,
   );
   return {

@@ -83,7 +83,7 @@ export class ApiView {
   }
 
   private keep(pod: Pod, known: Pod | undefined): void {
-    // It is not used, and it is as big as the rest.
+    // The kubelet never reads it, and it is as big as the rest.
     delete (pod.metadata as { managedFields?: unknown }).managedFields;
     this.pods.set(pod.metadata.uid, pod);
     if (isMirrorPod(pod)) this.mirrorUids.set(podFullName(pod), pod.metadata.uid);

@@ -140,7 +140,7 @@ export class StatusManager {
     if (!isMirrorPod(object)) this.forget(object.metadata.uid);
     else {
       const entry = this.entries.get(this.statics.get(podFullName(object)) ?? "");
-      // Another mirror pod gets the whole status.
+      // Another mirror pod gets the whole status again.
       if (entry !== undefined) {
         entry.sent = 0;
         delete entry.last;
@@ -385,7 +385,7 @@ export class StatusManager {
   }
 }
 
-/** The server as a whole can't serve now. */
+/** The server as a whole cannot serve now, whichever client asks. */
 function isOutage(error: unknown): boolean {
   return isRetriable(error) && !(isApiError(error) && error.status === 500);
 }

@@ -47,7 +47,7 @@ function asFields(list: readonly object[] | undefined): Fields[] {
   return (list ?? []).map((element) => ({ ...element }));
 }
 
-/** A list whose elements have one of their fields as key. */
+/** A list whose elements have one field as their key. */
 function keyedPatch(patch: Fields, field: string, key: string, base: readonly Fields[], ours: readonly Fields[]): void {
   const before = new Map(base.map((element) => [element[key], element]));
   const wanted = new Set(ours.map((element) => element[key]));

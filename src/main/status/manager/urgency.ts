@@ -1,12 +1,13 @@
-// How long a change of a status may wait for company. Somebody waits for ends, readiness and the first Running; that a sandbox
-// is ready is sent with the containers in it, and what is seen of a pod that is being deleted with what is last seen of it.
-// Invariant: nothing that stays so for longer than these times goes untold; the final phase of a pod that is being
-// deleted is sent no later than its sandbox is stopped, which is when upstream sends it.
+// How long a status change may wait to be sent with others. Controllers wait for terminated pods, readiness and the
+// first Running. A new sandbox is reported together with its containers, and changes of a pod under deletion together
+// with its last change.
+// Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
+// sent no later than its sandbox is stopped, which is when upstream sends it.
 import { isDeepStrictEqual } from "node:util";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";
 
-/** A change that is not urgent is sent with those that follow it closely, milliseconds. */
+/** A change that no client waits for is sent with those that follow it closely, milliseconds. */
 const HOLD_MS = 100;
 /** A change that says little by itself, before one that says more. */
 const LONG_MS = 1000;

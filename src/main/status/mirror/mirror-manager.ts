@@ -1,6 +1,7 @@
-// Mirror pods: each static pod has one in the API, created, repaired and deleted by a task per full name; no pod waits for it.
-// Invariant: one task per name at a time, with a back-off of its own; nothing is removed before all static pods are
-// known; a mirror pod that goes never ends the static pod.
+// Mirror pods: each static pod has one in the API. One task per full name creates, repairs and deletes it; no sync
+// waits for the task.
+// Invariant: one task per name at a time, each with its own back-off; nothing is deleted before all static pods are
+// known; a deleted mirror pod never terminates the static pod.
 import { setMaxListeners } from "node:events";
 import { isAlreadyExists } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
@@ -25,7 +26,7 @@ export interface MirrorManagerDeps {
   node(): MirrorNode | undefined;
   clock: Clock;
   log: Logger;
-  /** Created: reported at once, before the watch shows it. */
+  /** The mirror pod was created: called at once, before the watch shows it. */
   created: (mirror: Pod) => void;
   deleted: (mirror: Pod) => void;
 }

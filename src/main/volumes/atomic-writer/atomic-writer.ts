@@ -29,7 +29,7 @@ type WriteStep = (typeof WRITE_STEPS)[number];
 
 export interface AtomicWriteDeps {
   clock: Pick<Clock, "now">;
-  /** True for a volume's directory that was made just now: there is nothing in it, and no container has it yet. */
+  /** True for a volume's directory that was just created: it is empty, and no process reads it. */
   fresh?: boolean;
   /** Called with the directory of the new files before anybody sees them: for ownership. */
   beforeVisible?(directory: string): Promise<void>;

@@ -1,6 +1,6 @@
-// A volume that has to be attached is used only once it is: the node's status lists it, and its VolumeAttachment says so.
-// Without an attach controller (enableControllerAttachDetach false) the kubelet creates the VolumeAttachment itself.
-// Invariant: a volume is in volumesInUse, in the Node's status before it is used, so that the attach controller does not detach it.
+// A volume that needs attachment is used only once it is attached: the Node's status lists it, and its VolumeAttachment
+// says so. With enableControllerAttachDetach false, the kubelet requests the attachment itself.
+// Invariant: a volume is published in volumesInUse before it is used, so that no controller detaches it meanwhile.
 import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
 import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
 import type { VolumeAttachment } from "../../../shared/api/objects.js";
@@ -40,7 +40,7 @@ export async function waitForAttachment(
   }
 }
 
-/** The kubelet's own VolumeAttachment is deleted; the attacher detaches. */
+/** Deletes the kubelet's own attachment request; the attacher then detaches the volume. */
 export async function detach(
   context: CsiContext,
   volume: Pick<CsiVolume, "driver" | "handle">,
@@ -58,7 +58,10 @@ export function nextDelay(delayMs: number): number {
   return delayMs < SLOW_FROM_MS ? Math.min(delayMs * 2, SLOW_FROM_MS) : Math.min(delayMs * 1.05, LONGEST_MS);
 }
 
-/** Without an attach controller. False: it was asked for before. @throws ApiError, ApiConnectionError */
+/**
+ * Requests the attachment where no controller does. False: it was requested before. @throws ApiError,
+ * ApiConnectionError
+ */
 export async function askForAttachment(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
   const { nodeName } = context;
   const { attachAs } = volume;

@@ -24,7 +24,7 @@ export interface CsiVolume {
   readOnly: boolean;
   /** The API names it as its cloud's. */
   migrated?: true;
-  /** Of one that a pod names itself: its name for the attacher, because there is no persistent volume. */
+  /** For an inline volume: the volume as its attacher knows it, because there is no persistent volume. */
   attachAs?: PersistentVolume["spec"];
   stageSecret?: SecretRef;
   publishSecret?: SecretRef;
@@ -40,7 +40,7 @@ export function deviceOf(csi: CSIPersistentVolumeSource): { driver: string; hand
   return { driver: csi.driver, handle: csi.volumeHandle };
 }
 
-/** The plugin's name in metrics. */
+/** The plugin name that metrics use for the driver's volumes. */
 export function csiPlugin(driver: string): string {
   return `${CSI_PLUGIN}:${driver}`;
 }

@@ -1,5 +1,5 @@
-// NodeExpandVolume: the driver on the node grows the file system of a volume that has grown. Where the driver has nothing to
-// do on nodes, nothing is done.
+// Calls NodeExpandVolume of a grown volume's driver, which grows the file system. A driver without that capability gets
+// no call.
 import type { CsiContext } from "./context.js";
 import { accessMode, blockCapability, mountCapability } from "./capability.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";

@@ -2,7 +2,7 @@
 import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";
 
-/** Until it is known, and as long as no CSIDriver is read, the volume counts as attached: it is in volumesInUse. */
+/** Until the API server answers, the volume counts as attached: it is in volumesInUse. */
 export function learnAttachable(context: CsiContext, volume: CsiVolume): void {
   const device = context.users.get(deviceKey(volume));
   if (device === undefined || device.attachable !== undefined) return;

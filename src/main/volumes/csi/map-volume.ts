@@ -1,6 +1,7 @@
-// CSI volumes as block devices of pods: staged once per node, published once per pod, reached by a link in the pod's folder.
-// Invariant: the notes and the pod's link are there before the driver is asked, and the link goes after it has undone
-// everything: a kubelet that finds the link knows what to undo.
+// CSI volumes as block devices of pods: staged once per node, published once per pod, reached by a link in the pod's
+// directory.
+// Invariant: the mount records and the pod's link exist before the first call to the driver, and the link is removed
+// after the driver has undone everything: a process that finds the link knows what to undo.
 import { lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";

@@ -1,5 +1,6 @@
-// vol_data.json: what is known of a volume that was given to a driver. Written before the driver is asked, so that the kubelet that
-// finds it after a crash can undo what may have been done. Keys are upstream's, which also reads ours.
+// vol_data.json: the facts about a volume that was passed to a driver. Written before the call to the driver, so that a
+// kubelet that finds it after a crash can undo what the driver may have done. Keys are upstream's, which also reads
+// these files.
 import { readFile, rm } from "node:fs/promises";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { VOL_DATA_FILE } from "./paths.js";

@@ -1,4 +1,4 @@
-// The attributes of the pod that a driver gets that it publishes a volume for, where its CSIDriver object asks for it.
+// The pod attributes that NodePublishVolume passes to a driver whose CSIDriver object requests them.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { CsiVolume } from "./csi-volume.js";

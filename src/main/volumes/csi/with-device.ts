@@ -19,7 +19,7 @@ export interface DeviceInHand {
   publishContext: Readonly<Record<string, string>>;
 }
 
-/** Without an attach controller. */
+/** Where no controller attaches. */
 const ATTACH = "AttachVolume.Attach";
 
 export interface DeviceSteps {

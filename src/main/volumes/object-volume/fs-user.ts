@@ -1,4 +1,5 @@
-// The one user that all containers of a pod run as: credentials of the pod are its files, readable by no other user.
+// The one user that all containers of a pod run as: credential files of the pod belong to it, unreadable for other
+// users.
 import type { Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 

@@ -1,5 +1,5 @@
-// Several errors of one volume in one message, in upstream's form: "[first, second]"; what
-// occurs twice is listed once.
+// Several problems of one volume in one message, in upstream's form: "[first, second]"; a repeated problem is listed
+// once.
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 class VolumeContentError extends Error {

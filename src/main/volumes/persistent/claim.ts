@@ -71,7 +71,7 @@ async function read<T>(what: string, get: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A claim of that name that another owner made is not taken for the pod's own. */
+/** Rejects a claim of that name that belongs to another owner. */
 function checkOwner(claim: PersistentVolumeClaim, pod: Pod): void {
   const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner?.uid === pod.metadata.uid) return;

@@ -1,6 +1,6 @@
-// A claim whose volume has grown: the driver grows the file system on the node, and the claim's status is updated.
-// Invariant: the claim shows the new size only after the driver has said so; a size that cannot be had is not asked
-// for again until another one is.
+// Expands a claim's volume: the driver grows the file system on the node, then the kubelet updates the claim's status.
+// Invariant: the claim shows the new size only after the driver has confirmed it; a size that the driver refused is not
+// requested again until another size is.
 import { readlink } from "node:fs/promises";
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";

@@ -18,7 +18,10 @@ const NODE_IS_NEXT: ReadonlySet<string> = new Set(["NodeResizePending", "NodeRes
 
 export interface Growth {
   size: Quantity;
-  /** The claim's status says how far it is; false: the resizer is older than that field. */
+  /**
+   * The claim's status tracks the progress; false: the resize controller predates that status
+   * (RecoverVolumeExpansionFailure).
+   */
   tracked: boolean;
   /** The claim shows the size already: another node was first, and this one has the volume too. */
   shown: boolean;

@@ -50,7 +50,7 @@ export class PersistentVolumes {
     return this.loaded?.csi.inUse() ?? [];
   }
 
-  /** Called at every change, before a volume is used that was not in use. @returns ends it */
+  /** Calls the listener on every change, before a newly used volume is used. @returns a function that stops it */
   onVolumesInUse(listener: (names: string[]) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

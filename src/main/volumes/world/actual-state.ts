@@ -27,7 +27,7 @@ export class ActualState {
     this.setUp(volume);
   }
 
-  /** Some volume of the pod was mounted by an earlier kubelet, and no pod has asked for it yet. */
+  /** An earlier kubelet process mounted some volume of the pod, and no sync has requested it yet. */
   hasLeft(uid: string): boolean {
     return this.ofPod(uid).some(({ place }) => place === undefined);
   }

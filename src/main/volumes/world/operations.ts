@@ -1,5 +1,6 @@
-// What is being done to volumes. Invariant: one operation per volume at a time; a failed one is not repeated before its
-// back-off is over; an operation that hangs holds up its own volume only.
+// The running operations on volumes.
+// Invariant: one operation per volume at a time; a failed one is not repeated before its back-off expires; an operation
+// that hangs delays only its own volume.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { VolumeOperationPendingError } from "../errors.js";
@@ -41,8 +42,8 @@ export class VolumeOperations {
   }
 
   /**
-   * Does not wait: the caller tries again by itself. @throws VolumeOperationPendingError while another operation is
-   * under way; the last error again while it is too early to repeat what failed; the teardown's own error
+   * Does not wait: the caller retries by itself. @throws VolumeOperationPendingError while another operation runs; the
+   * last error again before the back-off of a failed operation expires; the teardown's own error
    */
   async tearDown<T>(key: string, work: () => Promise<T>): Promise<T> {
     const { running, waitMs, lastError } = this.state(key, "tear-down");

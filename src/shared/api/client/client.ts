@@ -262,7 +262,7 @@ function watchQuery(options: WatchOptions): Record<string, string | number | boo
   };
 }
 
-/** The server needs the content type of the body. */
+/** The server requires apiVersion and kind in the body. */
 function typed<T extends ApiObject>({ group, version, kind }: ResourceKind<T>, object: T): T {
   return { ...object, apiVersion: group === "" ? version : `${group}/${version}`, kind };
 }

@@ -34,7 +34,10 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** The caller does not need the server's object: the answer is not decoded, and the object returned is the one given. */
+  /**
+   * The caller does not use the server's version of the object: the answer is not decoded, and the call returns the
+   * given object.
+   */
   unread?: boolean;
 }
 

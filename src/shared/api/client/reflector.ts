@@ -1,6 +1,7 @@
-// Reports all objects of a kind to its owner: the whole set first, then each change, over all failures of the server.
-// Invariant: no change is lost or reported twice, except that a new whole set replaces everything; the server is never
-// asked in a busy loop; after stop() nothing is reported any more.
+// Delivers all objects of a kind to its owner: the whole set first, then each change, through any failure of the
+// server.
+// Invariant: no change is lost or delivered twice, except that a new whole set replaces everything; requests to the
+// server are never a busy loop; after stop() the owner receives nothing.
 import type { Clock } from "../../clock/clock.js";
 import type { Returns } from "./connection/presence.js";
 import { Scope } from "../../abort/scope.js";
@@ -41,9 +42,9 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** All there is, after each list: what is not in it is gone. */
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
-  /** The owner has this version of the object already, from an answer: its change is not reported. */
+  /** The owner has this version of the object already, from an answer: its change is not delivered. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
-  /** Called with every object before it is reported: to drop fields that are not needed. */
+  /** Applied to every object before its delivery: drops fields that the owner does not need. */
   transform?(object: T): T;
   /** Default: yes, where the server can. */
   streamsList?: boolean;
@@ -55,7 +56,7 @@ export interface ReflectorOptions<T extends ApiObject> {
 }
 
 export class Reflector<T extends ApiObject> {
-  /** True when the first whole set was reported; false when it was stopped before. */
+  /** True after the delivery of the first whole set; false when the reflector was stopped before. */
   readonly synced: Promise<boolean>;
   private settle: (isSynced: boolean) => void = () => undefined;
   private told = false;
@@ -311,7 +312,7 @@ export class Reflector<T extends ApiObject> {
     this.refusals = 0;
   }
 
-  /** Logged once for each cause: a server may be gone for hours. */
+  /** Reports each cause once: a server may be away for hours. */
   private note(error: Error): void {
     const isNews = this.failure?.message !== error.message;
     this.failure = error;

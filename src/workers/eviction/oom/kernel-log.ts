@@ -83,8 +83,8 @@ export class KernelLog implements Disposable {
 }
 
 /**
- * "6,1234,26321655232,-;text" and rows of properties beneath. undefined: not the kernel's own words; a process that may write to
- * the log cannot give itself the kernel's facility (0).
+ * "6,1234,26321655232,-;text" and rows of properties beneath. undefined: not a message of the kernel; a process that
+ * may write to the log cannot use the kernel's facility (0).
  */
 export function parseKernelRecord(record: string): KernelLine | undefined {
   const [, priority, at, text] = /^(\d+),\d+,(\d+),[^;\n]*;([^\n]*)/.exec(record) ?? [];

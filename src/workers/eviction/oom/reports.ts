@@ -2,7 +2,7 @@
 //   since 5.0:  "oom-kill:constraint=…,oom_memcg=LIMIT,task_memcg=TASK,task=NAME,pid=N,uid=N", or "global_oom" for oom_memcg
 //   before:     "Task in TASK killed as a result of limit of LIMIT"; nothing of the kind when the machine's memory is out
 // Both end with "Killed process N (NAME)", whose process it is that dies: before 5.3 a child may go in the place of the one chosen.
-// The kernel leaves out all but that last line when it has logged ten within five seconds. Reports never overlap.
+// The kernel leaves out all but that last line when it has told ten within five seconds. Reports never overlap.
 import type { KernelEntry } from "./kernel-log.js";
 
 export interface OomKill {
@@ -14,7 +14,7 @@ export interface OomKill {
   task: string | undefined;
 }
 
-/** The lines before the kill. */
+/** The announcement that precedes the kill. */
 interface Report {
   limit?: string | undefined;
   task?: string | undefined;
@@ -28,7 +28,7 @@ const TASK_IN = /^Task in (.*) killed as a result of limit of (.*)$/;
 const CHOSEN = /^(Memory cgroup o|O)ut of memory(?: \([^)]*\))?: Kill process \d+ /;
 const KILLED = /^(?:(Memory cgroup o|O)ut of memory(?: \([^)]*\))?: )?Killed process (\d+) \((.*)\),? (?:UID|total-vm)/;
 const GROUP = /^Tasks in .* are going to be killed due to memory\.oom\.group set$/;
-/** The others of a group die right after the one in the report, µs. */
+/** The other members of a group die right after the announced one, µs. */
 const GROUP_US = 1_000_000;
 
 export class OomReports {

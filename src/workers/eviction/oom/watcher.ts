@@ -11,7 +11,7 @@ import { ownerOf } from "./owner.js";
 import { OomReports, type OomKill } from "./reports.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 
-/** Reported in one look: a storm must not fill the queue that orders go through. */
+/** Reports per round: a burst of kills must not fill the queue that orders go through. */
 const TOLD_AT_ONCE = 50;
 
 export interface OomWatcherParts {
@@ -36,7 +36,7 @@ export class OomWatcher implements Disposable {
     } catch (error) {
       this.reportNoLog(error);
     }
-    // To the end: kills from now on are reported, though the first look comes later.
+    // Read the log to its end: kills from now on are reported, although the first round comes later.
     if (this.kernelLog !== undefined) this.logged(this.kernelLog);
   }
 

@@ -56,7 +56,7 @@ export async function dial(
 }
 
 async function openTcp({ server, proxy }: Target, signal: AbortSignal): Promise<Socket> {
-  // Loaded before there is a socket: a socket without a listener must not fail meanwhile.
+  // Loaded before there is a socket: a socket without listeners must not fail meanwhile.
   const tunnel = proxy === undefined ? undefined : await import("./connect-through.js");
   const first = proxy ?? server;
   const socket = connectTcp({ host: bareHost(first), port: portOf(first), noDelay: true });

@@ -100,7 +100,7 @@ export class Http1Sockets implements Wire {
 
   private keep(socket: Socket): void {
     this.sockets.add(socket);
-    // Beside the agent's own: a connection that fails while it is idle.
+    // Beside the HTTP agent's own listener: an idle connection may fail.
     socket.on("error", () => undefined);
     socket.once("close", () => {
       this.sockets.delete(socket);

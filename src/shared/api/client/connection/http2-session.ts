@@ -92,7 +92,7 @@ export class Http2Session implements Wire {
         const { ":status": status = 0, ...rest } = given;
         resolve({ status, headers: rest, body: stream });
       });
-      // Kept for good: errors after the answer has begun come with the body, too.
+      // Stays for good: reading the body also reports errors that come after the answer has begun.
       stream.on("error", (error: Error) => (failure ??= error));
       stream.on("close", () => {
         this.streams -= 1;

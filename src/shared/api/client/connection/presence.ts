@@ -1,5 +1,5 @@
-// Notices that the API server is back after it was away, for those who wait with a long back-off.
-// Invariant: a server that only fails now and then causes no callback, because each would be one more request.
+// Notices that the API server is back after it was away, for callers in a long back-off.
+// Invariant: a server that only fails now and then wakes no caller, because each wake-up would be one more request.
 import type { Clock } from "../../../clock/clock.js";
 import { isApiConnectionError } from "../errors.js";
 import { isCredentialError } from "../credentials/errors.js";

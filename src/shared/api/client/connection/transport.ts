@@ -104,7 +104,7 @@ export class Transport implements Wire {
     wire.retire(GRACE_MS, () => this.retired.delete(wire));
   }
 
-  /** Rotated files are seen without a call: a watch may be all there is. */
+  /** Finds rotated files also without calls: the only connection may be a watch. */
   private lookNowAndThen(): void {
     this.look ??= this.clock.every(LOOK_EVERY_MS, () => {
       this.reload().catch((error: unknown) => {

@@ -60,7 +60,7 @@ export class Credentials {
   private look(): Promise<Proof> {
     const looking = this.read();
     this.proof = looking;
-    // A failure goes to the caller and is not kept.
+    // A failure reaches the caller and is not cached.
     looking.catch(() => {
       if (this.proof === looking) this.proof = undefined;
     });

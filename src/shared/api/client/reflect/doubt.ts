@@ -21,13 +21,13 @@ export class Doubt {
   constructor(
     private readonly clock: Clock,
     private readonly random: () => number,
-    /** Rejects with an error that isUnknownVersion when the server does not know the version that it sent before. */
+    /** Rejects with an error that isUnknownVersion when the server does not know a version that it sent before. */
     private readonly ask: (signal: AbortSignal) => Promise<void>,
   ) {
     this.dueAt = clock.monotonic() + SILENT_MS;
   }
 
-  /** The server sent something. */
+  /** The server has delivered something. */
   settled(): void {
     this.heard += 1;
     this.hasFailed = false;

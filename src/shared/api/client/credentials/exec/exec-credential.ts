@@ -1,5 +1,5 @@
-// The request to a credential plugin and its answer (client.authentication.k8s.io).
-// Invariant: nothing that it printed gets into a message: it may be secret, whatever it was meant to be.
+// Input and output of a credential plugin (client.authentication.k8s.io).
+// Invariant: no message contains the plugin's output: it may be secret, whatever its form.
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 import type { KeyPair } from "../tls-identity.js";

@@ -1,6 +1,6 @@
-// Credentials from a program: kept until they end or the server refuses them.
-// Invariant: one run at a time for all callers; a plugin that fails, or gives again what was refused, rests before it is
-// run again, however often it is asked for.
+// Credentials from a program: kept until they expire or the server refuses them.
+// Invariant: one run at a time for all callers; a plugin that fails, or returns refused credentials again, is not run
+// again before a back-off, however many callers ask.
 import type { Clock } from "../../../../clock/clock.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { SourceText } from "../source-text.js";
@@ -10,7 +10,7 @@ import { asError } from "../../../../errors/thrown.js";
 
 const REST_MS = 5000;
 
-/** Called after each run with the expiry of its credentials (ms since the epoch). */
+/** Called at each run, with the expiry of its credentials (ms since the epoch). */
 export type OnExec = (
   code: number,
   status: "no_error" | ExecFailure | "client_internal_error",
