@@ -1,5 +1,5 @@
 // Asks admission for one pod after the other, in the order in which they came. Invariant: what an earlier life of the
-// agent had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
+// kubelet had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
 // is given up while it waits is not asked for.
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -34,7 +34,7 @@ export class AdmissionQueue {
     return await unlessAborted(asked ?? this.enqueue(pod, signal), signal);
   }
 
-  /** In its turn among those who want to be admitted. Rejects when the agent stops. */
+  /** In its turn among those who want to be admitted. Rejects when the kubelet stops. */
   async resize(pod: Pod): Promise<ResizeRefusal | undefined> {
     const { signal } = this.stopping;
     const turn = this.next(async () => {

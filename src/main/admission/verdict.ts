@@ -17,7 +17,7 @@ export interface ResizeRefusal {
 export interface Admission {
   /**
    * May wait, as when room is made by preemption; the next pod is asked for when this one is settled. Called once per pod
-   * UID, in the order in which pods came, those of an earlier life of the agent first; again only for a pod that ended
+   * UID, in the order in which pods came, those of an earlier life of the kubelet first; again only for a pod that ended
    * and got another definition, or after a rejection of this promise.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;

@@ -1,4 +1,4 @@
-// The parts of the agent, in the order in which they start.
+// The parts of the kubelet, in the order in which they start.
 // Invariant: components start one after another and stop in reverse; an error of one stop is logged and the others still stop.
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -1,5 +1,5 @@
 // A way in for tests that break a thread inside the real process. It exists only with NODELET_FAULTS=1 in the
-// environment: SIGUSR2 then makes the agent read <rootDir>/nodelet/fault, which holds one line `<fault> <thread>`:
+// environment: SIGUSR2 then makes the kubelet read <rootDir>/nodelet/fault, which holds one line `<fault> <thread>`:
 //
 //   terminate pleg     the supervisor ends the thread, as a crash would
 //   hang server        the thread enters a busy loop

@@ -1,4 +1,4 @@
-// What the parts of the agent stand on: events, metrics, the pool for short jobs, calls on volumes, and the way to the cluster.
+// What the parts of the kubelet stand on: events, metrics, the pool for short jobs, calls on volumes, and the way to the cluster.
 // None of it needs another part.
 import { moduleLogger } from "../../shared/log/logger.js";
 import { startHelperProcess } from "../../shared/volume-calls/helper.js";

@@ -54,7 +54,7 @@ export interface NodeRuntimeParts {
   hostIPs: HostIPs;
   /** What pods may use of the node. */
   allocatable: Promise<NodeResources>;
-  /** Absent on a stand-alone node; filled when the agent has joined its cluster. */
+  /** Absent on a stand-alone node; filled when the kubelet has joined its cluster. */
   cluster: LateCluster | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What keeps the node's cgroups as they should be while the agent runs: limits of node allocatable, QoS tiers, the agent's and
+// What keeps the node's cgroups as they should be while the kubelet runs: limits of node allocatable, QoS tiers, the kubelet's and
 // the system's own processes, kernel flags. Loaded by late-cgroup-maintenance once the tree is there: no pod waits for it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";

@@ -1,4 +1,4 @@
-// The serving certificate that the agent makes itself, once its threads run: no pod waits for the key of a port.
+// The serving certificate that the kubelet makes itself, once its threads run: no pod waits for the key of a port.
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -15,7 +15,7 @@ export interface ServingParts {
   tasks: TasksPool;
   clock: Clock;
   log: Logger;
-  /** Aborted when the agent ends: what is cut short then is no fault. */
+  /** Aborted when the kubelet ends: what is cut short then is no fault. */
   signal: AbortSignal;
 }
 

@@ -29,7 +29,7 @@ export interface CredentialsParts {
   log: Logger;
   signal: AbortSignal;
   connect: (config: ClientConfig) => ConnectedClient;
-  /** The agent must end: its certificate has expired for good. */
+  /** The kubelet must end: its certificate has expired for good. */
   giveUp: (reason: string) => void;
 }
 
@@ -81,7 +81,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
       reload.catch((error: unknown) => log.warn({ err: error }, "the renewed client certificate is not in use yet"));
     }
   };
-  // What the kubeconfig began with counts until there is one of the agent's own.
+  // What the kubeconfig began with counts until there is one of the kubelet's own.
   const first = rotates && (await store.read()) === undefined ? await firstOf(found, tasks, log) : undefined;
   const endExpiry = rotates
     ? rotateClient({ ...common, store }, managers, onRotated, parts, first?.notAfter)

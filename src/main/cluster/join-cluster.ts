@@ -60,7 +60,7 @@ export interface JoinParts {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
-  /** The agent must end: its certificate has expired for good. */
+  /** The kubelet must end: its certificate has expired for good. */
   giveUp: (reason: string) => void;
 }
 

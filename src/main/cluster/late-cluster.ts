@@ -8,7 +8,7 @@ export class LateCluster {
 
   readonly access: ClusterAccess = () => this.objects;
 
-  /** Called at once when the agent has joined already. */
+  /** Called at once when the kubelet has joined already. */
   onJoined(listener: (objects: ClusterObjects) => void): void {
     if (this.objects !== undefined) listener(this.objects);
     else this.listeners.push(listener);

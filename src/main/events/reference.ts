@@ -15,7 +15,7 @@ export function podReference(pod: Pod, container?: string): ObjectReference {
   };
 }
 
-/** Events about nodes carry the node's name as UID: an agent need not have read its Node object to tell them. */
+/** Events about nodes carry the node's name as UID: a kubelet need not have read its Node object to tell them. */
 export function nodeReference(nodeName: string): ObjectReference {
   return { kind: "Node", name: nodeName, uid: nodeName };
 }

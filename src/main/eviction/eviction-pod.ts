@@ -47,7 +47,7 @@ function amounts(sums: ReadonlyMap<string, ExactQuantity>): EvictionAmounts {
   };
 }
 
-/** emptyDir and configMap lie on the node's disk; other files that the agent writes are in memory, as is an emptyDir of that medium. */
+/** emptyDir and configMap lie on the node's disk; other files that the kubelet writes are in memory, as is an emptyDir of that medium. */
 function volumesOf({ metadata, spec }: Pod, rootDir: string): EvictionPod["volumes"] {
   return (spec.volumes ?? []).flatMap((volume): EvictionPod["volumes"] => {
     const { name, emptyDir, configMap } = volume;

@@ -18,7 +18,7 @@ const EVICTED = "Evicted";
 
 export interface OrdersDeps {
   pods: Pick<RunningPods, "get">;
-  /** Resolves when nothing of the pod runs; rejects when the agent stops before. */
+  /** Resolves when nothing of the pod runs; rejects when the kubelet stops before. */
   fail(uid: string, failure: PodFailure, grace: { graceSeconds: number }): Promise<void>;
   events: Pick<EventRecorder, "pod">;
   metrics: EvictionMetrics;

@@ -80,5 +80,5 @@ export interface ClusterObjects {
   onChange(listener: (uid: string) => void): () => void;
 }
 
-/** The cluster as parts see it that are there before it: undefined until the agent has joined. */
+/** The cluster as parts see it that are there before it: undefined until the kubelet has joined. */
 export type ClusterAccess = () => ClusterObjects | undefined;

@@ -1,4 +1,4 @@
-// Layout of the agent's root directory (section 27). Other programs (CSI drivers, device plugins) rely on these names.
+// Layout of the kubelet's root directory (section 27). Other programs (CSI drivers, device plugins) rely on these names.
 import { join } from "node:path";
 
 /** Directories and state files directly below the root directory. */

@@ -1,7 +1,7 @@
 // The cluster connection, for components that need it for all their work.
 import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 
-/** The agent has a kubeconfig, but has not yet got as far as the API server. */
+/** The kubelet has a kubeconfig, but has not yet got as far as the API server. */
 class ClusterNotJoinedError extends Error {
   override readonly name = "ClusterNotJoinedError";
   constructor() {

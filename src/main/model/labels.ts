@@ -1,4 +1,4 @@
-// Labels and annotations of CRI objects (section 21). They are how a restarted agent, crictl and monitoring find a pod's
+// Labels and annotations of CRI objects (section 21). They are how a restarted kubelet, crictl and monitoring find a pod's
 // sandboxes and containers again, so keys and values are upstream's, byte for byte.
 import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
 import { containerHash } from "./container-hash.js";
@@ -32,7 +32,7 @@ function podLabels(pod: Pod): Record<string, string> {
   };
 }
 
-/** The pod's own labels; the agent's keys win. */
+/** The pod's own labels; the kubelet's keys win. */
 export function sandboxLabels(pod: Pod): Record<string, string> {
   return { ...pod.metadata.labels, ...podLabels(pod) };
 }
@@ -45,7 +45,7 @@ export function containerLabels(pod: Pod, container: Container): Record<string, 
   return { ...podLabels(pod), [labelKeys.containerName]: container.name };
 }
 
-/** @param extra annotations of device plugins and DRA drivers; the agent's keys win. */
+/** @param extra annotations of device plugins and DRA drivers; the kubelet's keys win. */
 export function containerAnnotations(
   pod: Pod,
   container: Container,

@@ -37,7 +37,7 @@ export function nextRestartCount(newest: ContainerStatus | undefined, logFileNam
   return counts.reduce((highest, count) => Math.max(highest, count), -1) + 1;
 }
 
-/** Restart count written on a container: from the annotation, which outlives the agent; the attempt number when it is lost. */
+/** Restart count written on a container: from the annotation, which outlives the kubelet; the attempt number when it is lost. */
 export function restartCountOf(status: ContainerStatus): number {
   const text = status.annotations[annotationKeys.restartCount];
   const count = text === undefined ? NaN : Number(text);

@@ -6,7 +6,7 @@ export type ProbeResult = "Success" | "Failure";
 export interface ProbeResults {
   /** Undefined: no result yet (the initial value of startup is Unknown). */
   startup(containerId: string): ProbeResult | undefined;
-  /** Undefined: no result yet (counts as Failure, unless an earlier life of the agent knew better). */
+  /** Undefined: no result yet (counts as Failure, unless an earlier life of the kubelet knew better). */
   readiness(containerId: string): ProbeResult | undefined;
   /** Undefined: no result yet (counts as Success). */
   liveness(containerId: string): ProbeResult | undefined;

@@ -1,5 +1,5 @@
 // Who a container's process runs as, and the promise of runAsNonRoot: it is verified before the container is created, since
-// nothing below the agent would.
+// nothing below the kubelet would.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import { CreateContainerConfigError } from "./config-error.js";

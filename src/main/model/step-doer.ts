@@ -15,6 +15,6 @@ export interface StepDoer {
   ): Promise<InspectHint[]>;
   /** The pod as a pass found it: what is kept of containers that are gone is dropped. */
   saw?(observed: ObservedPod): void;
-  /** The agent stops: what outlives an aborted step ends too. */
+  /** The kubelet stops: what outlives an aborted step ends too. */
   stop?(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // The restart rule RestartAllContainers: every container of the pod is stopped and removed, the sandbox stays, and the pod
 // begins anew with its first init container. Invariant: the container whose exit fired the rule is removed last, so
-// that another agent goes on with it; until then nothing starts.
+// that another kubelet goes on with it; until then nothing starts.
 import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { PlanBuilder } from "./plan-builder.js";

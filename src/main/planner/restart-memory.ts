@@ -1,5 +1,5 @@
 // What the planner must remember of steps already done, since the runtime does not show it: which containers were stopped
-// in order to be started again, and which are gone because all were to be restarted. Lost with the agent: then only the
+// in order to be started again, and which are gone because all were to be restarted. Lost with the kubelet: then only the
 // exit code counts.
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Step } from "../model/step.js";

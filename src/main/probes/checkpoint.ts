@@ -1,4 +1,4 @@
-// The verdicts on disk, so that the next agent starts with them: a Ready pod stays Ready until a probe says otherwise.
+// The verdicts on disk, so that the next kubelet starts with them: a Ready pod stays Ready until a probe says otherwise.
 // Invariant: the file is never more than one write behind; a disk that fails costs a warning and nothing else.
 // Not synced to disk: no container outlives the machine.
 import { mkdir } from "node:fs/promises";
@@ -31,7 +31,7 @@ export class ProbeCheckpoint {
     private readonly log: Logger,
   ) {}
 
-  /** Fills the verdicts with what an earlier agent left; garbage is set aside. */
+  /** Fills the verdicts with what an earlier kubelet left; garbage is set aside. */
   async load(): Promise<void> {
     const { path, clock, log, verdicts } = this;
     try {

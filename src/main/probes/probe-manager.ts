@@ -48,7 +48,7 @@ export class ProbeManager implements ProbePort {
     return this.deps.results;
   }
 
-  /** Takes over what an earlier agent found; must end before any pod is synced. */
+  /** Takes over what an earlier kubelet found; must end before any pod is synced. */
   async load(): Promise<void> {
     await this.deps.checkpoint.load();
     this.unclaimed = this.deps.clock.after(UNCLAIMED_MS, () => this.dropUnclaimed()).unref();

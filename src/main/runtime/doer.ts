@@ -25,7 +25,7 @@ export class Doer implements StepDoer {
     private readonly uid: string,
     /** Called with the directories in which the runtime makes this pod's container cgroups. */
     private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
-    /** Without one, what was done is known as long as the agent lives. */
+    /** Without one, what was done is known as long as the kubelet lives. */
     preStopMemory?: PreStopMemory,
     /** What the pod's containers were last given, as far as it is known. */
     private readonly actuated: () => PodResources | undefined = () => undefined,
@@ -48,7 +48,7 @@ export class Doer implements StepDoer {
     this.stopping.saw(observed);
   }
 
-  /** The agent stops; the pod lives on. */
+  /** The kubelet stops; the pod lives on. */
   async stop(): Promise<void> {
     await this.stopping.preStops.stop();
   }

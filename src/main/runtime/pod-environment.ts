@@ -1,5 +1,5 @@
 // What a pod needs on this machine before anything of it runs: directories, cgroup, volumes. Made in parallel, once per
-// pod and agent; made again when asked, since every part is idempotent.
+// pod and kubelet; made again when asked, since every part is idempotent.
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeDns } from "../network/pod-dns.js";

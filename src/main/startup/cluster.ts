@@ -11,7 +11,7 @@ export interface ClusterFiles {
   rotateCertificates: boolean;
 }
 
-/** The command line asks for a cluster that the agent cannot join. */
+/** The command line asks for a cluster that the kubelet cannot join. */
 export class ClusterError extends Error {
   override readonly name = "ClusterError";
   readonly code = "CLUSTER";

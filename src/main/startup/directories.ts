@@ -1,4 +1,4 @@
-// The agent's directories, under upstream's names, so that other tools find what they look for.
+// The kubelet's directories, under upstream's names, so that other tools find what they look for.
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -32,7 +32,7 @@ export function directoriesOf(rootDir: string, podLogsDir: string, containerLogs
   };
 }
 
-/** A directory the agent cannot work without could not be made. */
+/** A directory the kubelet cannot work without could not be made. */
 export class DirectoryError extends Error {
   override readonly name = "DirectoryError";
   readonly code = "DIRECTORY";

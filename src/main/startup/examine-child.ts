@@ -1,4 +1,4 @@
-// Entry of the process that examines a configuration for a running agent: a large parse has no place on its main thread.
+// Entry of the process that examines a configuration for a running kubelet: a large parse has no place on its main thread.
 // Reads {argv, files} from standard input, writes an Examination to standard output.
 import { text } from "node:stream/consumers";
 import { commandIo } from "./process/command-io.js";

@@ -1,4 +1,4 @@
-// Does the agent's server have whom its configuration wants asked? Reviews of tokens and access are the API server's.
+// Does the kubelet's server have whom its configuration wants asked? Reviews of tokens and access are the API server's.
 import type { AuthenticationInit, AuthorizationInit } from "../../shared/contracts/server.js";
 
 export interface ServerAuthSettings {

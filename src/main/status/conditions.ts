@@ -1,4 +1,4 @@
-// Pod conditions (section 2). The agent owns the types below and leaves every other one as it finds it.
+// Pod conditions (section 2). The kubelet owns the types below and leaves every other one as it finds it.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
@@ -20,7 +20,7 @@ export interface ConditionsInput {
   restartingAll?: boolean;
   /** PodResizePending and PodResizeInProgress, where they hold now. */
   resize?: readonly ConditionVerdict[];
-  /** Text of a DisruptionTarget condition, when the agent itself ends the pod (eviction, preemption, shutdown). */
+  /** Text of a DisruptionTarget condition, when the kubelet itself ends the pod (eviction, preemption, shutdown). */
   disruption?: string;
   /** Milliseconds since the epoch. */
   now: number;
@@ -29,7 +29,7 @@ export interface ConditionsInput {
 /** They go when they hold no more, unlike the others, which say False. */
 const RESIZE_TYPES = ["PodResizePending", "PodResizeInProgress"];
 
-/** All conditions of the status: the agent's own first, then those it keeps untouched. */
+/** All conditions of the status: the kubelet's own first, then those it keeps untouched. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const verdicts: ConditionVerdict[] = [

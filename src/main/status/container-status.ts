@@ -121,7 +121,7 @@ function anyRegularExists({ pod, observed }: GroupInput): boolean {
   return observed.some((status) => regular.has(nameOf(status)));
 }
 
-/** An earlier agent's word for it counts too. */
+/** An earlier kubelet's word for it counts too. */
 function isRemoved(input: GroupInput, { name }: Container, previous: ApiContainerStatus | undefined): boolean {
   if (input.group === "ephemeral") return false;
   return input.removedForRestartAll.has(name) || previous?.state.waiting?.reason === restartingAllReason;
@@ -175,7 +175,7 @@ function withReadiness(
   status: ApiContainerStatus,
 ): ApiContainerStatus {
   const running = status.state.running !== undefined;
-  // After a restart of the agent the old answers hold for the same container, until probes have run again.
+  // After a restart of the kubelet the old answers hold for the same container, until probes have run again.
   const same = previous?.containerID !== undefined && previous.containerID === status.containerID;
   const startup = id === undefined ? undefined : input.probes.startup(id);
   const started =

@@ -11,7 +11,7 @@ import { isFinalPhase } from "../model/phase.js";
 export interface HostIPsChange {
   before: readonly string[];
   now: readonly string[];
-  /** `before` was a guess, or what an earlier life of the agent had written into the Node. */
+  /** `before` was a guess, or what an earlier life of the kubelet had written into the Node. */
   guessed: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface ShownPods {
   hostIPsChanged(change: HostIPsChange): void;
 }
 
-/** By then this life of the agent has written the node's addresses into the Node. */
+/** By then this life of the kubelet has written the node's addresses into the Node. */
 const SETTLED_MS = 15_000;
 
 export class HostIPs {

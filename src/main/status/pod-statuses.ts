@@ -76,7 +76,7 @@ export interface StatusUpdate {
   mayRun: boolean;
   /** Nothing of the pod runs: this is its last status. */
   ended: boolean;
-  /** Why the agent ends the pod. */
+  /** Why the kubelet ends the pod. */
   failure?: PodFailure;
 }
 
@@ -133,7 +133,7 @@ export class PodStatuses {
     this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod) }, { final: false });
   }
 
-  /** A pod that ended in an earlier life of the agent. */
+  /** A pod that ended in an earlier life of the kubelet. */
   restore(pod: Pod, status: PodStatus): void {
     this.put(pod, status, { final: true });
     this.deps.onStatus?.(pod, status);

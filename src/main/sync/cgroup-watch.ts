@@ -1,4 +1,4 @@
-// Is what runs of a pod still in the pod's cgroup? Somebody may have removed or moved it, or the agent was started with
+// Is what runs of a pod still in the pod's cgroup? Somebody may have removed or moved it, or the kubelet was started with
 // cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more, whatever is found later.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -23,7 +23,7 @@ export class CgroupWatch {
     if (this.lostBy === sandbox) return true;
     const now = this.clock.monotonic();
     const runs = containers.some(isAlive);
-    // What this agent starts it starts in a cgroup of its own.
+    // What this kubelet starts it starts in a cgroup of its own.
     if (!runs) this.lookedAt = now;
     if (!runs || (this.lookedAt !== undefined && now - this.lookedAt < EVERY_MS)) return false;
     this.lookedAt = now;

@@ -150,7 +150,7 @@ export class NodeSync implements SyncParts {
     }
   }
 
-  /** Reads what an earlier agent left; must end before anything is routed. */
+  /** Reads what an earlier kubelet left; must end before anything is routed. */
   async load(): Promise<void> {
     await Promise.all([this.records.load(), this.allocations.load()]);
     this.allocations.keepActuated(new Set(this.records.uids()));

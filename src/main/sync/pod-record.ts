@@ -1,4 +1,4 @@
-// What is kept on disk of a pod, and how it is read back: only what the rest of the agent relies on is looked at.
+// What is kept on disk of a pod, and how it is read back: only what the rest of the kubelet relies on is looked at.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
@@ -15,10 +15,10 @@ export interface PodRecord {
   /** Place in the order of admission; absent while the pod is not admitted. */
   admitted?: number;
   termination?: TerminationRequest;
-  /** The agent ends the pod, or has ended it: it never runs again. */
+  /** The kubelet ends the pod, or has ended it: it never runs again. */
   failure?: PodFailure & { deadline: number };
   /**
-   * Of the deadlines: the steady clock's lead over the monotonic one, ms, in the life of the agent that set them. That of
+   * Of the deadlines: the steady clock's lead over the monotonic one, ms, in the life of the kubelet that set them. That of
    * another life is another when somebody has set the clock.
    */
   clockOffset?: number;
@@ -30,7 +30,7 @@ export interface PodRecord {
   preStopsDone?: string[];
 }
 
-/** With deadlines by the clock of another life of the agent, in the same life of the machine. */
+/** With deadlines by the clock of another life of the kubelet, in the same life of the machine. */
 export function onClock(record: PodRecord, clockOffset: number): PodRecord {
   if (record.clockOffset === undefined) return record;
   const shift = Math.round(clockOffset - record.clockOffset);

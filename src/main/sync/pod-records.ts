@@ -1,4 +1,4 @@
-// What must outlive the agent about a pod: its definition, when it was first accepted and admitted, how and until when it
+// What must outlive the kubelet about a pod: its definition, when it was first accepted and admitted, how and until when it
 // is being ended, and how it ended. Everything else is read back from the runtime. A record that can't be written costs
 // nothing but that; one from before the machine's last start tells of a pod that is no more, and goes.
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
@@ -56,7 +56,7 @@ export class PodRecords {
     private readonly log: Logger,
   ) {}
 
-  /** Reads what an earlier agent left. Garbage is set aside with a warning, half-written files go. */
+  /** Reads what an earlier kubelet left. Garbage is set aside with a warning, half-written files go. */
   async load(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
     await removeLeftovers(this.path("any"));

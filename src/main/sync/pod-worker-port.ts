@@ -34,7 +34,7 @@ export interface TerminationRequest {
 
 /** Why a pod that its source still wants is ended, and until when. It stays, to be seen. */
 export interface PodEnd {
-  /** completed: its containers came to their end; rejected: admission refused it; failed: the agent ends it. */
+  /** completed: its containers came to their end; rejected: admission refused it; failed: the kubelet ends it. */
   cause: "completed" | "rejected" | "failed";
   /** What its status says; a pod that completed speaks for itself. */
   failure?: PodFailure;
@@ -69,7 +69,7 @@ export interface PodWorkerEvents {
    * deadline moves.
    */
   onEnding(uid: string, end: PodEnd): Promise<void>;
-  /** Settles when the deadline is kept where another agent finds it, or can't be: no stop is sent before. */
+  /** Settles when the deadline is kept where another kubelet finds it, or can't be: no stop is sent before. */
   onTerminating(uid: string, deadline: number, reason: string): Promise<void>;
   onTerminated(uid: string): void;
   /** The pod is over, though its source still wants it: nothing runs, and its volumes and cgroup are gone. */
@@ -90,7 +90,7 @@ export interface PodWorkerDeps {
   recorder: EventRecorder;
   /** Settles in the order in which it was asked; rejects with the signal's reason. */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
-  /** Where the deadline of a completed pod's sidecars outlives the agent. Absent: nowhere. */
+  /** Where the deadline of a completed pod's sidecars outlives the kubelet. Absent: nowhere. */
   keptEnd?: KeptEnd;
   /** Something runs of the pod, and its cgroup is not where it belongs. Absent: never. */
   isCgroupLost?: (pod: Pod) => Promise<boolean>;

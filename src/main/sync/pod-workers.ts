@@ -96,7 +96,7 @@ export class PodWorkers {
 
   /**
    * The API server is deleting the pod: all of it goes, within the grace that was asked for, whether it ever ran or not. A
-   * later call may only shorten the grace. `deadline`: what an earlier life of the agent had given it, by the
+   * later call may only shorten the grace. `deadline`: what an earlier life of the kubelet had given it, by the
    * steady clock.
    */
   delete(pod: Pod, deadline = Infinity): void {
@@ -120,7 +120,7 @@ export class PodWorkers {
 
   /**
    * Ends a pod that its source still wants: it stays to be seen as failed and never runs again under this UID. Resolves
-   * when nothing of it runs; rejects with WorkerStoppedError when the agent stops before. A pod that is over already
+   * when nothing of it runs; rejects with WorkerStoppedError when the kubelet stops before. A pod that is over already
    * keeps its verdict; a second call may only shorten the grace.
    */
   async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {

@@ -131,7 +131,7 @@ export class SyncLoop {
     this.sweep();
   }
 
-  /** The agent stops: nothing is routed any more. */
+  /** The kubelet stops: nothing is routed any more. */
   stop(): void {
     this.stopped = true;
   }
@@ -207,7 +207,7 @@ export class SyncLoop {
     workers.delete(pod, records.get(uid)?.termination?.deadline);
   }
 
-  /** The pod's manifest may have been edited while the agent was down: then the old pod ends first. */
+  /** The pod's manifest may have been edited while the kubelet was down: then the old pod ends first. */
   private mustHold(pod: Pod): boolean {
     const { cache, workers } = this.deps;
     const { uid, name, namespace } = pod.metadata;
@@ -222,7 +222,7 @@ export class SyncLoop {
     );
   }
 
-  /** A termination that an earlier agent began is carried to its end; the pod then starts anew. */
+  /** A termination that an earlier kubelet began is carried to its end; the pod then starts anew. */
   private resumeOrAdd(pod: Pod): void {
     const { uid } = pod.metadata;
     const record = this.deps.records.get(uid);

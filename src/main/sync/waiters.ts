@@ -1,6 +1,6 @@
-// Those who wait for the end of a pod. Invariant: every one of them is answered, by the end or by the agent's.
+// Those who wait for the end of a pod. Invariant: every one of them is answered, by the end or by the kubelet's.
 
-/** The agent stops: its pods live on, and the end that was waited for is not seen any more. */
+/** The kubelet stops: its pods live on, and the end that was waited for is not seen any more. */
 export class WorkerStoppedError extends Error {
   override readonly name = "WorkerStoppedError";
   constructor(pod: string) {

@@ -10,9 +10,9 @@ import type { Timelines } from "./timelines.js";
 import { CONFIG_SEEN } from "../model/annotations.js";
 
 interface Followed {
-  /** Containers whose end was counted, or had come before this agent looked. */
+  /** Containers whose end was counted, or had come before this kubelet looked. */
   ended: Set<string>;
-  /** It ran before this life of the agent: its start is not ours to measure. */
+  /** It ran before this life of the kubelet: its start is not ours to measure. */
   known: boolean;
   looked: boolean;
 }
@@ -101,7 +101,7 @@ export class NodePodWatch {
   private countEnd(pod: Pod, entry: Followed, status: ContainerStatus): void {
     if (status.state !== ContainerState.CONTAINER_EXITED || entry.ended.has(status.id)) return;
     entry.ended.add(status.id);
-    // What ended before this agent looked was counted by the one before it.
+    // What ended before this kubelet looked was counted by the one before it.
     if (entry.known && !entry.looked) return;
     this.metrics.terminatedContainers.inc({
       container_type: kindOf(pod, status.metadata?.name ?? ""),
@@ -117,7 +117,7 @@ function kindOf({ spec }: Pod, name: string): ContainerKind {
   return has(spec.ephemeralContainers) ? "ephemeral_container" : "container";
 }
 
-/** When a source first showed the pod to this agent, milliseconds since the epoch. */
+/** When a source first showed the pod to this kubelet, milliseconds since the epoch. */
 function seenTime(pod: Pod): number | undefined {
   const seen = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN] ?? "");
   return Number.isNaN(seen) ? undefined : seen;

@@ -32,7 +32,7 @@ export class IdSlots {
     return slot;
   }
 
-  /** Notes what a pod was given by an earlier agent. Throws UserNamespaceError when another pod has ids of it. */
+  /** Notes what a pod was given by an earlier kubelet. Throws UserNamespaceError when another pod has ids of it. */
   claim(uid: string, slot: IdRange): void {
     const known = this.used.get(uid);
     if (known !== undefined && (known.first !== slot.first || known.length !== slot.length)) {

@@ -1,5 +1,5 @@
 // Hands out the ids of pods with hostUsers: false, keeps them on disk and takes them back. Invariant: before the first
-// id is handed out, all that earlier agents handed out are known; a pod keeps its ids as long as anything of it is there; a
+// id is handed out, all that earlier kubelets handed out are known; a pod keeps its ids as long as anything of it is there; a
 // pod whose file is damaged holds up no other pod, and the ids that the runtime shows for it are handed out to none.
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";

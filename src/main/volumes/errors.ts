@@ -1,7 +1,7 @@
 // What can go wrong with volumes, one class per cause. Each names the pod, the volume and what to do.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 
-/** The volume's source is not one the agent mounts. */
+/** The volume's source is not one the kubelet mounts. */
 export class UnsupportedVolumeError extends Error {
   override readonly name = "UnsupportedVolumeError";
   constructor(
@@ -115,7 +115,7 @@ export function isVolumeBusyError(error: unknown): error is VolumeBusyError {
   return error instanceof VolumeBusyError;
 }
 
-/** Something the agent did not mount is mounted in a directory that is to be removed. */
+/** Something the kubelet did not mount is mounted in a directory that is to be removed. */
 export class ForeignMountError extends Error {
   override readonly name = "ForeignMountError";
   constructor(

@@ -27,7 +27,7 @@ export interface VolumeMetrics {
   operation(volume: MeasuredVolume, operation: VolumeOperationName, durationMs: number, ok: boolean): void;
   /** A volume is there, as files, so long after its pod first asked for it. */
   mounted(plugin: string, durationMs: number): void;
-  /** A volume that an earlier agent left was found again, or could not be read. */
+  /** A volume that an earlier kubelet left was found again, or could not be read. */
   reconstructed(ok: boolean): void;
   /** Volumes by plugin, read when metrics are asked for. */
   watchTotals(read: (state: WorldState) => ReadonlyMap<string, number>): void;

@@ -1,12 +1,12 @@
 // A note on disk of a mount about to be made: written before it, removed after the unmount, so that after a crash at any
-// instruction a restarted agent knows that the directory may be, or once was, a mount of its own.
+// instruction a restarted kubelet knows that the directory may be, or once was, a mount of its own.
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { asDiskFull } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 
-/** What the agent mounts for pods: file system types, and "bind" for a directory of the node's, of whatever type. */
+/** What the kubelet mounts for pods: file system types, and "bind" for a directory of the node's, of whatever type. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;
 export type OwnFsType = (typeof KINDS)[number];
 
@@ -28,7 +28,7 @@ export interface KnownIntent {
 const FILE = "mount.json";
 
 /**
- * Outlives the agent. It need not outlive the machine: then there is no mount. Written in place, while nothing is mounted
+ * Outlives the kubelet. It need not outlive the machine: then there is no mount. Written in place, while nothing is mounted
  * yet: half a note counts as one. @throws DiskFullError
  */
 export async function recordIntent(metaDirectory: string, intent: MountIntent): Promise<void> {

@@ -1,4 +1,4 @@
-// Unmounting the agent's own mounts below a pod's directory.
+// Unmounting the kubelet's own mounts below a pod's directory.
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { readMountsWithin, type Mount } from "../../shared/fs/mountinfo.js";

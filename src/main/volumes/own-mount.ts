@@ -1,4 +1,4 @@
-// File systems that the agent itself mounts as a volume. Invariant: the note is on disk before the mount and goes after
+// File systems that the kubelet itself mounts as a volume. Invariant: the note is on disk before the mount and goes after
 // the unmount; without a note, or with one of another kind, what is mounted there is somebody else's and stays.
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
@@ -22,7 +22,7 @@ type InMemory = keyof typeof MAGIC;
 export class OwnMounts {
   /** Kernels before 6.3, and user namespaces, know no noswap. */
   private noSwapRefused = false;
-  /** What notes of this life of the agent say, by target. */
+  /** What notes of this life of the kubelet say, by target. */
   private readonly noted = new Map<string, OwnFsType>();
 
   constructor(private readonly mountNow = mount) {}

@@ -1,4 +1,4 @@
-// What an earlier agent left: its notes of mounts are compared with the mount table, once, before anything is deleted.
+// What an earlier kubelet left: its notes of mounts are compared with the mount table, once, before anything is deleted.
 // Invariant: only notes are removed here, and only those of mounts that never happened; directories and mounts stay for
 // set-up and teardown, which find the world as it says.
 import { stat } from "node:fs/promises";
@@ -17,7 +17,7 @@ export interface ReconcileDeps {
   metrics: VolumeMetrics;
 }
 
-/** Where the agent, or a driver for it, mounts: pods/UID/volumes/PLUGIN/NAME, NAME/mount for CSI, and pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
+/** Where the kubelet, or a driver for it, mounts: pods/UID/volumes/PLUGIN/NAME, NAME/mount for CSI, and pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
 const OWN_PLACE =
   /^[^/]+\/(volumes\/[^/]+\/[^/]+|volumes\/kubernetes\.io~csi\/[^/]+\/mount|volume-subpaths\/[^/]+\/[^/]+\/\d+)$/;
 

@@ -38,7 +38,7 @@ async function removeSmall(directory: string): Promise<boolean> {
 }
 
 /**
- * Removes a directory of the agent's own making (a pod's, once its volumes are down) without a process for it: nothing
+ * Removes a directory of the kubelet's own making (a pod's, once its volumes are down) without a process for it: nothing
  * in it was ever writable as a directory by a container. Bounded by what it holds, a few files per container.
  * All directories are asked before the first file goes. @throws ForeignMountError
  */

@@ -1,4 +1,4 @@
-// subPath mounts: a part of a volume that a container may have written itself, bind-mounted to a place only the agent can
+// subPath mounts: a part of a volume that a container may have written itself, bind-mounted to a place only the kubelet can
 // change. Invariant: the runtime never resolves a path that a container controls.
 import { mkdir } from "node:fs/promises";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";

@@ -1,5 +1,5 @@
 // Takes the volumes of one pod down, each by itself: what is busy or hangs keeps only its own volume, and the pod, back.
-// What there is to take down is read from disk, since the pod may be an earlier agent's.
+// What there is to take down is read from disk, since the pod may be an earlier kubelet's.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { VolumeOperationPendingError } from "./errors.js";
@@ -112,7 +112,7 @@ async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, f
   }
 }
 
-/** The agent's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops removeTree. */
+/** The kubelet's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops removeTree. */
 async function tearDownSubPaths(rootDir: string, uid: string, volume: string): Promise<void> {
   const directory = `${paths.subPathsDirectory(rootDir, uid)}/${volume}`;
   for (const container of await paths.namesIn(directory)) {

@@ -1,4 +1,4 @@
-// The process's umask, which the agent itself never changes: it says which modes open(2) and mkdir(2) give as asked, so
+// The process's umask, which the kubelet itself never changes: it says which modes open(2) and mkdir(2) give as asked, so
 // that no chmod has to follow. Read from /proc, since process.umask() can only tell by changing it for a moment.
 import { readFile } from "node:fs/promises";
 

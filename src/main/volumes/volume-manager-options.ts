@@ -9,7 +9,7 @@ import type { PersistentVolumes } from "./persistent/persistent-volumes.js";
 import type { Logger } from "../../shared/log/logger.js";
 
 export interface VolumeManagerOptions {
-  /** Root directory of the agent: /var/lib/kubelet. Absolute. */
+  /** Root directory of the kubelet: /var/lib/kubelet. Absolute. */
   rootDir: string;
   /** Bound of memory-backed volumes, bytes. */
   nodeMemoryBytes: bigint;

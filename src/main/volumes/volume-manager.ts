@@ -1,6 +1,6 @@
 // A pod's volumes, set up before its first container and torn down after its last. What is wanted and what is there are
-// kept apart (world/), and the disk and the mount table have the last word: a restarted agent needs no memory of the one
-// before. Invariant: only volumes that a container uses are set up; nothing is deleted before what an earlier agent left
+// kept apart (world/), and the disk and the mount table have the last word: a restarted kubelet needs no memory of the one
+// before. Invariant: only volumes that a container uses are set up; nothing is deleted before what an earlier kubelet left
 // was compared with the mount table; a pod's directory goes only when its volumes are down; no volume waits for another.
 import { moduleLogger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,4 +1,4 @@
-// The Node object (core/v1), as the agent reads and writes its own.
+// The Node object (core/v1), as the kubelet reads and writes its own.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/node-v1/
 import type { ApiObject } from "./client/port.js";
 import type { ResourceList, Time } from "./meta.js";

@@ -1,4 +1,4 @@
-// Pod status (core/v1): what the agent computes and reports.
+// Pod status (core/v1): what the kubelet computes and reports.
 import type { ResourceList, ResourceRequirements, Time } from "./meta.js";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";

@@ -1,4 +1,4 @@
-// Volume sources (core/v1). Sources the agent does not mount yet are kept as they came, so that /pods shows them.
+// Volume sources (core/v1). Sources the kubelet does not mount yet are kept as they came, so that /pods shows them.
 import type { LabelSelector } from "./label-selector.js";
 import type { Quantity } from "./meta.js";
 

@@ -38,7 +38,7 @@ export interface NodeStatusInit {
   declaredFeatures: string[];
   /** Device plugins' checkpoint lies below it. */
   rootDir: string;
-  /** Wall time at which the agent started. */
+  /** Wall time at which the kubelet started. */
   startedAtMs: number;
 }
 
@@ -74,7 +74,7 @@ export interface NodeFacts {
   storageProblem: string;
 }
 
-/** The agent's own Node, without images, conditions and managed fields. */
+/** The kubelet's own Node, without images, conditions and managed fields. */
 export type SeenNode = Node;
 
 export interface NodeStatusUpcalls {

@@ -42,7 +42,7 @@ export interface ProbeSpec {
   timeoutMs: number;
   successThreshold: number;
   failureThreshold: number;
-  /** What an earlier life of the thread or of the agent found; counting goes on from it. */
+  /** What an earlier life of the thread or of the kubelet found; counting goes on from it. */
   verdict?: ProbeVerdict;
 }
 

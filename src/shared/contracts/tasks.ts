@@ -147,7 +147,7 @@ export interface MakePodKeyJob {
   /** "ED25519", "ECDSAP256", "ECDSAP384", "ECDSAP521", "RSA3072" or "RSA4096". */
   keyType: string;
 }
-/** Undefined for a type of key that this agent does not know. */
+/** Undefined for a type of key that this kubelet does not know. */
 export type MakePodKeyResult = PodKey | undefined;
 export interface PodKey {
   /** PEM (PKCS 8). */

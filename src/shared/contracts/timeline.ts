@@ -2,7 +2,7 @@
 // since the epoch, durations milliseconds.
 import type { Event } from "../api/event.js";
 
-/** One thing the agent did for the pod, or waited for. */
+/** One thing the kubelet did for the pod, or waited for. */
 export interface TimelineStage {
   /** A step of the planner ("create-sandbox"), or a part of one ("pull", "volumes"). */
   stage: string;
@@ -26,7 +26,7 @@ export interface PodTimeline {
   namespace: string;
   name: string;
   uid: string;
-  /** When a source first showed the pod to this agent. */
+  /** When a source first showed the pod to this kubelet. */
   seenAt: number;
   /** All containers ran for the first time. */
   runningAt?: number;

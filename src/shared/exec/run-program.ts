@@ -19,7 +19,7 @@ export interface ProgramRun {
   /** A path, or a name that is looked for in PATH. */
   command: string;
   args: readonly string[];
-  /** On top of the agent's own; the last of a name wins. */
+  /** On top of the kubelet's own; the last of a name wins. */
   env: readonly { name: string; value: string }[];
   /** Absent: standard input is empty. */
   input?: string;

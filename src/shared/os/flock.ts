@@ -1,5 +1,5 @@
 // flock(2), exclusive. Waiting is a try that does not block, repeated: a blocking flock would hold a thread of libuv's
-// pool (one of four) for as long as another agent lives and could not be cancelled; the kernel sends no event for an
+// pool (one of four) for as long as another kubelet lives and could not be cancelled; the kernel sends no event for an
 // unlock; and a try is one system call of a microsecond.
 import type { Clock } from "../clock/clock.js";
 import { isOsCallError } from "./errors.js";

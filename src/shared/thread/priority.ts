@@ -1,4 +1,4 @@
-// The agent runs above its pods (docs/adr/0007); threads whose work others ask for do not: a busy client of the HTTP
+// The kubelet runs above its pods (docs/adr/0007); threads whose work others ask for do not: a busy client of the HTTP
 // server or a hostile manifest must not take processors from the runtime.
 import { setPriority } from "node:os";
 

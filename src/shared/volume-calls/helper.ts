@@ -27,7 +27,7 @@ export const startHelperProcess: StartHelper = (events) => {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "1" },
   });
-  // A helper that waits or hangs keeps no agent from its end.
+  // A helper that waits or hangs keeps no kubelet from its end.
   child.unref();
   child.channel?.unref();
   let isGone = false;

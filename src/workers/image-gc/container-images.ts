@@ -1,4 +1,4 @@
-// The images of all containers the runtime has, those of others than the agent included: main knows of pods alone. Listed
+// The images of all containers the runtime has, those of others than the kubelet included: main knows of pods alone. Listed
 // once per look at the images, every few minutes.
 import type { CriClient } from "../../shared/cri/client.js";
 

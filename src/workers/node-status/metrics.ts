@@ -3,7 +3,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface LeaseMetrics {
   renewed(ok: boolean): void;
-  /** A part of the agent was stuck. */
+  /** A part of the kubelet was stuck. */
   withheld(): void;
 }
 
@@ -22,7 +22,7 @@ export interface NodeStartup {
 }
 
 export interface NodeStatusMetrics extends LeaseMetrics, StatusMetrics {
-  /** Of a Node that this agent made. */
+  /** Of a Node that this kubelet made. */
   startedUp(times: NodeStartup): void;
 }
 

@@ -57,7 +57,7 @@ export class NodeStatusKeeper {
       main: deps.main,
       nodeName: init.nodeName,
       log,
-      // A restart of the agent tells of a cordon, one of this thread does not.
+      // A restart of the kubelet tells of a cordon, one of this thread does not.
       unschedulable: generation === 1 ? false : undefined,
     });
     this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });

@@ -1,4 +1,4 @@
-// Makes the Node, or brings an existing one in line: tried until it works, once in the agent's life.
+// Makes the Node, or brings an existing one in line: tried until it works, once in the kubelet's life.
 import { isAlreadyExists, isForbidden } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";

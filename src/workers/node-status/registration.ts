@@ -1,4 +1,4 @@
-// The Node as it is first made, and what an existing one is brought in line with when the agent starts. Pure.
+// The Node as it is first made, and what an existing one is brought in line with when the kubelet starts. Pure.
 // Invariant: taints and providerID are given at creation only; an operator's later changes are not undone.
 import { isExtendedResourceName } from "../../shared/api/extended-resource.js";
 import { NODES } from "../../shared/api/client/kinds.js";
@@ -13,7 +13,7 @@ const CLOUD_TAINT: Taint = {
   effect: "NoSchedule",
 };
 
-/** Of an existing Node these labels follow the agent's settings; all others are the cluster's. */
+/** Of an existing Node these labels follow the kubelet's settings; all others are the cluster's. */
 const DEFAULT_LABELS = [
   "kubernetes.io/hostname",
   "topology.kubernetes.io/zone",

@@ -150,7 +150,7 @@ export class StatusSync {
     this.errors.report(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
   }
 
-  /** CSINode is looked for once there is a Node: a restart of the agent must not show a Ready node without it. */
+  /** CSINode is looked for once there is a Node: a restart of the kubelet must not show a Ready node without it. */
   private async storageKnown(signal: AbortSignal): Promise<void> {
     const { clock } = this.deps;
     const deadline = (this.storageDeadline ??= clock.monotonic() + HOLD_MS);

@@ -1,4 +1,4 @@
-// The configuration the agent runs with: defaults, file, drop-ins and flags together, every value with its origin.
+// The configuration the kubelet runs with: defaults, file, drop-ins and flags together, every value with its origin.
 // Rules and start-up read it by field; print and /configz walk it whole.
 import type { GateName } from "../gates/table.js";
 import type { ConfigView } from "../rules/rule.js";

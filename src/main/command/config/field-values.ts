@@ -1,4 +1,4 @@
-// Between a field's node in the tree and the value the agent works with. Both ways follow the field's shape; what is
+// Between a field's node in the tree and the value the kubelet works with. Both ways follow the field's shape; what is
 // decoded here was checked when it was read, so a misfit is a mistake of ours.
 import { formatDuration } from "../duration.js";
 import type { Origin } from "./origin.js";

@@ -1,5 +1,5 @@
 // A configuration as a tree whose every node knows where it was written. Sources are read into trees, trees are merged,
-// defaults and flags are nodes put into them; what the agent runs with is decoded from the last one. Trees never change:
+// defaults and flags are nodes put into them; what the kubelet runs with is decoded from the last one. Trees never change:
 // every operation gives a new one.
 import type { Origin } from "./origin.js";
 

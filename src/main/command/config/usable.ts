@@ -1,4 +1,4 @@
-// What this agent can't work with though upstream has no rule for it.
+// What this kubelet can't work with though upstream has no rule for it.
 import type { ConfigView, Violation } from "../rules/rule.js";
 
 const NOT_NEGATIVE = ["syncFrequency", "fileCheckFrequency", "httpCheckFrequency", "runtimeRequestTimeout"] as const;
@@ -13,7 +13,7 @@ export function* usable(config: ConfigView): Iterable<Violation> {
   }
 }
 
-/** --root-dir: everything the agent keeps is below it, and its path ends up in mounts and cgroup names. */
+/** --root-dir: everything the kubelet keeps is below it, and its path ends up in mounts and cgroup names. */
 export function rootDirProblem(path: string): Violation | undefined {
   const clean = path.startsWith("/") && !/\/\/|\/\.\.?(\/|$)/.test(path) && (path === "/" || !path.endsWith("/"));
   if (clean && /^[\x20-\x7e]+$/.test(path)) return undefined;

@@ -1,4 +1,4 @@
-// Flags of the agent's start, of its configuration and of its way to the API server.
+// Flags of the kubelet's start, of its configuration and of its way to the API server.
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const START: Flags = {

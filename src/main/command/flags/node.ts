@@ -1,4 +1,4 @@
-// Flags of the node as the cluster sees it, of the pods it is given without a cluster, and of the agent's servers.
+// Flags of the node as the cluster sees it, of the pods it is given without a cluster, and of the kubelet's servers.
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const NODE: Flags = {

@@ -1,4 +1,4 @@
-// Every flag the agent knows, by subject. Reading the command line, --help, the start-up log and the config fields' flags
+// Every flag the kubelet knows, by subject. Reading the command line, --help, the start-up log and the config fields' flags
 // read these tables, so a new flag is a new row. Source: upstream's flags of Kubernetes 1.36, and three of our own
 // (print-config, check-config, dynamic-config-dir).
 import type { Flag, Flags, Group } from "./flag.js";

@@ -1,4 +1,4 @@
-// The agent's own log.
+// The kubelet's own log.
 import { formatDuration } from "../duration.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { isInt32, needsGate, quote } from "./check.js";

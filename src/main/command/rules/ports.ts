@@ -1,4 +1,4 @@
-// Where the agent listens.
+// Where the kubelet listens.
 import { isIP } from "node:net";
 import type { ConfigView, Violation } from "./rule.js";
 import { inRange, quote } from "./check.js";

@@ -1,4 +1,4 @@
-// What the agent's HTTP server shows.
+// What the kubelet's HTTP server shows.
 import type { ConfigView, Violation } from "./rule.js";
 import { needsGate, quote } from "./check.js";
 

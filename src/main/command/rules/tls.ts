@@ -1,4 +1,4 @@
-// TLS of the agent's server.
+// TLS of the kubelet's server.
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/api/tls-names.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { needsGate, notOneOf, quote } from "./check.js";

@@ -1,4 +1,4 @@
-// Traces of the agent's work.
+// Traces of the kubelet's work.
 import { parseTracingEndpoint, TRACING_SCHEMES } from "./tracing-endpoint.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { inRange, quote } from "./check.js";

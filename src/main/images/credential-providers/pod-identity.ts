@@ -16,10 +16,10 @@ export interface PodIdentity {
   token: string;
 }
 
-/** "nobody": the request to the plugin carries no token. */
+/** "anonymous": the request to the plugin carries no token. */
 export type Introduction =
   | { kind: "account"; identity: PodIdentity }
-  | { kind: "nobody" }
+  | { kind: "anonymous" }
   /** The plugin is not asked at all. */
   | { kind: "not served"; why: string };
 
@@ -43,7 +43,7 @@ export async function introduce(
   if (name === "") {
     return attributes.requireServiceAccount
       ? { kind: "not served", why: "the pod has no service account" }
-      : { kind: "nobody" };
+      : { kind: "anonymous" };
   }
   const what = `service account ${namespace}/${name}`;
   try {

@@ -69,7 +69,7 @@ export class CredentialProviders implements ProviderCredentials {
     try {
       const introduction =
         tokenAttributes === undefined
-          ? ({ kind: "nobody" } as const)
+          ? ({ kind: "anonymous" } as const)
           : await introduce(pod, tokenAttributes, cluster, signal);
       if (introduction.kind === "not served") {
         // Not to have an annotation is how a workload stays out.

@@ -29,11 +29,11 @@ import { RecordFiles } from "./record-files.js";
 import type { NeedsProof } from "./verification-policy.js";
 import { apiTime } from "../../../shared/api/time.js";
 
-/** Images come and go: their records are looked through when so many were written, and when the agent starts. */
+/** Images come and go: their records are looked through when so many were written, and when the kubelet starts. */
 const PRUNE_EVERY = 50;
 
 export interface RecordedAccessDeps {
-  /** The agent's root directory. */
+  /** The kubelet's root directory. */
   rootDir: string;
   needsProof: NeedsProof;
   /** Records held in memory at most. */
@@ -194,7 +194,7 @@ export class RecordedAccess implements ImageAccess {
     return this.opened;
   }
 
-  /** Pulls that the agent before this one did not see the end of, and records of images that are gone. */
+  /** Pulls that the kubelet before this one did not see the end of, and records of images that are gone. */
   private async reconcile(): Promise<void> {
     await Promise.all([this.intents.open(), this.records.open()]);
     for (const intent of await this.intents.usable()) await this.settle(intent);

@@ -29,7 +29,7 @@ type ServingSettings = Pick<
   "tlsCertFile" | "tlsPrivateKeyFile" | "certDir" | "kubeconfig" | "serverTLSBootstrap"
 >;
 
-/** Files that the settings name; else what the cluster signs, where it is asked to; else what the agent makes itself. */
+/** Files that the settings name; else what the cluster signs, where it is asked to; else what the kubelet makes itself. */
 export function servingFiles(settings: ServingSettings): ServingFiles {
   const { tlsCertFile, tlsPrivateKeyFile, certDir, kubeconfig, serverTLSBootstrap } = settings;
   if (tlsCertFile !== "" || tlsPrivateKeyFile !== "") {

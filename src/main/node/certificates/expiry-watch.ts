@@ -1,6 +1,6 @@
-// Ends the agent whose client certificate has expired for good: its next life has a bootstrap kubeconfig to begin with, or
+// Ends the kubelet whose client certificate has expired for good: its next life has a bootstrap kubeconfig to begin with, or
 // an operator who sees that it fails.
-// Invariant: while the API server can't be asked the agent stays, for another life could do no better; time is counted
+// Invariant: while the API server can't be asked the kubelet stays, for another life could do no better; time is counted
 // by the monotonic clock, so that a clock set forth leaves the time to renew.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

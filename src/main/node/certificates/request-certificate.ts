@@ -64,7 +64,7 @@ async function submit({ name, request, signerName, usages }: SigningRequest, dep
     const made = await client.create(CERTIFICATE_SIGNING_REQUESTS, object, { signal });
     return made.metadata.name ?? name ?? "";
   } catch (error) {
-    // Asked for by an earlier life of the agent, with the same key.
+    // Asked for by an earlier life of the kubelet, with the same key.
     if (name !== undefined && isAlreadyExists(error)) return name;
     throw error;
   }

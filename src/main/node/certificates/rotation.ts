@@ -21,7 +21,7 @@ export interface RotationDeps {
   log: Logger;
 }
 
-/** Certificate of the agent's own calls. `onRotated`: it is in the store. */
+/** Certificate of the kubelet's own calls. `onRotated`: it is in the store. */
 export function clientCertificate(deps: RotationDeps, onRotated: () => void): CertificateManager {
   const { metrics, nodeName } = deps;
   const subject = nodeSubject(nodeName);

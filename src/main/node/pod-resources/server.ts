@@ -1,4 +1,4 @@
-// The pod resources service at <root-dir>/pod-resources/kubelet.sock, v1 and v1alpha1. Loaded when the agent has started.
+// The pod resources service at <root-dir>/pod-resources/kubelet.sock, v1 and v1alpha1. Loaded when the kubelet has started.
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import { mkdir, rm } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -18,7 +18,7 @@ export interface EndGroupsDeps {
   pods: EndingPods;
   clock: Clock;
   log: Logger;
-  /** The shutdown was called off, or the agent stops: no further group is begun. */
+  /** The shutdown was called off, or the kubelet stops: no further group is begun. */
   signal: AbortSignal;
 }
 

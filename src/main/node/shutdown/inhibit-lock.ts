@@ -1,6 +1,6 @@
 // The lock that holds back a shutdown. logind hands it out as a file descriptor, which Node can't receive: systemd-inhibit
 // holds it instead, for as long as its command runs, and the command is a `cat` that ends with its input (docs/adr/0034).
-// Invariant: however the agent ends, its end of the pipe closes, and with it the lock goes.
+// Invariant: however the kubelet ends, its end of the pipe closes, and with it the lock goes.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { InhibitLockError } from "./errors.js";

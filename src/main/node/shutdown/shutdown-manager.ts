@@ -69,7 +69,7 @@ export class ShutdownManager {
     this.running = this.run();
   }
 
-  /** Pods that are being ended are left to the next agent. */
+  /** Pods that are being ended are left to the next kubelet. */
   async stop(): Promise<void> {
     const reason = new Error("the kubelet is stopping");
     this.stopping.abort(reason);

@@ -13,7 +13,7 @@ import type { HookTarget } from "./hook-target.js";
 import { runHook } from "./run-hook.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** Which containers' hooks are over, kept where the next agent finds it. */
+/** Which containers' hooks are over, kept where the next kubelet finds it. */
 export interface PreStopMemory {
   has(containerId: string): boolean;
   add(containerId: string): void;
@@ -40,7 +40,7 @@ export class PreStops {
     private readonly memory: PreStopMemory,
   ) {}
 
-  /** Had its hook, in this life of the agent or an earlier one. */
+  /** Had its hook, in this life of the kubelet or an earlier one. */
   isOver(containerId: string): boolean {
     return this.done.has(containerId) || this.memory.has(containerId);
   }
@@ -65,7 +65,7 @@ export class PreStops {
     await unlessAborted(run.over, signal);
   }
 
-  /** The agent stops: the next one begins anew what is cut here. */
+  /** The kubelet stops: the next one begins anew what is cut here. */
   async stop(): Promise<void> {
     const runs = [...this.runs.values()];
     for (const { abort } of runs) abort.abort(new AgentStopsError());
@@ -135,5 +135,5 @@ class AgentStopsError extends Error {
   }
 }
 
-/** For a pod of which nothing is kept: what was done is known as long as the agent lives. */
+/** For a pod of which nothing is kept: what was done is known as long as the kubelet lives. */
 export const noMemory: PreStopMemory = { has: () => false, add: () => undefined, saw: () => undefined };

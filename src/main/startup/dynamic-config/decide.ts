@@ -1,4 +1,4 @@
-// Which configuration the agent starts with. Pure: from what the store knows and what the source offers to one choice.
+// Which configuration the kubelet starts with. Pure: from what the store knows and what the source offers to one choice.
 //
 //   offered ──▶ assigned ──start──▶ on trial ──ran healthy──▶ last known good
 //                                      │
@@ -14,7 +14,7 @@ export const MAX_TRIAL_STARTS = 3;
 
 export interface Known {
   readonly assigned?: Pointer | undefined;
-  /** What the last agent ran with. */
+  /** What the last kubelet ran with. */
   readonly current?: Pointer | undefined;
   readonly lastKnownGood?: Pointer | undefined;
   readonly trial?: Trial | undefined;

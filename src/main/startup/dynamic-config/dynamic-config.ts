@@ -13,7 +13,7 @@ import type { ConfigurationSource } from "./source.js";
 import { StatusFile, type ConfigReference, type DynamicConfigStatus } from "./status.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** Upstream's reason for an agent about to restart into another configuration. */
+/** Upstream's reason for a kubelet about to restart into another configuration. */
 export const CHANGED_REASON = "KubeletConfigChanged";
 /** A configuration was refused, or failed and was left again. */
 const ERROR_REASON = "NodeConfigError";
@@ -45,7 +45,7 @@ export class DynamicConfig {
   readonly meta: MetaStore;
   readonly checkpoints: Checkpoints;
   private readonly statusFile: StatusFile;
-  /** At start what the options say; while the agent runs, a way that does not block it. */
+  /** At start what the options say; while the kubelet runs, a way that does not block it. */
   validate: DynamicConfigOptions["validate"];
   private running: Active | undefined;
   private error: string | undefined;
@@ -59,7 +59,7 @@ export class DynamicConfig {
     this.statusFile = new StatusFile(join(store, "meta", "status.json"), log);
   }
 
-  /** What the agent runs with; undefined when it reads the source's files as without dynamic configuration. */
+  /** What the kubelet runs with; undefined when it reads the source's files as without dynamic configuration. */
   get active(): Active | undefined {
     return this.running;
   }
@@ -90,7 +90,7 @@ export class DynamicConfig {
     };
   }
 
-  /** The agent runs with this from now on. */
+  /** The kubelet runs with this from now on. */
   async activate(active: Active | undefined): Promise<void> {
     this.running = active;
     await this.attempt("record the running configuration", () =>
@@ -138,7 +138,7 @@ export class DynamicConfig {
     await this.prune();
   }
 
-  /** An end in order after the agent was healthy says nothing against the configuration: this start does not count. */
+  /** An end in order after the kubelet was healthy says nothing against the configuration: this start does not count. */
   async endedInOrder(): Promise<void> {
     const trial = this.meta.get("trial");
     if (trial === undefined || trial.digest !== this.running?.digest) return;

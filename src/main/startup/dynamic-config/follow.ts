@@ -1,4 +1,4 @@
-// While the agent runs: watches the source, and brings what it gives to the agent.
+// While the kubelet runs: watches the source, and brings what it gives to the kubelet.
 //
 //   changed ──quiet──▶ read ──▶ validate ──▶ checkpoint, assigned ──▶ in place, or restart
 //                       │          └─refused: told once, the old configuration stays
@@ -21,7 +21,7 @@ export const LONGEST_WAIT_MS = 5_000;
 export const MIN_RESTART_MS = 10_000;
 
 export interface FollowOptions {
-  /** Whether the agent is healthy now, as /healthz has it. */
+  /** Whether the kubelet is healthy now, as /healthz has it. */
   readonly healthy: () => boolean;
   /** Ends everything in order (FollowedConfig.stop() included) and replaces the process; pods live on. Only a failure settles. */
   readonly restartInPlace: (reason: string) => Promise<never>;

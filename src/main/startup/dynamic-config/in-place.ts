@@ -1,4 +1,4 @@
-// Fields a running agent takes over without a restart. Everything else is read once at start, by parts that would each
+// Fields a running kubelet takes over without a restart. Everything else is read once at start, by parts that would each
 // have to learn to change: a restart keeps the pods running and is the one way that holds for all of them.
 
 const IN_PLACE_FIELDS: readonly string[] = ["logging.verbosity"];

@@ -16,7 +16,7 @@ export interface DynamicConfigStatus {
   readonly assigned?: ConfigReference;
   readonly active?: ConfigReference;
   readonly lastKnownGood?: ConfigReference;
-  /** Present while the agent does not run what the source asks for, or could not record it. */
+  /** Present while the kubelet does not run what the source asks for, or could not record it. */
   readonly error?: string;
 }
 

@@ -1,11 +1,11 @@
-// A configuration's time of proof: it passes once the agent was healthy under it for the whole duration without a gap,
-// and fails when the agent does not get healthy at all. Unhealthy spells after it was healthy only begin the time anew:
+// A configuration's time of proof: it passes once the kubelet was healthy under it for the whole duration without a gap,
+// and fails when the kubelet does not get healthy at all. Unhealthy spells after it was healthy only begin the time anew:
 // they are more likely the machine's than the configuration's.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 
 /** Default of configTrialDuration, the field of old. */
 export const TRIAL_MS = 10 * 60_000;
-/** An agent that is not healthy this long after its start has failed. */
+/** A kubelet that is not healthy this long after its start has failed. */
 export const NEVER_HEALTHY_MS = 5 * 60_000;
 const HEALTH_LOOK_MS = 5_000;
 
@@ -29,7 +29,7 @@ export class TrialWatch {
     this.timer = options.clock.every(HEALTH_LOOK_MS, () => this.look()).unref();
   }
 
-  /** True once the agent was healthy under this configuration. */
+  /** True once the kubelet was healthy under this configuration. */
   get everHealthy(): boolean {
     return this.wasHealthy || this.options.healthy();
   }

@@ -1,4 +1,4 @@
-// One agent per lock file: flock(2) on --lock-file, held until the process ends, waited for as long as it takes.
+// One kubelet per lock file: flock(2) on --lock-file, held until the process ends, waited for as long as it takes.
 // With --exit-on-lock-contention the holder makes way: it ends as soon as another process opens or deletes the file.
 // Invariant: the file that is locked is the file at the path, and its descriptor stays open while the lock is held.
 import { constants, open, type FileHandle } from "node:fs/promises";

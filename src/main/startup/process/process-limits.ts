@@ -1,4 +1,4 @@
-// The agent's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
+// The kubelet's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
 // (no CAP_SYS_RESOURCE) runs on without.
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
@@ -52,7 +52,7 @@ export interface OpenFilesCalls {
 }
 
 /**
- * Sets how many files the agent may hold open. The hard limit is raised where that is needed, never lowered: a later
+ * Sets how many files the kubelet may hold open. The hard limit is raised where that is needed, never lowered: a later
  * start in this process could not raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and
  * what the hard limit allows is taken. Returns the limit in force, Infinity for none; undefined when it is not known.
  */

@@ -1,5 +1,5 @@
 // Feeds systemd's watchdog while every named thread ticks. When one does not, systemd ends the process and starts it
-// again: the pods run on, the next agent adopts them.
+// again: the pods run on, the next kubelet adopts them.
 // Feeding begins with READY=1: before that systemd does not count (Type=notify).
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,5 +1,5 @@
 // The strategic merge patch that brings the API server's status to ours: only what differs, list elements by their merge
-// keys, nothing of fields that the agent does not write. Pure; patching twice gives nothing the second time.
+// keys, nothing of fields that the kubelet does not write. Pure; patching twice gives nothing the second time.
 // https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/
 import { isDeepStrictEqual } from "node:util";
 import type { PodStatus } from "../../../shared/api/pod-status.js";

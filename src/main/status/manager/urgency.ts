@@ -17,7 +17,7 @@ const SANDBOX_MS = 2000;
 export interface StatusChange {
   /** What the server has. */
   api: PodStatus | undefined;
-  /** What it was sent last; undefined: nothing by this agent. */
+  /** What it was sent last; undefined: nothing by this kubelet. */
   sent: PodStatus | undefined;
   next: PodStatus;
   /** The server is deleting the object. */

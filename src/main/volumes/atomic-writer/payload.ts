@@ -6,7 +6,7 @@ export interface PayloadFile {
   data: Uint8Array | string;
   /** Permission bits; the umask does not count. */
   mode: number;
-  /** Who owns the file; the agent's own user when absent. */
+  /** Who owns the file; the kubelet's own user when absent. */
   user?: number;
 }
 

@@ -20,7 +20,7 @@ export interface CsiOptions {
   ownership: OwnershipDeps;
   metrics: VolumeMetrics;
   drivers: CsiDrivers;
-  /** undefined until the agent has joined the cluster. */
+  /** undefined until the kubelet has joined the cluster. */
   cluster: () => ClusterObjects | undefined;
   /** enableControllerAttachDetach: somebody else attaches volumes to this node. */
   controllerAttaches: boolean;
@@ -33,7 +33,7 @@ export interface CsiOptions {
 }
 
 export interface CsiContext extends CsiOptions {
-  /** @throws CsiSpecError before the agent has joined */
+  /** @throws CsiSpecError before the kubelet has joined */
   joined(): ClusterObjects;
   objects: DriverObjects;
   users: DeviceUsers;

@@ -1,5 +1,5 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that wants
-// such a volume, or the first one that an earlier agent left.
+// such a volume, or the first one that an earlier kubelet left.
 import { detach } from "./attach.js";
 import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
 import { CsiMaps, type MapRequest } from "./map-volume.js";
@@ -34,7 +34,7 @@ export class CsiVolumes {
     this.maps = new CsiMaps(context, this.staging);
   }
 
-  /** Reads from disk what an earlier agent left; what no pod uses is unstaged. A failure is not remembered. */
+  /** Reads from disk what an earlier kubelet left; what no pod uses is unstaged. A failure is not remembered. */
   load(): Promise<void> {
     this.loading ??= this.context.users.load(this.context.rootDir).then(
       () => {

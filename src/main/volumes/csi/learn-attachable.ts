@@ -1,4 +1,4 @@
-// What an earlier agent left set up needs no API server; whether anybody attaches it is found out behind the pod's back.
+// What an earlier kubelet left set up needs no API server; whether anybody attaches it is found out behind the pod's back.
 import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";
 

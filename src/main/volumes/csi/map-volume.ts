@@ -54,7 +54,7 @@ export class CsiMaps {
     learnAttachable(this.context, volume);
     if (this.mapped.has(user)) return place;
     if ((await linkTo(places.podLink)) && (await linkTo(places.globalLink)) && (await isThere(places.publish))) {
-      // An earlier agent's work: the global link is made last.
+      // An earlier kubelet's work: the global link is made last.
       this.mapped.add(user);
       return place;
     }

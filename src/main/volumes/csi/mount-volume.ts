@@ -1,6 +1,6 @@
 // CSI volumes as file systems of pods: staged once per node, published once per pod.
 // Invariant: vol_data.json is on disk before the driver is asked, and goes after it has undone everything; what is
-// published stays as it is, whatever becomes of the agent; nothing is deleted while it is mounted.
+// published stays as it is, whatever becomes of the kubelet; nothing is deleted while it is mounted.
 import { mkdir, open, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
@@ -45,7 +45,7 @@ export interface UndoRequest {
 }
 
 export class CsiMounts {
-  /** What this agent has published, or found published. */
+  /** What this kubelet has published, or found published. */
   private readonly published = new Set<string>();
 
   constructor(
@@ -66,7 +66,7 @@ export class CsiMounts {
     learnAttachable(this.context, volume);
     if (this.published.has(user)) return place;
     if ((await exists(places.ready)) && (await isMountPoint(places.target))) {
-      // An earlier agent's work. Not even its driver need be there.
+      // An earlier kubelet's work. Not even its driver need be there.
       this.published.add(user);
       return place;
     }

@@ -1,4 +1,4 @@
-// Another kubelet holds a loop device on each block volume that it maps; a volume that this agent took over from it can't be
+// Another kubelet holds a loop device on each block volume that it maps; a volume that this kubelet took over from it can't be
 // unpublished before that is gone.
 import { readdir, readFile } from "node:fs/promises";
 import { run } from "../program.js";

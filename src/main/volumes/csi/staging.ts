@@ -94,7 +94,7 @@ export class Staging {
     if (device.users.size === 0) this.unstageLater(key);
   }
 
-  /** What an earlier agent had staged for pods that are gone. */
+  /** What an earlier kubelet had staged for pods that are gone. */
   releaseUnused(): void {
     for (const key of this.context.users.unused()) this.unstageLater(key);
   }

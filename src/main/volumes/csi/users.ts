@@ -16,9 +16,9 @@ export interface Device {
   users: Set<string>;
   /** The driver was asked to stage it, and not yet, with success, to unstage it. */
   staged: boolean;
-  /** It has said so, to this agent. */
+  /** It has said so, to this kubelet. */
   surelyStaged: boolean;
-  /** The API has it as its cloud's: as far as this agent's life knows. */
+  /** The API has it as its cloud's: as far as this kubelet's life knows. */
   migrated?: boolean;
   /** Somebody attaches it to the node; undefined: found on disk, not known. */
   attachable: boolean | undefined;
@@ -27,7 +27,7 @@ export interface Device {
 export class DeviceUsers {
   private readonly devices = new Map<string, Device>();
 
-  /** What an earlier agent left. @throws what reading directories throws */
+  /** What an earlier kubelet left. @throws what reading directories throws */
   async load(rootDir: string): Promise<void> {
     for (const uid of await podUidsIn(rootDir)) await this.loadPod(rootDir, uid);
     await this.loadStaged(rootDir);

@@ -39,7 +39,7 @@ export interface OwnershipRequest {
   plugin: string;
   /** The group may read only. */
   readOnly?: boolean;
-  /** Whatever fsGroupChangePolicy says: it does not count for what the agent writes itself. */
+  /** Whatever fsGroupChangePolicy says: it does not count for what the kubelet writes itself. */
   always?: boolean;
   /** A volume with a server, a driver or a network disk behind it. */
   mayHang?: boolean;
@@ -99,7 +99,7 @@ async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, gro
   }
 }
 
-/** The agent's own volumes are on the node's disk or in memory. */
+/** The kubelet's own volumes are on the node's disk or in memory. */
 function onVolume<Name extends LocalName>(
   { calls }: OwnershipDeps,
   { directory, mayHang = false, signal }: OwnershipRequest,

@@ -1,4 +1,4 @@
-// What config maps, secrets, the downward API and projections have in common as volumes: files that the agent writes, in
+// What config maps, secrets, the downward API and projections have in common as volumes: files that the kubelet writes, in
 // memory or on disk, and replaces in one step when they have changed. Invariant: nothing is mounted or written before the
 // whole content is known; unchanged content is not looked at on disk again; a failed update leaves the old files.
 import { chmod, mkdir, open } from "node:fs/promises";
@@ -45,7 +45,7 @@ const NESTED_MODE = 0o755;
 export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDeps): VolumePlugin {
   const { rootDir, nodeMemoryBytes, clock, ownership } = deps;
   const ownMounts = new OwnMounts();
-  /** What this life of the agent last wrote, by directory. */
+  /** What this life of the kubelet last wrote, by directory. */
   const written = new Map<string, Payload>();
   const directoryOf = (uid: string, volume: string): string => volumeDirectory(rootDir, uid, kind.name, volume);
   const metaOf = (uid: string, volume: string): string => metaDirectory(rootDir, uid, kind.name, volume);

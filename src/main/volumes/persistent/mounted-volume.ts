@@ -1,4 +1,4 @@
-// Volumes that the agent mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
+// Volumes that the kubelet mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
 // Invariant: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
 import type { OwnFsType } from "../mount-intent.js";
 import { KeyedLock } from "../keyed-lock.js";

@@ -37,7 +37,7 @@ export class PersistentVolumes {
   }
 
   /**
-   * What an earlier agent left is known afterwards: volumesInUse is true from then on.
+   * What an earlier kubelet left is known afterwards: volumesInUse is true from then on.
    * @throws what reading directories throws: to be tried again
    */
   async recover(): Promise<void> {

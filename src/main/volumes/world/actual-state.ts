@@ -1,12 +1,12 @@
-// The actual state of the world: which volumes are set up, as far as this agent knows. It starts from what an earlier
-// agent left on disk. Invariant: nothing is deleted because it is missing here; disk and mount table decide that.
+// The actual state of the world: which volumes are set up, as far as this kubelet knows. It starts from what an earlier
+// kubelet left on disk. Invariant: nothing is deleted because it is missing here; disk and mount table decide that.
 import { isImagePlace, type VolumePlace } from "../place.js";
 
 export interface SetUpVolume {
   uid: string;
   volume: string;
   plugin: string;
-  /** undefined: found on disk, not yet asked for in this agent's life. */
+  /** undefined: found on disk, not yet asked for in this kubelet's life. */
   place: VolumePlace | undefined;
 }
 

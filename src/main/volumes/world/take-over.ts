@@ -1,4 +1,4 @@
-// Claims of a pod that has run since before this agent: on disk they have other names than in the pod, so that only their
+// Claims of a pod that has run since before this kubelet: on disk they have other names than in the pod, so that only their
 // plugin can tell which they are. Invariant: what is mounted is found mounted, and nothing is done to it.
 import type { VolumePlugin } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";

@@ -1,4 +1,4 @@
-// What the agent asks of an API server, whatever the connection behind it: one typed client for every kind of object.
+// What the kubelet asks of an API server, whatever the connection behind it: one typed client for every kind of object.
 // Invariant: every call takes a signal and has a deadline of its own; every refusal of the server is an ApiError.
 import type { ObjectMeta } from "../meta.js";
 

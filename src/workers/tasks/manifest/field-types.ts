@@ -10,7 +10,7 @@ export type FieldType =
   | { kind: "bool" }
   | { kind: "quantity" }
   | { kind: "intOrString" }
-  /** Kept as it came: nothing below it is read by the agent. */
+  /** Kept as it came: nothing below it is read by the kubelet. */
   | { kind: "any" }
   | { kind: "list"; of: FieldType }
   | { kind: "map"; of: FieldType }

@@ -1,13 +1,13 @@
 // What makes a pod of a manifest a static pod of this node: name, namespace, UID, annotations, toleration (status-rules 23).
 // The UID hangs on the pod as written (known fields, no defaults) and on where it was found: equal across restarts and
-// releases of the agent, different for equal pods in two files.
+// releases of the kubelet, different for equal pods in two files.
 import type { Pod, Toleration } from "../../../shared/api/pod.js";
 import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { fnv128 } from "./fnv128.js";
 
 const CONFIG_SOURCE = "kubernetes.io/config.source";
 const CONFIG_HASH = "kubernetes.io/config.hash";
-/** The agent's own annotations: a manifest exported from a cluster may carry them; they are no content. */
+/** The kubelet's own annotations: a manifest exported from a cluster may carry them; they are no content. */
 const OWN_ANNOTATIONS = [CONFIG_SOURCE, CONFIG_HASH, "kubernetes.io/config.seen", "kubernetes.io/config.mirror"];
 
 const EVERYTHING: Toleration = { operator: "Exists", effect: "NoExecute" };
@@ -28,7 +28,7 @@ export function staticPodName(name: string, nodeName: string): string {
   return `${name}-${nodeName.toLowerCase()}`;
 }
 
-/** The pod as written, without what the agent itself writes. */
+/** The pod as written, without what the kubelet itself writes. */
 export function withoutOwnAnnotations(pod: Pod): Pod {
   const annotations = pod.metadata.annotations;
   if (annotations === undefined) return pod;

@@ -261,5 +261,5 @@ const metadata = object(
   ],
 );
 
-/** A v1 Pod. `status` is dropped: the agent computes it. */
+/** A v1 Pod. `status` is dropped: the kubelet computes it. */
 export const podSchema = object({ apiVersion: str, kind: str, metadata, spec }, ["metadata", "spec"], ["status"]);

@@ -50,7 +50,7 @@ function checkMetadata(pod: Pod, report: Report): void {
   if (size > ANNOTATIONS_LIMIT) report.add(["metadata", "annotations"], "limit", { allowed: "256 KiB in all" });
 }
 
-/** It becomes a directory's name; without one the agent makes its own. */
+/** It becomes a directory's name; without one the kubelet makes its own. */
 function checkUid(uid: string | undefined, report: Report): void {
   if (uid === undefined || uid === "") return;
   try {
