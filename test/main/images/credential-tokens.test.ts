@@ -84,7 +84,7 @@ test("who is served: pods of accounts with the annotations; static and nameless 
   assert.deepEqual(await kind(), { kind: "not served", why });
   for (const pod of [STATIC, ofApi(), ofApi("")]) {
     assert.deepEqual(await kind(pod), { kind: "not served", why: "the pod has no service account" });
-    assert.deepEqual(await kind(pod, open), { kind: "nobody" });
+    assert.deepEqual(await kind(pod, open), { kind: "anonymous" });
   }
   assert.deepEqual(asked, []);
   assert.equal((await kind(POD, open)).kind, "account");

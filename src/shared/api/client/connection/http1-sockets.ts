@@ -7,7 +7,7 @@ import { asError, abortReason } from "../../../errors/thrown.js";
 
 type OnSocket = (error: Error | null, socket?: Duplex) => void;
 
-/** A kubelet whose connections come from elsewhere. */
+/** An HTTP agent whose connections come from elsewhere. */
 class DialingAgent extends Agent {
   constructor(private readonly dial: () => Promise<Socket>) {
     super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" });
