@@ -96,7 +96,7 @@ async function assertReleased(uid: string): Promise<void> {
 describe("ends", { concurrency: 4 }, () => {
   test("a pod is failed at its active deadline, and nothing of it runs again", async () => {
     const app = shell("app", IDLE, mounted);
-    const spec = { volumes: MEMORY, activeDeadlineSeconds: 3 };
+    const spec = { volumes: MEMORY, activeDeadlineSeconds: 8 };
     await node.writeManifest("late", manifest("late", [app], { spec }));
     const first = await waitForPod(node, "late", runs, "running");
     const { metadata, status } = await waitForPod(node, "late", phase("Failed"), "Failed");
@@ -163,7 +163,7 @@ test("after kill -9 of the agent a failure goes on with its deadline, and pods t
   const { volumes, ...out } = await outOf("cut");
   const app = shell("app", stubborn(), { volumeMounts: out.volumeMounts });
   const grace = 9;
-  const spec = { volumes, activeDeadlineSeconds: 2, terminationGracePeriodSeconds: grace };
+  const spec = { volumes, activeDeadlineSeconds: 6, terminationGracePeriodSeconds: grace };
   await node.writeManifest("cut", manifest("cut", [app], { spec }));
   const { metadata } = await waitForPod(node, "cut", runs, "running");
   await waitFor(() => out.seen("term"), { what: "its SIGTERM", timeoutMs: PATIENCE_MS });
