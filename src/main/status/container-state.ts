@@ -93,9 +93,15 @@ function mountStatuses(
   container: Container,
   mounts: readonly Mount[],
 ): NonNullable<ApiContainerStatus["volumeMounts"]> {
+  // A pod may have thousands of mounts.
+  const recursive = new Set<string>();
+  const seen = new Set<string>();
+  for (const { containerPath, recursiveReadOnly } of mounts) {
+    if (!seen.has(containerPath) && recursiveReadOnly) recursive.add(containerPath);
+    seen.add(containerPath);
+  }
   return (container.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
     if (readOnly !== true) return { name, mountPath };
-    const recursive = mounts.find(({ containerPath }) => containerPath === mountPath)?.recursiveReadOnly === true;
-    return { name, mountPath, readOnly, recursiveReadOnly: recursive ? "Enabled" : "Disabled" };
+    return { name, mountPath, readOnly, recursiveReadOnly: recursive.has(mountPath) ? "Enabled" : "Disabled" };
   });
 }

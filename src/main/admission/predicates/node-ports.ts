@@ -11,8 +11,10 @@ interface HostPort {
 const EVERY_ADDRESS = "0.0.0.0";
 
 export const nodePortsHandler: AdmissionHandler = ({ pod, others }) => {
-  const taken = others.flatMap(hostPorts);
-  const conflict = hostPorts(pod).some((wanted) => taken.some((other) => clashes(wanted, other)));
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return undefined;
+  const taken = addressesByPort(others.flatMap(hostPorts));
+  const conflict = wanted.some((port) => clashes(port, taken.get(keyOf(port))));
   return conflict
     ? {
         reason: "NodePorts",
@@ -34,7 +36,19 @@ function hostPorts({ spec }: Pod): HostPort[] {
     }));
 }
 
-function clashes(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.ip === b.ip || a.ip === EVERY_ADDRESS || b.ip === EVERY_ADDRESS;
+const keyOf = ({ port, protocol }: HostPort): string => `${port}/${protocol}`;
+
+/** Pods may have thousands of ports: none is compared with each other one. */
+function addressesByPort(ports: readonly HostPort[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const port of ports) {
+    const addresses = found.get(keyOf(port)) ?? new Set();
+    found.set(keyOf(port), addresses.add(port.ip));
+  }
+  return found;
+}
+
+function clashes({ ip }: HostPort, taken: ReadonlySet<string> | undefined): boolean {
+  if (taken === undefined) return false;
+  return ip === EVERY_ADDRESS || taken.has(ip) || taken.has(EVERY_ADDRESS);
 }

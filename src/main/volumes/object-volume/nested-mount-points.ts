@@ -9,29 +9,49 @@ interface MountPoint {
   volumes: string[];
 }
 
+interface Nested {
+  /** Volume to the paths in it. */
+  paths: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Volume to its first mount path that leads upwards. */
+  upwards: ReadonlyMap<string, string>;
+}
+
+/** Found once for all volumes of a pod: each of thousands would sort thousands of mounts. */
+const known = new WeakMap<Pod["spec"], Nested>();
+
 /** Paths in the volume, without those below others. @throws PayloadPathError for a mount path that leads upwards */
-export function nestedMountPoints(pod: Pod, volume: string): string[] {
-  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
-  const nested = new Set<string>();
+export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
+  const nested = known.get(spec) ?? nestedOf(spec);
+  known.set(spec, nested);
+  const upwards = nested.upwards.get(volume);
+  if (upwards !== undefined) throw new PayloadPathError(upwards, "a mount path must not lead upwards");
+  return [...(nested.paths.get(volume) ?? [])];
+}
+
+function nestedOf({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): Nested {
+  const paths = new Map<string, Set<string>>();
+  const upwards = new Map<string, string>();
   for (const { volumeMounts = [] } of [...initContainers, ...containers, ...ephemeralContainers]) {
-    if (!volumeMounts.some(({ name }) => name === volume)) continue;
     // Mount points around the one that is looked at, outermost first.
     const around: MountPoint[] = [];
     for (const point of parentsFirst(volumeMounts)) {
       const { path, volumes } = point;
-      if (volumes.includes(volume) && path.startsWith("../")) {
-        throw new PayloadPathError(path, "a mount path must not lead upwards");
+      if (path.startsWith("../")) {
+        for (const volume of volumes) if (!upwards.has(volume)) upwards.set(volume, path);
       }
       let parent = around.at(-1);
       while (parent !== undefined && !path.startsWith(`${parent.path}/`)) {
         around.pop();
         parent = around.at(-1);
       }
-      if (parent?.volumes.includes(volume) === true) nested.add(path.slice(parent.path.length + 1));
+      for (const volume of new Set(parent?.volumes)) {
+        const found = paths.get(volume) ?? new Set();
+        paths.set(volume, found.add(path.slice((parent?.path.length ?? 0) + 1)));
+      }
       around.push(point);
     }
   }
-  return [...nested];
+  return { paths, upwards };
 }
 
 /** Each mount path once; a path comes right before all paths below it. */

@@ -1,0 +1,68 @@
+// A manifest of a megabyte has tens of thousands of ports, mounts and volumes. What main does with them grows with their number,
+// not with its square.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { nodePortsHandler } from "../../../src/main/admission/predicates/node-ports.js";
+import { containerMounts } from "../../../src/main/runtime/config/mounts.js";
+import { observedStatus } from "../../../src/main/status/container-state.js";
+import { nestedMountPoints } from "../../../src/main/volumes/object-volume/nested-mount-points.js";
+import type { ContainerPort, Pod, VolumeMount } from "../../../src/shared/api/pod.js";
+import { container, pod } from "../../support/pods.js";
+import { leastCpuMs } from "../../support/thread-cpu.js";
+
+const COUNT = 20_000;
+/** Quadratic work takes seconds. */
+const BOUND_MS = 400;
+
+const each = <T>(make: (index: number) => T): T[] => Array.from({ length: COUNT }, (_, index) => make(index));
+const mounts = each((index): VolumeMount => ({ name: `v${index}`, mountPath: `/m/${index}`, readOnly: true }));
+const seen = each((index) => ({ containerPath: `/m/${index}`, recursiveReadOnly: index % 2 === 0 }));
+
+const withPorts = (first: number): Pod => {
+  const ports = each((index): ContainerPort => ({ containerPort: 1, hostPort: first + index }));
+  return pod({ containers: [container("app", { ports })] });
+};
+
+function assertQuick(work: () => unknown): void {
+  const ms = leastCpuMs(work, 3);
+  assert.ok(ms < BOUND_MS, `${ms} ms of CPU time`);
+}
+
+test("host ports of a pod are compared with those of others", () => {
+  const [one, other] = [withPorts(1), withPorts(COUNT + 1)];
+  const verdict = (wanted: Pod): unknown => nodePortsHandler({ pod: wanted, others: [other] } as never);
+  assert.equal(verdict(one), undefined);
+  assert.notEqual(verdict(withPorts(COUNT)), undefined);
+  assertQuick(() => verdict(one));
+});
+
+test("statuses of read-only mounts are computed", () => {
+  const input = {
+    container: container("app", { volumeMounts: mounts }),
+    observed: { mounts: seen, annotations: {}, labels: {}, id: "c", imageRef: "", state: 1, startedAt: "0" },
+    previous: undefined,
+    runtimeName: "containerd",
+    terminationMessages: new Map(),
+    stopSignals: false,
+  } as never;
+  const statuses = observedStatus(input).volumeMounts ?? [];
+  assert.deepEqual(
+    [statuses[0], statuses[1]].map((status) => status?.recursiveReadOnly),
+    ["Enabled", "Disabled"],
+  );
+  assertQuick(() => observedStatus(input));
+});
+
+test("mounts inside each other are found for all volumes", () => {
+  const make = (): Pod => pod({ containers: [container("app", { volumeMounts: mounts })] });
+  assertQuick(() => {
+    const large = make();
+    for (const { name } of mounts) assert.deepEqual(nestedMountPoints(large, name), []);
+  });
+});
+
+test("mounts of a container are made", () => {
+  const volumes = new Map(mounts.map(({ name }) => [name, { hostPath: `/host/${name}` }]));
+  const app = container("app", { volumeMounts: mounts });
+  assertQuick(() => containerMounts({ pod: pod(), container: app, volumes }));
+});
