@@ -11,9 +11,20 @@ export function nanosToMs(nanos: bigint): number {
   return Number(nanos / 1_000_000n);
 }
 
+/** Longer lists are searched by name: a pod may have thousands of containers, and each is looked for. */
+const SHORT_LIST = 64;
+/** List to the newest container of each name. An observation is never changed: the next one is another. */
+const newestByName = new WeakMap<readonly ContainerStatus[], ReadonlyMap<string, ContainerStatus>>();
+
 /** The newest container of a name, of any sandbox. */
-export function newestOf(observed: ObservedPod, name: string): ContainerStatus | undefined {
-  return observed.containers.find((status) => status.metadata?.name === name);
+export function newestOf({ containers }: ObservedPod, name: string): ContainerStatus | undefined {
+  if (containers.length <= SHORT_LIST) return containers.find((status) => status.metadata?.name === name);
+  let byName = newestByName.get(containers);
+  if (byName === undefined) {
+    byName = new Map([...containers].reverse().map((status) => [status.metadata?.name ?? "", status]));
+    newestByName.set(containers, byName);
+  }
+  return byName.get(name);
 }
 
 /** The newest container of a name that was made in this sandbox. */

@@ -64,8 +64,9 @@ export function computePodStatus(input: StatusInput): PodStatus {
   const old = input.previous ?? pod.status;
   const { spec } = pod;
   const inits = group(input, "init", spec.initContainers, old?.initContainerStatuses);
+  const before = new Map(old?.containerStatuses?.map((status) => [status.name, status]));
   const regular = group(input, "app", spec.containers, old?.containerStatuses).map((status) =>
-    withResourceHealth(input, status, old?.containerStatuses),
+    withResourceHealth(input, status, before.get(status.name)),
   );
   const ephemeral = group(input, "ephemeral", spec.ephemeralContainers, old?.ephemeralContainerStatuses);
   const startTime = old?.startTime ?? pod.status?.startTime ?? apiTime(now);
@@ -102,12 +103,11 @@ export function computePodStatus(input: StatusInput): PodStatus {
 function withResourceHealth(
   { resourceHealth }: StatusInput,
   status: ApiContainerStatus,
-  previous: readonly ApiContainerStatus[] = [],
+  previous: ApiContainerStatus | undefined,
 ): ApiContainerStatus {
   if (resourceHealth === undefined) return status;
   const now = resourceHealth(status.name);
-  const before = previous.find(({ name }) => name === status.name)?.allocatedResourcesStatus;
-  const allocatedResourcesStatus = now.length > 0 ? now : before;
+  const allocatedResourcesStatus = now.length > 0 ? now : previous?.allocatedResourcesStatus;
   return { ...status, ...(allocatedResourcesStatus !== undefined && { allocatedResourcesStatus }) };
 }
 

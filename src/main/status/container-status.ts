@@ -49,18 +49,41 @@ const removedMessage = "The container is removed because RestartAllContainers in
 
 /** Statuses in spec order for init containers, by name for the others. */
 export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
-  const statuses = input.containers.map((container) => containerStatus(input, container));
+  const known = knownOf(input);
+  const statuses = input.containers.map((container) => containerStatus(input, known, container));
   if (input.group !== "init") statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
   return statuses;
 }
 
-function containerStatus(input: GroupInput, container: Container): ApiContainerStatus {
-  const own = input.observed.filter((status) => nameOf(status) === container.name);
-  const previous = input.previous.find((status) => status.name === container.name);
-  const [newest, before] = own;
+/** By name, found once: a pod may have thousands of containers. */
+interface Known {
+  observed: ReadonlyMap<string, readonly ContainerStatus[]>;
+  previous: ReadonlyMap<string, ApiContainerStatus>;
+  anyRegularExists: boolean;
+}
+
+function knownOf({ pod, observed, previous }: GroupInput): Known {
+  const byName = new Map<string, ContainerStatus[]>();
+  for (const status of observed) {
+    const own = byName.get(nameOf(status));
+    if (own === undefined) byName.set(nameOf(status), [status]);
+    else own.push(status);
+  }
+  // Of two with one name the first counts.
+  const before = new Map([...previous].reverse().map((status) => [status.name, status]));
+  return {
+    observed: byName,
+    previous: before,
+    anyRegularExists: pod.spec.containers.some(({ name }) => byName.has(name)),
+  };
+}
+
+function containerStatus(input: GroupInput, known: Known, container: Container): ApiContainerStatus {
+  const previous = known.previous.get(container.name);
+  const [newest, before] = known.observed.get(container.name) ?? [];
   let status: ApiContainerStatus;
   if (newest === undefined) {
-    status = unobservedStatus(input, container, previous);
+    status = unobservedStatus(input, known, container, previous);
   } else {
     status = observedStatus({ ...input, container, observed: newest, previous });
     if (before !== undefined) {
@@ -95,6 +118,7 @@ function defaultStatus(input: GroupInput, container: Container): ApiContainerSta
 /** Status of a container of which the runtime knows nothing. */
 function unobservedStatus(
   input: GroupInput,
+  { anyRegularExists }: Known,
   container: Container,
   previous: ApiContainerStatus | undefined,
 ): ApiContainerStatus {
@@ -104,7 +128,7 @@ function unobservedStatus(
     status.restartCount = previous.restartCount;
     status.lastState = previous.lastState;
   }
-  if (input.group === "init" && !isSidecar(container) && anyRegularExists(input)) {
+  if (input.group === "init" && !isSidecar(container) && anyRegularExists) {
     const terminated = { exitCode: 0, reason: "Completed", message: lostInit, startedAt: null, finishedAt: null };
     return { ...status, state: { terminated } };
   }
@@ -114,11 +138,6 @@ function unobservedStatus(
     if (input.pod.metadata.deletionTimestamp === undefined) status.restartCount += 1;
   }
   return status;
-}
-
-function anyRegularExists({ pod, observed }: GroupInput): boolean {
-  const regular = new Set(pod.spec.containers.map(({ name }) => name));
-  return observed.some((status) => regular.has(nameOf(status)));
 }
 
 /** An earlier kubelet's word for it counts too. */
