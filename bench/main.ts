@@ -216,7 +216,7 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
     const rows = await benchEviction(5);
     raw["eviction"] = rows;
     show({
-      title: "A node runs short: from the threshold crossed (ms)",
+      title: "Eviction: times from the crossed threshold (ms)",
       head: ["of", "rounds", "MiB/s", "to the order p50", "max", "to the process dead p50", "max"],
       rows: rows.map((row) => [
         row.what,
@@ -235,7 +235,7 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
       const rows = await benchScrape(node);
       raw["scrape"] = rows;
       show({
-        title: "Pages scraped once a second: what the agent takes besides what it takes at rest (% of one core)",
+        title: "Pages scraped once a second: the kubelet's use above its use at rest (% of one core)",
         head: ["pods", "at rest", "/metrics/resource", "/stats/summary", "/metrics/cadvisor", "all three", "KiB"],
         rows: rows.map(({ pods, rest, extra, kib }) => [pods, rest, ...Object.values(extra), kib]),
       });
@@ -254,7 +254,7 @@ async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; 
 
 function clusterReport(server: string, rows: readonly ClusterRow[]): Report {
   return {
-    title: `API server (${server}): created → Ready, deleted → gone (ms), and the agent's processor time`,
+    title: `API server (${server}): created → Ready, deleted → gone (ms), and the kubelet's processor time`,
     head: ["pods", "p50", "p99", "last Ready", "floor last", "gone p50", "gone max", "CPU ms per start", "per end"],
     rows: rows.map((row) => [
       row.size,
@@ -302,7 +302,7 @@ function startReport(rows: readonly PodStartRow[]): Report {
 
 function costReport(rows: readonly PodStartRow[]): Report {
   return {
-    title: "What a burst costs the agent",
+    title: "The cost of a burst for the kubelet",
     head: ["pods", "main delay p50 ms", "p99 ms", "max ms", "RSS MiB", "CPU s"],
     rows: rows.map((row) => [
       row.size,

@@ -92,7 +92,7 @@ describe("credentials", () => {
   });
 });
 
-describe("an agent and nodes", () => {
+describe("a kubelet and nodes", () => {
   it("reads and changes its own, not others", async () => {
     assert.equal((await agent.get("nodes", "", node)).metadata.uid, nodeObject.metadata.uid);
     await forbidden(agent.get("nodes", "", "other"), /node '.*' cannot read 'other', only its own Node object/);
@@ -132,7 +132,7 @@ describe("an agent and nodes", () => {
   });
 });
 
-describe("an agent and pods", () => {
+describe("a kubelet and pods", () => {
   it("lists and watches those on its node only", async () => {
     const mine = await agent.list("pods", "", { fieldSelector: `spec.nodeName=${node}` });
     assert.deepEqual(
@@ -204,7 +204,7 @@ describe("tokens", () => {
     assert.deepEqual(bound["node"], { name: node, uid: nodeObject.metadata.uid });
   });
 
-  it("are given to an agent for pods on its node and their audiences only", async () => {
+  it("are given to a kubelet for pods on its node and their audiences only", async () => {
     await forbidden(token(agent, {}), /node requested token not bound to a pod/);
     await forbidden(
       token(agent, boundTo(pod, "0-0")),
@@ -269,7 +269,7 @@ describe("leases", () => {
     spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime },
   });
 
-  it("an agent makes and renews its own; an old version is a Conflict", async () => {
+  it("a kubelet makes and renews its own; an old version is a Conflict", async () => {
     const made = await agent.create("leases", lease(node));
     assert.equal(made.spec?.["renewTime"], renewTime);
     const spec = { ...made.spec, renewTime: "2026-11-21T10:00:10.000000Z" };
@@ -331,7 +331,7 @@ describe("events", () => {
 });
 
 describe("certificates", () => {
-  it("an agent's request for its serving certificate waits for approval, then is signed for what it asks", async () => {
+  it("a kubelet's request for its serving certificate waits for approval, then is signed for what it asks", async () => {
     const names = [node, "10.0.0.1"];
     const { request } = makeSigningRequest(`system:node:${node}`, ["system:nodes"], names);
     const csr = "certificatesigningrequests";

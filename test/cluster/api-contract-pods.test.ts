@@ -134,7 +134,7 @@ describe("a new pod", () => {
     }
   });
 
-  it("is refused without containers, and told all that is wrong with them", async () => {
+  it("is refused without containers, with all their problems reported", async () => {
     assert.match((await refusal(cluster.pod("none", { containers: [] }))).message, /spec\.containers: Required value/);
     const containers = [{ name: "a", image: "b", volumeMounts: [{ name: "no", mountPath: "/x" }] }, { name: "a" }];
     const { code, message } = await refusal(cluster.pod("wrong", { containers }));

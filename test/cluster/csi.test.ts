@@ -154,7 +154,7 @@ const claim = (claimName: string): Fields => ({ name: "data", persistentVolumeCl
 
 test("volumes as files, as a device and of the pod's own", async (t) => {
   await t.test(
-    "files: kept over the agent's death, given to the group, free to detach when the pod is gone",
+    "files: kept over the kubelet's death, given to the group, free to detach when the pod is gone",
     async () => {
       await bound("files");
       const script = "echo hello > /data/sub/greeting && stat -c %g /data > /data/sub/group; sleep 3600";

@@ -64,5 +64,7 @@ test("the Node shows what a plugin has; a pod gets it and its status tells; the 
   await nodeShows("2", "0");
   const { containerStatuses } = statusOf(await api.find("pods", namespace, "user"));
   assert.equal(containerStatuses?.[0]?.restartCount, 0);
-  await waitFor(() => Promise.resolve(plugin.statuses[0]?.pluginRegistered), { what: "the plugin was told" });
+  await waitFor(() => Promise.resolve(plugin.statuses[0]?.pluginRegistered), {
+    what: "the plugin received its status",
+  });
 });

@@ -55,7 +55,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     assert.ok(ends.includes("MODIFIED Failed 3"), ends.join());
     // The agent's own list follows in a batch of its own.
     await cluster.node.waitFor((pods) => pods.every(({ metadata: { uid } }) => uid !== made.metadata.uid), {
-      what: "the agent to list it no more",
+      what: "the kubelet to list it no more",
     });
     // Events are sent one after another, beside the statuses.
     let reasons: string[] = [];
@@ -227,7 +227,7 @@ test("a deletion asks the runtime for the pod's state after what was done to it,
   );
 });
 
-test("a restart of the agent: pods run on, times stand, what was deleted meanwhile ends", async () => {
+test("a restart of the kubelet: pods run on, times stand, what was deleted meanwhile ends", async () => {
   const { api, node } = cluster;
   for (const name of ["stays", "goes", "over"]) {
     const script = name === "over" ? "exit 0" : IDLE;
@@ -254,7 +254,7 @@ test("a restart of the agent: pods run on, times stand, what was deleted meanwhi
   }
 });
 
-test("an agent that starts while the server is away: static pods run, pods of the API live on", async (t) => {
+test("a kubelet that starts while the server is away: static pods run, pods of the API live on", async (t) => {
   const { api, node, fixture } = cluster;
   if (fixture === undefined) {
     t.skip("a real server is not ours to stop");

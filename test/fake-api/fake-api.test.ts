@@ -90,7 +90,7 @@ describe("faults", () => {
     undo();
   });
 
-  it("open watches can be told that their version expired", async () => {
+  it("the tests can expire the version of open watches", async () => {
     const { resourceVersion } = (await kit.list("configmaps", "default")).metadata;
     assert.deepEqual(await watched({ resourceVersion }, () => api.faults.expireWatches()), ["ERROR undefined"]);
     await make("unseen");

@@ -17,7 +17,7 @@ const NAMES = Array.from({ length: 8 }, (_, index) => `p${index}`);
 const KILL_WITHIN_MS = 1500;
 const seed = chosenSeed();
 
-describe(`the agent killed at random, seed ${seed}`, () => {
+describe(`the kubelet killed at random, seed ${seed}`, () => {
   const random = randomFrom(seed);
   let node: TestNode;
   let cri: CriConnection;

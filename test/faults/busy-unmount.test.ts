@@ -64,7 +64,7 @@ describe("volumes that do not go", () => {
     assert.deepEqual(await mountsBelow(join(pods, uid)), []);
   });
 
-  test("killed in the middle of a mount or an unmount: the next agent finds out which, and leaves nothing", async () => {
+  test("killed in the middle of a mount or an unmount: the next kubelet finds out which, and leaves nothing", async () => {
     await node.kill9();
     const kept = await readdir(pods);
     const states = ["noted", "mounted", "unmounted", "half-noted", "sub-path"];

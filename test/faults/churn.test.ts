@@ -100,7 +100,7 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
   });
 
   test(
-    "pods that come and go leave neither open files nor threads in the agent",
+    "pods that come and go leave neither open files nor threads in the kubelet",
     { timeout: 4 * PATIENCE_MS },
     async () => {
       const { pid } = node.kubelet;

@@ -152,7 +152,7 @@ describe("a cluster that goes away", () => {
     },
   );
 
-  test("the machine reboots: agent and containers die at once", { timeout: 3 * PATIENCE_MS }, async () => {
+  test("the machine reboots: kubelet and containers die at once", { timeout: 3 * PATIENCE_MS }, async () => {
     const { fixture, node } = cluster;
     const memory = { volumes: [{ name: "memory", emptyDir: { medium: "Memory" } }] };
     const mounted = { volumeMounts: [{ name: "memory", mountPath: "/memory" }] };

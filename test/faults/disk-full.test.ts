@@ -65,7 +65,7 @@ describe("the disk of the pod records is full", () => {
     assert.equal((await errors()).length, 1, "no more was said");
   });
 
-  test("an agent that starts on a full disk adopts its pods", async () => {
+  test("a kubelet that starts on a full disk adopts its pods", async () => {
     const names = ["before", "during-0", "during-1", "during-2", "after"];
     const before = identities(await node.pods(), names);
     await fill(join(state, "filler"));

@@ -108,7 +108,7 @@ describe("eviction under faults", () => {
     await calmLive();
   });
 
-  test("the thread is killed while its order is carried out: nobody else goes, and the pressure stands", async () => {
+  test("the thread is killed while its order is carried out: no other pod is evicted, and the pressure stays", async () => {
     const eat = await waitingEater("second", true);
     const before = await metric(cluster.node, "kubelet_evictions", MEMORY);
     const from = await mark();

@@ -20,7 +20,7 @@ describe("hostile files", () => {
   });
   after(() => node.stop());
 
-  test("FIFOs as termination messages hold no thread, also of the next agent: another pod starts with its volumes", async () => {
+  test("FIFOs as termination messages hold no thread, also of the next kubelet: another pod starts with its volumes", async () => {
     await node.writeManifest(
       "fifos",
       messages("fifos", (file) => `mkfifo ${file}`),

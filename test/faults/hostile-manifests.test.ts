@@ -62,7 +62,7 @@ describe("hostile files beside a good pod", () => {
     await node.stop();
   });
 
-  test("one message each; the good pod is untouched; the agent works on", { timeout: 3 * PATIENCE_MS }, async () => {
+  test("one message each; the good pod is untouched; the kubelet works on", { timeout: 3 * PATIENCE_MS }, async () => {
     const { manifests, dir, pid } = node.kubelet;
     const before = identities(await node.pods(), ["good"]);
     const logged = (await agentLog(node)).length;

@@ -36,7 +36,7 @@ describe("durations of thousands of years", () => {
   });
   after(() => node.stop());
 
-  test("pods that name them start, are killed by probes and are deleted; the agent stays the same process", async () => {
+  test("pods that name them start, are killed by probes and are deleted; the kubelet stays the same process", async () => {
     const { pid } = node.kubelet;
     const calm = identities(await node.pods(), ["calm"]);
     await node.writeManifest("pod-grace", POD_GRACE);
@@ -60,7 +60,7 @@ describe("durations of thousands of years", () => {
     assert.ok(await isHealthy(node.kubelet.healthzUrl));
   });
 
-  test("a pod whose manifest went while the agent was down ends by such a grace after the start", async () => {
+  test("a pod whose manifest went while the kubelet was down ends by such a grace after the start", async () => {
     await node.writeManifest("pod-grace", POD_GRACE);
     await node.waitFor((pods) => runs(pods, "pod-grace"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
     await node.kill9();
@@ -71,7 +71,7 @@ describe("durations of thousands of years", () => {
       what: "the pod to be gone",
       timeoutMs: PATIENCE_MS,
     });
-    await waitFor(() => isHealthy(node.kubelet.healthzUrl), { what: "the agent's health", timeoutMs: PATIENCE_MS });
+    await waitFor(() => isHealthy(node.kubelet.healthzUrl), { what: "the kubelet's health", timeoutMs: PATIENCE_MS });
     const lines = (await agentLog(node)).slice(logged);
     assert.deepEqual(
       lines.filter(({ msg }) => msg.includes("Deadline is too far")),

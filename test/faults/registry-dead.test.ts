@@ -30,7 +30,7 @@ describe("a registry on a bad day", () => {
     await registry.stop();
   });
 
-  test("silence in mid-pull holds up nobody else; death is told; life goes on by itself", async () => {
+  test("silence during a pull delays no other pod; the failure is reported; pods recover without help", async () => {
     proxy.silentAfter(SILENT_AFTER);
     const app = shell("app", IDLE, { image: `${proxy.address}/app:1` });
     await node.writeManifest("stuck", manifest("stuck", [app]));

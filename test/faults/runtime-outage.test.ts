@@ -48,7 +48,7 @@ describe("containerd killed under 20 pods", () => {
 
     await containerd.kill9();
     await waitFor(async () => (await since()).some(({ msg }) => GONE.test(msg)), {
-      what: "the agent to notice the outage",
+      what: "the kubelet to notice the outage",
       timeoutMs: PATIENCE_MS,
     });
     await letExit(ctl, "ends", EXIT_CODE);

@@ -43,7 +43,7 @@ function logOf(kubelet: KubeletProcess): Promise<string> {
 }
 
 describe("one lock file", () => {
-  test("a second agent waits for it, the first one makes way, the pods live on", async () => {
+  test("a second kubelet waits for it, the first one makes way, the pods live on", async () => {
     const lock = join(process.env["NODELET_TEST_DIR"] ?? "", "lock");
     const first = await start({ flags: ["--lock-file", lock, "--exit-on-lock-contention"] });
     await first.writeManifest("web", manifest("web", [shell("app", IDLE)]));
@@ -63,7 +63,7 @@ describe("one lock file", () => {
       assert.match(await logOf(first.kubelet), /exiting for another process.*opened/);
       await second.waitHealthy();
       await waitFor(async () => statusOf(podOf(await second.pods(), "web"), "app")?.ready === true, {
-        what: "the second agent to have adopted the pod",
+        what: "the second kubelet to have adopted the pod",
         timeoutMs: PATIENCE_MS,
       });
       const now = podOf(await second.pods(), "web");
@@ -76,7 +76,7 @@ describe("one lock file", () => {
     }
   });
 
-  test("a third process that opens it ends an agent that was told so", async () => {
+  test("a third process that opens the lock file ends a kubelet with --exit-on-lock-contention", async () => {
     const lock = join(process.env["NODELET_TEST_DIR"] ?? "", "lock-3");
     const { kubelet } = await start({ flags: ["--lock-file", lock, "--exit-on-lock-contention"] });
     await (await open(lock)).close();
@@ -131,7 +131,7 @@ describe("--runonce", () => {
   });
 });
 
-test("/configz shows what the agent runs with, and where each value comes from", async () => {
+test("/configz shows what the kubelet runs with, and where each value comes from", async () => {
   const node = await start({
     secure: true,
     flags: ["--max-pods=17"],

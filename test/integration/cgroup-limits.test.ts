@@ -106,7 +106,7 @@ describe("limits of real containers", () => {
     await waitFor(async () => (await orphans()) === 0, { what: "the orphans to go", timeoutMs: PATIENCE_MS });
   });
 
-  test("node allocatable is enforced and told, on v1 with a word of its age", async () => {
+  test("node allocatable is enforced and reported, on v1 with a warning about cgroup v1", async () => {
     const text = await log();
     assert.equal(await figure("kubepods", "memory.limit_in_bytes", "memory.max"), alignedTotal() - 300 * MIB);
     assert.equal(await figure("system", "memory.limit_in_bytes", "memory.max"), 200 * MIB);
@@ -170,7 +170,7 @@ describe("limits of real containers", () => {
     for (const name of ["three", "one"]) await node.removeManifest(name);
   });
 
-  test("a process over the memory limit is killed, told as OOMKilled with 137, and the container runs again", async () => {
+  test("a process over the memory limit is killed, reported as OOMKilled with 137, and the container restarts", async () => {
     const greedy = shell("app", `if [ -e /kept/ran ]; then ${IDLE}; fi; touch /kept/ran; exec tail /dev/zero`, {
       resources: { limits: { memory: "16Mi" } },
       volumeMounts: [{ name: "kept", mountPath: "/kept" }],
@@ -266,7 +266,10 @@ describe("limits of real containers", () => {
     const config = JSON.parse(await readFile(node.kubelet.configFile, "utf8")) as Record<string, unknown>;
     await writeFile(node.kubelet.configFile, JSON.stringify({ ...config, systemReservedCgroup: `${ROOT}/nowhere` }));
     await node.kubelet.start();
-    await waitFor(() => node.kubelet.exitCode !== undefined, { what: "the agent to give up", timeoutMs: PATIENCE_MS });
+    await waitFor(() => node.kubelet.exitCode !== undefined, {
+      what: "the kubelet to give up",
+      timeoutMs: PATIENCE_MS,
+    });
     assert.equal(node.kubelet.exitCode, 1);
     assert.match(await log(), /Failed to enforce System Reserved Cgroup Limits on .*limits\/nowhere.*missing paths/);
     await writeFile(node.kubelet.configFile, JSON.stringify(config));

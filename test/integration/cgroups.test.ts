@@ -81,7 +81,7 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     for (const controller of ["cpu", "memory", "pids"]) assert.ok(existsSync(at(controller, "kubepods/burstable")));
   });
 
-  test("a pod's cgroup has its values, again and after a restart of the agent", async () => {
+  test("a pod's cgroup has its values, again and after a restart of the kubelet", async () => {
     const subject = pod([container("a", { cpu: "500m" }, { cpu: "1", memory: "10000000" })], {}, "values-1");
     const made = await cgroups.ensurePod(subject);
     assert.equal(made.criParent, `/${ROOT}/kubepods/burstable/podvalues-1`);
@@ -118,7 +118,7 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     assert.deepEqual(await cgroups.listPods(), []);
   });
 
-  test("a cgroup removed behind the agent's back is made again, its parents too", async () => {
+  test("a cgroup removed behind the kubelet's back is made again, its parents too", async () => {
     const subject = pod([container("a")], {}, "again-1");
     await cgroups.ensurePod(subject);
     for (const { directory } of await trees("kubepods/besteffort")) {
@@ -240,7 +240,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     }
   });
 
-  test("qosReserved holds the tiers; without it, an agent later, they are free again", async () => {
+  test("qosReserved holds the tiers; without it, a kubelet later, they are free again", async () => {
     const guaranteed = { cpu: 1, memory: "100Mi" };
     await cgroups.updateQos([
       pod([container("a", guaranteed, guaranteed)]),

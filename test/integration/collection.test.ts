@@ -59,7 +59,7 @@ after(async () => {
 });
 
 describe("tidying up", () => {
-  test("images nobody uses go; those of containers, of pods yet to start and of sandboxes stay", async () => {
+  test("unused images are removed; images of containers, of pods yet to start and of sandboxes stay", async () => {
     await runEnded(1);
     assert.deepEqual(await Promise.all(UNUSED.map(has)), [false, false]);
     const kept = [BUSYBOX_IMAGE, PAUSE_IMAGE, WAITING];
@@ -73,7 +73,7 @@ describe("tidying up", () => {
     );
   });
 
-  test("logs of a pod nobody knows go", async () => {
+  test("logs of an unknown pod are removed", async () => {
     await waitFor(() => isGone(join(node.kubelet.podLogs, ORPHAN)), { what: "the logs to go", timeoutMs: PATIENCE_MS });
   });
 

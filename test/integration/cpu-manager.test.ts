@@ -101,7 +101,7 @@ describe("policy static", () => {
     }
   });
 
-  test("one too many is refused and disturbs nobody", async () => {
+  test("a request for one CPU too many is refused and disturbs no other pod", async () => {
     const many: ResourceRequirements = { limits: { cpu: online.length - 1, memory: "32Mi" } };
     await node.writeManifest("many", manifest("many", [watcher(many)]));
     const refused = await waitForPod(node, "many", ({ status }) => status?.phase === "Failed", "refused");
@@ -115,7 +115,7 @@ describe("policy static", () => {
     await node.removeManifest("many");
   });
 
-  test("SIGKILL to the agent: who has which CPU is not lost", async () => {
+  test("SIGKILL to the kubelet: who has which CPU is not lost", async () => {
     await node.kill9();
     await node.restart();
     const again = await running("owner");
@@ -132,12 +132,12 @@ describe("policy static", () => {
     await cpusSeen(sharing, printCpuList(online));
   });
 
-  test("another policy's state: the agent says so and does not start", async () => {
+  test("another policy's state: the kubelet says so and does not start", async () => {
     await node.kubelet.end("SIGTERM");
     const state = join(node.kubelet.rootDir, "cpu_manager_state");
     await writeFile(state, JSON.stringify({ policyName: "none", defaultCpuSet: "" }));
     await node.kubelet.start();
-    await waitFor(() => node.kubelet.exitCode !== undefined, { what: "the agent's end", timeoutMs: PATIENCE_MS });
+    await waitFor(() => node.kubelet.exitCode !== undefined, { what: "the kubelet's end", timeoutMs: PATIENCE_MS });
     assert.notEqual(node.kubelet.exitCode, 0);
     const log = await readFile(node.kubelet.log, "utf8");
     assert.match(

@@ -79,7 +79,7 @@ interface Pointer {
   digest: string;
 }
 
-test("a change restarts the agent in place: same process, same pods, new values", { timeout: 120_000 }, async () => {
+test("a change restarts the kubelet in place: same process, same pods, new values", { timeout: 120_000 }, async () => {
   const { pid } = node.kubelet;
   await edit((fields) => (fields["maxPods"] = 42));
   await until("the new value", async () => (await maxPods()) === 42);
@@ -114,7 +114,7 @@ test("a bad change is refused with every problem, and the old one stays", { time
   await until("the error to be over", async () => (await statusFile()).error === undefined);
 });
 
-test("one that the agent can't start with is left for the last known good one", { timeout: 120_000 }, async () => {
+test("one that the kubelet can't start with is left for the last known good one", { timeout: 120_000 }, async () => {
   await node.kubelet.end("SIGTERM");
   // As if its ten minutes had passed.
   const assigned = JSON.parse(await readFile(join(store, "assigned"), "utf8")) as Pointer;

@@ -176,7 +176,7 @@ describe("a node that runs short", () => {
     await assert.rejects(access(emptyDirOf(node, hog.metadata.uid ?? "", "data")));
   });
 
-  test("an agent that starts anew runs no evicted pod again", async () => {
+  test("a kubelet that starts anew runs no evicted pod again", async () => {
     const { api, node } = cluster;
     await node.kill9();
     await node.restart();

@@ -177,7 +177,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     assert.ok(!(await reasonsOf("slow")).includes("FailedPreStopHook"));
   });
 
-  test("a preStop that fails is told, and the container is stopped", async () => {
+  test("a failed preStop hook is reported, and the container is stopped", async () => {
     await write("fails", [hooked("app", noting("app"), { preStop: hook("exit 3") })]);
     await ready("fails");
     await node.removeManifest("fails");
@@ -201,7 +201,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
   });
 });
 
-test("an agent killed in mid-stop: a hook that was cut runs again, one that was over does not", async () => {
+test("a kubelet killed in mid-stop: a hook that was cut runs again, one that was over does not", async () => {
   const grace = { terminationGracePeriodSeconds: 120 };
   const cut = `${note("begun")}; until [ -e /diary/go ]; do sleep 0.1; done; ${note("ended")}`;
   await write("cut", [hooked("app", noting("app"), { preStop: hook(cut) })], grace);

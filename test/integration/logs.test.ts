@@ -90,7 +90,7 @@ describe("logs of containers", () => {
     assertSame(tail, `${expected.slice(expected.indexOf("number 101 "))}the end\n`);
   });
 
-  test("a line of megabytes is one line; streams are told apart", async () => {
+  test("a line of megabytes is one line; stdout and stderr stay separate", async () => {
     const pod = podOf(await node.pods(), "writer");
     assert.ok(pod !== undefined);
     const long = `${"x".repeat(LONG)}\n`;

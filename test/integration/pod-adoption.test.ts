@@ -59,7 +59,7 @@ function isGone(path: string): Promise<boolean> {
   );
 }
 
-test("pods live on without the agent, and the next one adopts them as they are", async () => {
+test("pods live on without the kubelet, and the next one adopts them as they are", async () => {
   const volumes = [{ name: "memory", emptyDir: { medium: "Memory" as const } }];
   const volumeMounts = [{ name: "memory", mountPath: "/memory" }];
   const init = shell("init", "echo set-up > /memory/file", { volumeMounts });
@@ -97,7 +97,7 @@ test("pods live on without the agent, and the next one adopts them as they are",
   }
 });
 
-test("a container that ended while nobody looked is restarted, its exit code is kept", async () => {
+test("a container that exited while no kubelet ran is restarted, its exit code is kept", async () => {
   const { path, volumes, volumeMounts } = await shared("ended");
   // The first run ends when it is told to, with a code of its own; the next ones stay.
   const script = `if [ -e /out/ran ]; then ${IDLE}; fi; touch /out/ran; until [ -e /out/go ]; do sleep 0.1; done; exit 42`;
@@ -127,7 +127,7 @@ test("a container that ended while nobody looked is restarted, its exit code is 
   assert.equal((await runtime.sandboxes(before.metadata.uid)).length, 1);
 });
 
-test("a pod removed or edited while the agent was down is ended, and what it left is cleaned up", async () => {
+test("a pod removed or edited while the kubelet was down is ended, and what it left is cleaned up", async () => {
   const { path, volumes, volumeMounts } = await shared("orphan");
   const script = "trap 'echo told >> /out/told; exit 0' TERM; while true; do sleep 3600 & wait $!; done";
   const pod = (version: string) =>
@@ -206,7 +206,7 @@ test("a termination goes on after kill -9, with the deadline it had", async () =
   });
 });
 
-test("a sandbox that died while the agent was down is replaced", async () => {
+test("a sandbox that died while the kubelet was down is replaced", async () => {
   await node.writeManifest("box", manifest("box", [shell("app", IDLE)]));
   const before = await waitForPod(node, "box", ready, "Ready");
   const [old] = await runtime.sandboxes(before.metadata.uid);

@@ -159,7 +159,7 @@ describe("ends", { concurrency: 4 }, () => {
   });
 });
 
-test("after kill -9 of the agent a failure goes on with its deadline, and pods that are over stay over", async () => {
+test("after kill -9 of the kubelet a failure goes on with its deadline, and pods that are over stay over", async () => {
   const { volumes, ...out } = await outOf("cut");
   const app = shell("app", stubborn(), { volumeMounts: out.volumeMounts });
   const grace = 9;

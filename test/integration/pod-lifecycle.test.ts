@@ -300,7 +300,7 @@ describe("static pods", { concurrency: 6 }, () => {
     assert.equal(after.status?.podIPs?.length, 1);
   });
 
-  test("a container removed behind the agent's back is made again", async () => {
+  test("a container removed behind the kubelet's back is made again", async () => {
     await node.writeManifest("lost", manifest("lost", [shell("app", IDLE), shell("other", IDLE)]));
     const before = await waitForPod(node, "lost", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
     await runtime.removeContainer(idOf(statusOf(before, "app")));

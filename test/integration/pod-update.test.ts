@@ -195,7 +195,7 @@ describe("edits", { concurrency: 6 }, () => {
     assert.equal(await complaints("halves"), 0);
   });
 
-  test("a broken edit leaves the pod as it is, and is told once", async () => {
+  test("a broken edit leaves the pod as it is and is reported once", async () => {
     const good = manifest("broken", [shell("app", IDLE)]);
     await node.writeManifest("broken", good);
     const before = await waitForPod(node, "broken", ready, "Ready");

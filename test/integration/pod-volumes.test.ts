@@ -135,7 +135,7 @@ describe("volumes", { concurrency: 6 }, () => {
     await node.writeManifest("late", manifest("late", [app], { spec: { volumes } }));
     const message = `hostPath type check failed: ${path} is not a directory`;
     await waitFor(async () => (await readFile(node.kubelet.log, "utf8")).includes(message), {
-      what: "the reason in the agent's log",
+      what: "the reason in the kubelet's log",
       timeoutMs: PATIENCE_MS,
     });
     const pod = await waitForPod(node, "late", ({ status }) => status?.phase === "Pending", "Pending");

@@ -155,12 +155,12 @@ describe("what restarts, while a pod is Ready", () => {
     assert.equal(node.kubelet.pid, pid);
   });
 
-  test("the agent: killed and started again, the pod was Ready all the time", async () => {
+  test("the kubelet: killed and started again, the pod was Ready all the time", async () => {
     const before = await waitForPod(node, "steady", ready, "Ready");
     const watch = watchReadiness("steady");
     await node.kill9();
     await node.restart();
-    await waitFor(() => probed("steady"), { what: "a run of the new agent", timeoutMs: PATIENCE_MS });
+    await waitFor(() => probed("steady"), { what: "a run of the new kubelet", timeoutMs: PATIENCE_MS });
     assert.deepEqual([...(await watch.end())], ["True"]);
     const after = await waitForPod(node, "steady", ready, "Ready");
     assert.equal(statusOf(after, "app")?.containerID, statusOf(before, "app")?.containerID);

@@ -108,7 +108,7 @@ describe("static policies, single-numa-node", () => {
     assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
   });
 
-  test("after SIGKILL the next agent knows who has what, and gives it back when the pod ends", async () => {
+  test("after SIGKILL the next kubelet knows who has what, and gives it back when the pod ends", async () => {
     await node.kill9();
     await node.restart();
     assert.equal(idOf(statusOf(await running("owner"), "main")), idOf(statusOf(owner, "main")), "the same container");
@@ -145,7 +145,7 @@ describe("static policies, single-numa-node", () => {
     assert.deepEqual(Object.keys(await held()), [late.metadata.uid]);
   });
 
-  test("reservations that do not add up keep the agent from starting", async () => {
+  test("reservations that do not add up keep the kubelet from starting", async () => {
     const { configFile } = node.kubelet;
     const config = JSON.parse(await readFile(configFile, "utf8")) as Record<string, unknown>;
     await writeFile(configFile, JSON.stringify({ ...config, kubeReserved: { memory: "1Gi" } }));

@@ -26,7 +26,7 @@ const pod = {
 };
 
 for (const containerd of ["shared", "own"] as const) {
-  test(`a node on ${containerd} containerd runs a pod through kill -9 of the agent and leaves nothing`, async (t) => {
+  test(`a node on ${containerd} containerd runs a pod through kill -9 of the kubelet and leaves nothing`, async (t) => {
     const node = await startNode({ containerd });
     t.after(() => node.stop());
     await node.writeManifest("kit", pod);

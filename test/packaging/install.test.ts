@@ -99,7 +99,7 @@ async function stage(t: TestContext): Promise<Stage> {
   };
 }
 
-test("install puts the agent, its unit and a configuration where systemd looks for them", async (t) => {
+test("install puts the kubelet, its unit and a configuration where systemd looks for them", async (t) => {
   const { run, files, read, destdir } = await stage(t);
   await run("install");
   assert.deepEqual(await files(), [
@@ -115,7 +115,7 @@ test("install puts the agent, its unit and a configuration where systemd looks f
   assert.equal((await stat(join(destdir, "/usr/bin/kubelet"))).mode & 0o777, 0o755);
 });
 
-test("only what a program could load is installed, of packages that the agent runs on", async (t) => {
+test("only what a program could load is installed, of packages that the kubelet runs on", async (t) => {
   const { run, destdir } = await stage(t);
   await run("install");
   const modules = await readdir(join(destdir, HOME, "node_modules"), { recursive: true, withFileTypes: true });
@@ -188,7 +188,7 @@ test("uninstall keeps the configuration, which a later purge removes", async (t)
   assert.deepEqual(await files(), []);
 });
 
-test("purge knows every folder and state file that the agent makes", () => {
+test("purge knows every folder and state file that the kubelet makes", () => {
   const { root, seccomp, ...made } = directoriesOf(STATE_ROOT, "/var/log/pods");
   assert.equal(root, STATE_ROOT);
   // The administrator's profiles.

@@ -124,7 +124,7 @@ test("mount points with blanks are read as they are", () => {
   assert.deepEqual(parseMountInfo(text), ["/a b", "/proc"]);
 });
 
-test("descendants are found through all generations and nobody else", () => {
+test("descendants are found through all generations, and no other process", () => {
   const one = (pid: number, parent: number): ProcessInfo => ({ pid, parent, startTicks: 0, state: "S", args: [] });
   const all = [one(30, 20), one(20, 10), one(10, 1), one(40, 1), one(1, 0)];
   assert.deepEqual(

@@ -52,7 +52,7 @@ export class GuestNode {
   }
 
   async waitHealthy(): Promise<void> {
-    await this.vm.until(`busybox wget -q -O - ${HEALTHZ_URL}`, { what: "the agent's /healthz to say ok" });
+    await this.vm.until(`busybox wget -q -O - ${HEALTHZ_URL}`, { what: "the kubelet's /healthz to say ok" });
   }
 
   async pods(): Promise<PodView[]> {
@@ -112,7 +112,7 @@ export class GuestNode {
   /** Waits until the agent's log has a line of this pattern (grep's extended ones). */
   async says(pattern: string): Promise<void> {
     await this.vm.until(`journalctl --unit kubelet --no-pager --quiet | grep -qE '${pattern}'`, {
-      what: `the agent to say ${pattern}`,
+      what: `the kubelet to say ${pattern}`,
     });
   }
 

@@ -42,7 +42,7 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     assert.deepEqual(unit, { ActiveState: "active", SubState: "running", NRestarts: "0", UnitFileState: "enabled" });
   });
 
-  test("the unit counts as active only when the agent says that it is ready", async () => {
+  test("the unit counts as active only when the kubelet says that it is ready", async () => {
     const entries = await node.journal();
     const started = entries.findIndex(({ message }) => message.startsWith("Started kubelet.service"));
     const spoke = entries.findIndex(({ identifier }) => identifier === "kubelet");
@@ -71,14 +71,14 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     });
   });
 
-  test("a killed agent is started again and leaves the containers running", async () => {
+  test("a killed kubelet is started again and leaves the containers running", async () => {
     await staysTheSame(async (pid) => {
       await node.vm.ok(`kill -KILL ${pid}`);
       await waitForOtherPid(pid);
     });
   });
 
-  test("an agent that hangs is ended by the watchdog and leaves the containers running", async () => {
+  test("a kubelet that hangs is ended by the watchdog and leaves the containers running", async () => {
     await staysTheSame(async (pid) => {
       await node.vm.ok(`kill -STOP ${pid}`);
       await waitForOtherPid(pid);
@@ -171,18 +171,18 @@ ${RESERVED}END
     );
   });
 
-  test("kubeadm's drop-in starts the agent, which says what of the cluster is missing", async () => {
+  test("kubeadm's drop-in starts the kubelet, which says what of the cluster is missing", async () => {
     await node.removePods();
     await node.vm.ok(`systemctl stop kubelet && make -C ${PACKAGE} install MODE=kubeadm`, 120_000);
     const saysWhy = async (what: string): Promise<string> => {
       const mark = (await node.vm.ok("date +%s")).trim();
       await node.vm.ok("systemctl start --no-block kubelet");
       await node.vm.until(`journalctl --unit kubelet --no-pager --quiet --since @${mark} | grep -F '${what}'`, {
-        what: `the agent to speak of ${what}`,
+        what: `the kubelet to speak of ${what}`,
       });
       // It may speak of it before it ends.
       await node.vm.until("systemctl show kubelet --property=ExecMainStatus --value | grep -qx 1", {
-        what: "the agent to end with status 1",
+        what: "the kubelet to end with status 1",
       });
       assert.deepEqual(await node.unit("Restart"), { Restart: "always" });
       await node.vm.ok("systemctl stop kubelet");
@@ -231,7 +231,7 @@ ${RESERVED}END
     await node.putManifest("system", notingPod("system", {}));
     for (const name of ["web", "deaf", "system"]) await node.runningPod(name);
     await node.vm.until("systemd-inhibit --list --no-pager | grep kubelet | grep -w shutdown | grep -w delay", {
-      what: "logind to know of the agent's lock",
+      what: "logind to know of the kubelet's lock",
     });
     assert.match(await node.vm.ok("cat /etc/systemd/logind.conf.d/99-kubelet.conf"), /^InhibitDelayMaxSec=40$/m);
 
@@ -296,7 +296,7 @@ async function staysTheSame(what: (pid: string) => Promise<unknown>, pod = "limi
 async function waitForOtherPid(pid: string): Promise<void> {
   const now = "$(systemctl show kubelet --property=MainPID --value)";
   await node.vm.until(`test "${now}" != 0 && test "${now}" != ${pid} && systemctl is-active --quiet kubelet`, {
-    what: "systemd to start another agent",
+    what: "systemd to start another kubelet",
     timeoutMs: 90_000,
   });
 }

@@ -68,7 +68,7 @@ test("pods of an earlier life come first, in their old order, and are asked for 
   assert.equal(asked.length, 3);
 });
 
-test("who gives up hears so at once, is not asked for, and holds up nobody", async () => {
+test("a caller that gives up is answered at once, its pod is not admitted, and no other pod waits", async () => {
   const { queue, asked, answer, names } = build();
   const [first, second] = [new AbortController(), new AbortController()];
   const given = [queue.admit(a, first.signal), queue.admit(b, second.signal)].map((verdict) =>
@@ -126,7 +126,7 @@ test("what is given to a pod that has given up is taken back", async () => {
   assert.deepEqual(released, ["uid-a"]);
 });
 
-test("an agent that stops takes nothing from a pod that is asked for: the next one finds it", async () => {
+test("a kubelet that stops takes nothing from a pod that is asked for: the next one finds it", async () => {
   const { queue, answer, names } = build();
   queue.restore([a]);
   await settle();

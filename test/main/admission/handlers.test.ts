@@ -183,7 +183,7 @@ table("resources", resourcesHandler, [
     refusal: short("memory", "3221225472", "2147483648", "4294967296"),
   },
   {
-    what: "cpu is told before memory",
+    what: "cpu is reported before memory",
     pod: requesting({ memory: "9Gi", cpu: "9" }),
     refusal: short("cpu", "9000", "0", "2000"),
   },
@@ -219,7 +219,7 @@ table("resources", resourcesHandler, [
   },
 ]);
 
-test("what is missing is told for every resource that is short", () => {
+test("the shortage is reported for every resource that is short", () => {
   const refusal = resourcesHandler(context(requesting({ cpu: "3", memory: "5Gi" })));
   assert.deepEqual(refusal?.missing, [
     { resource: "cpu", nanos: 1_000_000_000n },
@@ -412,7 +412,7 @@ table("shutdown", shutdownHandler, [
   },
 ]);
 
-test("the first handler that refuses is the one that is told", () => {
+test("the first handler that refuses is reported", () => {
   const given = requesting({ cpu: "9" }, "web", { ...sysctls("kernel.msgmax"), nodeSelector: { zone: "b" } });
   assert.equal(firstRefusal(context(given))?.reason, "SysctlForbidden");
   assert.equal(

@@ -39,7 +39,7 @@ test("before the managers come pressure and sysctls, after them the fit", async 
   assert.deepEqual(told, ["admit web", "refused uid-web", "rejected OutOfcpu"]);
 });
 
-test("their refusal is the pod's, and nobody else is asked", async () => {
+test("their refusal rejects the pod, and no further manager is asked", async () => {
   const { admit, told } = build({ reason: "TopologyAffinityError", message: "no place" });
   assert.deepEqual(await admit(requesting({ cpu: "9" })), {
     admit: false,
@@ -49,7 +49,7 @@ test("their refusal is the pod's, and nobody else is asked", async () => {
   assert.deepEqual(told, ["admit web", "rejected TopologyAffinityError"]);
 });
 
-test("what is admitted stays until the pod has ended; an error is nobody's refusal", async () => {
+test("an allocation stays until the pod is terminated; an error is no refusal", async () => {
   const { admission, admit, told } = build();
   assert.deepEqual(await admit(apiPod()), { admit: true });
   admission.release("uid-web");

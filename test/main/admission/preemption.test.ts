@@ -168,7 +168,7 @@ describe("the node's admission", () => {
     });
   });
 
-  test("nobody dies for a pod that does not belong here", async () => {
+  test("no pod is preempted for a pod that does not belong here", async () => {
     const { admit, failed } = build();
     await admit(requesting({ cpu: "2" }, "low"));
     const refused = await admit(requesting({ cpu: "1" }, "new", { ...critical, nodeSelector: { zone: "b" } }));

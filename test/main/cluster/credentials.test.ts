@@ -69,7 +69,7 @@ async function joined(name: string) {
   };
 }
 
-test("an expired certificate that the server refuses to renew ends the agent after five minutes", async () => {
+test("an expired certificate that the server refuses to renew ends the kubelet after five minutes", async () => {
   await using node = await joined("refused");
   await node.minutes(3);
   assert.deepEqual(node.reasons, []);
@@ -78,7 +78,7 @@ test("an expired certificate that the server refuses to renew ends the agent aft
   assert.ok(api.calls.count({ code: 401 }) > 0);
 });
 
-test("while the server is away the agent stays; when it refuses, it starts over", async () => {
+test("while the server is away the kubelet stays; when it refuses, it starts over", async () => {
   await api.stop();
   await using node = await joined("away");
   await node.minutes(15);

@@ -209,7 +209,7 @@ test("when the disk is short all that is dead of pods that are over goes; others
   await collector.stop();
 });
 
-test("a failure among them is told, once the others have been tried", async () => {
+test("one failed removal is reported after all others were tried", async () => {
   const { collector, world } = build();
   world.pods = [pod("over", 2)];
   world.over = new Set(["over"]);

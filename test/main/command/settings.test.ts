@@ -168,7 +168,7 @@ describe("problems", () => {
       (error) => isSettingsError(error) && /^--config: "\/none" cannot be read: ENOENT[^\n]*$/.test(error.message),
     );
   });
-  test("a default that this machine can't have is told as one", async () => {
+  test("a default that this machine can't have is reported as a default", async () => {
     const found = await problemsOf([], { host: { cgroupVersion: 1 } });
     match(found.join("\n"), /^failCgroupV1 \(default\): /);
     deepEqual(await problemsOf(["--fail-cgroupv1=false"], { host: { cgroupVersion: 1 } }), []);

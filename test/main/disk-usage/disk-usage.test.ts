@@ -159,7 +159,7 @@ test("a pod that goes is walked no further, and takes its figures with it", asyn
   assert.deepEqual([walked(world.jobs), world.aborted], [["b", "a", "c"], 1]);
 });
 
-test("a walk that fails is told, the last figures count, and the others are measured", async () => {
+test("a failed walk is reported, the last figures count, and the others are measured", async () => {
   const { usage, world, kept } = build();
   await usage.of(["a"], 1000);
   world.script = () => Promise.reject(new Error("the disk is ill"));

@@ -29,7 +29,7 @@ function shown(outcome: Correlated): string {
     : `${outcome.kind} ${outcome.event.count} ${outcome.event.message}`;
 }
 
-describe("an event told again", () => {
+describe("a repeated event", () => {
   test("is counted, and keeps its name and first time", () => {
     const correlator = new EventCorrelator();
     const first = correlator.correlate(event({ metadata: { name: "first", namespace: "default" } }), 0);
@@ -45,7 +45,7 @@ describe("an event told again", () => {
     assert.equal(second.event.lastTimestamp, "2026-01-01T00:00:09Z");
   });
 
-  test("keeps of the first time only name, first time and count: all else is as told last", () => {
+  test("keeps only name, first time and count of the first event: all else is the newest", () => {
     const correlator = new EventCorrelator();
     const metadata = { namespace: "default", annotations: { told: "first" } };
     correlator.correlate(event({ metadata: { ...metadata, name: "first" } }), 0);
@@ -88,7 +88,7 @@ describe("similar events", () => {
     ]);
   });
 
-  test("count anew after ten quiet minutes", () => {
+  test("count anew after ten minutes without an event", () => {
     const correlator = new EventCorrelator();
     for (let i = 0; i < 9; i++) correlator.correlate(event({ message: `m${i}` }), i);
     assert.equal(shown(correlator.correlate(event({ message: "late" }), 600_010)), "new 1 late");

@@ -43,7 +43,7 @@ test("an event of the node lies in the default namespace", () => {
   assert.equal(first.event.metadata.namespace, "default");
 });
 
-test("what is told again is kept once with its count; names differ", () => {
+test("a repeated event is kept once with its count; names differ", () => {
   const { recorder } = build();
   const subject = pod({ containers: [container("web")] });
   const { uid } = subject.metadata;

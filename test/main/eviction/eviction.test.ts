@@ -148,7 +148,7 @@ test("a critical pod is spared whatever is ordered", () => {
   assert.equal(kept.errors().filter((text) => text.includes("is critical; cannot evict it")).length, 2);
 });
 
-test("an agent that stops before the pod has ended is no error", async () => {
+test("a kubelet that stops before the pod has ended is no error", async () => {
   const { eviction, world, order, kept } = build();
   world.fail = new Error("the worker was stopped");
   eviction.runs(apiPod("greedy"));

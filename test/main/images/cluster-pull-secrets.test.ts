@@ -52,7 +52,7 @@ test("docker configurations of both types, in the pod's order; what cannot be us
   assert.ok(!warnings().join().includes("hidden-word"));
 });
 
-test("before the agent has joined every secret is missing", async () => {
+test("before the kubelet has joined every secret is missing", async () => {
   const secrets = new ClusterPullSecrets({ cluster: () => undefined, log: keptLog().log });
   const found = await secrets.forPod(pod({ imagePullSecrets: [{ name: "modern" }] }), never);
   assert.deepEqual(found, { secrets: [], missing: ["modern"] });

@@ -185,7 +185,7 @@ test("a plugin gets the request, its arguments and its environment, and its answ
   );
 });
 
-test("a plugin that fails, floods or can't be run is told by name", async (t) => {
+test("a plugin that fails, floods or can't be run is reported by name", async (t) => {
   const binDir = await plugins(t, {
     fails: "echo 'no metadata server' >&2; exit 3",
     floods: "yes",
@@ -324,7 +324,7 @@ test("many who ask for one image share one run; it ends when the last of them go
   assert.equal(signals.length, 2, "a new run, not the one that was given up");
 });
 
-test("a provider that fails costs nobody the others' credentials", async (t) => {
+test("a failed provider does not lose the others' credentials", async (t) => {
   const binDir = await plugins(t, { good: `echo '${answer()}'`, bad: "exit 1" });
   const providers = [settingsOf({ name: "bad" }), settingsOf({ name: "good" })];
   const kept = keptLog();

@@ -62,7 +62,7 @@ function clusterOf(annotations: Record<string, string> | undefined = { tenant: "
   return { asked, state, access: () => objects };
 }
 
-test("a pod's plugin is told its token, bound to the pod, and the annotations it may see", async () => {
+test("a plugin receives the pod's token, bound to the pod, and the annotations that it may see", async () => {
   const { asked, access } = clusterOf();
   assert.deepEqual(await introduce(POD, ATTRIBUTES, access, never), {
     kind: "account",
@@ -221,7 +221,7 @@ test("the plugin's request, and whose its credentials are", async (t) => {
   ]);
 });
 
-test("a stand-alone node is told of providers that it will never ask", async (t) => {
+test("a stand-alone node logs the providers that it will never ask", async (t) => {
   const binDir = await plugin(t);
   const kept = keptLog();
   const deps = { clock: systemClock, log: kept.log, registry: new ThreadRegistry("main") };

@@ -105,7 +105,7 @@ test("an image whose intent is damaged needs proof, and a failed pull does not c
   }
 });
 
-test("an image whose record can't be written needs proof, in this agent and in the next", async (t) => {
+test("an image whose record can't be written needs proof, in this kubelet and in the next", async (t) => {
   const { agent, path, put, ref, kept } = await world(t);
   const access = agent();
   await access.pulling(IMAGE);

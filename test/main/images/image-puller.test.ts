@@ -152,7 +152,7 @@ test("an abort while the image is looked at is not the image's fault", async (t)
   await assert.rejects(looking, (error: unknown) => !(error instanceof StartContainerError));
 });
 
-test("an image that cannot be inspected is ImageInspectError; a runtime that is away is nobody's fault", async (t) => {
+test("an image that cannot be inspected is ImageInspectError; an unavailable runtime is not", async (t) => {
   const { fake, pulls, ensure } = await build(t);
   fake.failpoint("ImageStatus", "error(INTERNAL: database is closed)");
   await assert.rejects(

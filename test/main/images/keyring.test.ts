@@ -102,7 +102,7 @@ test("both forms of docker's configuration; auth wins, tokens are kept", () => {
   assert.equal(readDockerConfig("{}", "config.json").auths.size, 0);
 });
 
-test("what can't be used is told without a word of it; the other entries count", () => {
+test("an unusable entry is reported without its content; the other entries count", () => {
   const secret = Buffer.from("hunter2").toString("base64");
   for (const text of [`hunter2`, `"hunter2"`, `{"auths": "hunter2"}`, `{"auths": {"a": hunter2}}`]) {
     assert.throws(
@@ -189,7 +189,7 @@ test("the pod's secrets come before the node's files and providers; the same cre
   }
 });
 
-test("secrets that a stand-alone node can't have are told with their names", async () => {
+test("secrets that a stand-alone node can't have are reported with their names", async () => {
   const events: string[] = [];
   const keyring = new KeyringCredentials({
     secrets: standalonePullSecrets,

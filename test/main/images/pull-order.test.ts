@@ -43,7 +43,7 @@ test("critical pods go before ordinary ones, each in the order they came", async
   assert.equal((await turns.take(ofRank("ordinary"), never)).waited, false);
 });
 
-test("never more than the limit at once, nobody forgotten, whoever gives up", async () => {
+test("never more pulls than the limit at once, none forgotten, also when callers give up", async () => {
   const order = fc.array(fc.record({ critical: fc.boolean(), abort: fc.boolean() }), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), order, async (limit, asks) => {

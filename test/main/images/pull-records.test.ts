@@ -98,7 +98,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-test("garbage is told, never thrown at random", () => {
+test("a damaged file is reported, never thrown at random", () => {
   const head = '"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1beta1"';
   for (const text of [
     "",
@@ -258,7 +258,7 @@ test("a preloaded image is everybody's; one that a secret pulled is for those wh
   assert.equal(value("inmemory_pulledrecords_usage_percent"), 10);
 });
 
-test("records outlive the agent; intents tell the next one what to doubt, and images that are gone take theirs along", async (t) => {
+test("records outlive the kubelet; intents tell the next one what to doubt, and images that are gone take theirs along", async (t) => {
   const { access, again, fake, files, kept } = await world(t);
   const add = (reference: string): string => {
     fake.addImage(reference);
@@ -281,7 +281,7 @@ test("records outlive the agent; intents tell the next one what to doubt, and im
   );
 });
 
-test("records of images that are gone are removed while the agent runs", async (t) => {
+test("records of images that are gone are removed while the kubelet runs", async (t) => {
   const { access, fake, files } = await world(t);
   fake.addImage("kept:1");
   await access.pulled("kept:1", fake.state.image("kept:1")?.id ?? "", undefined);
@@ -292,7 +292,7 @@ test("records of images that are gone are removed while the agent runs", async (
   assert.equal(await access.mustProve("gone:1", "sha256:gone48", none), false, "nothing of it is in memory either");
 });
 
-test("a runtime that is away when the agent starts is asked again", async (t) => {
+test("a runtime that is away when the kubelet starts is asked again", async (t) => {
   const { access, again, fake } = await world(t);
   await access.pulling("a:1");
   const next = again();

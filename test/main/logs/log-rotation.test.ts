@@ -217,7 +217,7 @@ test("a log folder that was replaced by a link is not rotated, and a warning say
   assert.deepEqual(await readdir(victim), ["0.log"]);
 });
 
-test("a link in the place of a quiet log is refused", async (t) => {
+test("a link in the place of an unchanged log is refused", async (t) => {
   const { folder, podLogs, until, warnings } = await kit(t);
   await writeFile(join(podLogs, "victim"), "");
   await symlink(join(podLogs, "victim"), join(folder, "0.log"));

@@ -21,7 +21,7 @@ test("fields in volumes: maps are sorted lines with values as Go quotes them", (
   }
 });
 
-test("resources: rounded up by the divisor; a limit nobody set is the pod's, then the node's", () => {
+test("resources: rounded up by the divisor; an unset limit is the pod's, then the node's", () => {
   const container = c("a", {
     resources: {
       requests: { cpu: "250m", memory: "64Mi" },

@@ -50,7 +50,7 @@ test("a pod gets back the values that were taken of it, and keeps what can't be 
   assert.equal(withResources(before, resourcesOf(before)), before, "the same object when nothing differs");
 });
 
-test("pod-level resources that are wished for anew, or no more, are held back too", () => {
+test("changed and removed pod-level resources are held back, too", () => {
   const without = pod();
   const level = pod({ resources: { limits: { cpu: "1" } } });
   assert.ok(

@@ -26,7 +26,7 @@ async function told(
 
 const domains = (count: number, length = 3): string => `search ${Array(count).fill("d".repeat(length)).join(" ")}\n`;
 
-test("a resolver file that pods can't have whole is told of, in upstream's words", async (t) => {
+test("a resolver file beyond the limits of pods is reported in upstream's words", async (t) => {
   const file = join(await temporaryFolder(t), "resolv.conf");
   const table: [text: string, clusterDomain: string, expected: string[]][] = [
     [domains(29), "cluster.local", []],

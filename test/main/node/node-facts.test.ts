@@ -30,7 +30,7 @@ function gather() {
   return { clock, told, facts };
 }
 
-test("a burst is told once, whole; what changes nothing is not told", () => {
+test("a burst is reported once and whole; an unchanged fact is not reported", () => {
   const { clock, told, facts } = gather();
   facts.onRecord(runtime(UP));
   facts.onRecord({ kind: "relisted", uids: [], durationMs: 1 });

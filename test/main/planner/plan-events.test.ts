@@ -11,7 +11,7 @@ function recorder() {
   return { told, events: new PlanEvents({ pod: (_pod, event) => told.push(event) }) };
 }
 
-test("BackOff is told once per wait", () => {
+test("BackOff is recorded once per wait", () => {
   const { told, events } = recorder();
   const pilot = new Pilot(pod());
   const look = (): void => events.tell(pilot.wanted, pilot.plan().events ?? []);
@@ -33,7 +33,7 @@ test("BackOff is told once per wait", () => {
   });
 });
 
-test("the back-off of a pull is told once per wait, when the error was shown for its second", () => {
+test("the back-off of a pull is recorded once per wait, after the error was shown for its second", () => {
   const { told, events } = recorder();
   const pilot = new Pilot(pod());
   pilot.plan().steps.forEach((step) => pilot.do(step));

@@ -169,7 +169,7 @@ const rows: Row[] = [
     expected: [unknown("side")],
   },
   {
-    name: "an earlier sidecar comes back and holds nobody up",
+    name: "an earlier sidecar restarts and delays no container",
     inits: [side({ startupProbe: probe }), one, two],
     seen: { one: "exited 0", side: "exited 1" },
     expected: ["start side", "start two"],
@@ -200,7 +200,7 @@ const rows: Row[] = [
     expected: ["start last"],
   },
   {
-    name: "with an app, an unready sidecar holds nobody up",
+    name: "with an app, an unready sidecar delays no container",
     inits: [side({ startupProbe: probe })],
     seen: { app: "exited 1", side: "running" },
     expected: ["start app"],

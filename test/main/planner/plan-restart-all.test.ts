@@ -35,7 +35,7 @@ function story(pilot: Pilot): string[] {
 }
 
 describe("RestartAllContainers", () => {
-  test("all stop, sidecars last and in reverse; all are removed, whoever fired last; the sandbox stays, init runs again", () => {
+  test("all containers stop, sidecars last and in reverse, and are removed, whichever exited last; the sandbox stays, init runs again", () => {
     const pilot = running({ initContainers: [sidecar("s1"), container("setup"), sidecar("s2")] }, ["setup"]);
     const [sandbox] = pilot.runtime.observed.sandboxes;
     pilot.runtime.exit("app", 88);
@@ -97,7 +97,7 @@ describe("RestartAllContainers", () => {
     assert.equal(removed(), undefined);
   });
 
-  test("another agent goes on with it: what fired the rule is still there", () => {
+  test("another kubelet goes on with it: what fired the rule is still there", () => {
     const pilot = running({});
     pilot.runtime.exit("app", 88);
     const { steps } = pilot.plan();

@@ -203,7 +203,7 @@ describe("a sandbox that can't be used", () => {
     });
   }
 
-  test("SandboxChanged is told of a new one, not of the first", () => {
+  test("SandboxChanged is recorded for a new sandbox, not for the first", () => {
     const events = (sandboxes: string[]) => (planOf({ pod: pod(), sandboxes }).events ?? []).map(({ event }) => event);
     assert.deepEqual(events([]), []);
     assert.deepEqual(events(DEAD), [

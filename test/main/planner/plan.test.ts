@@ -109,7 +109,7 @@ describe("planPod", () => {
     assert.deepEqual(pilot.settle(), ["start app"]);
   });
 
-  it("keeps as many dead containers of a name as it is told to, one at least", () => {
+  it("keeps the configured number of exited containers of a name, at least one", () => {
     for (const [kept, left] of [
       [3, 3],
       [0, 1],
@@ -280,7 +280,7 @@ describe("planTermination", () => {
     assert.deepEqual(planned(), ["kill-container s1"]);
   });
 
-  it("lets nobody wait for a turn once the grace is over", () => {
+  it("lets no container wait for its turn after the grace period", () => {
     const sidecars = ["s1", "s2"].map((name) => container(name, { restartPolicy: "Always" }));
     const pilot = new Pilot(pod({ initContainers: sidecars }));
     pilot.settle();

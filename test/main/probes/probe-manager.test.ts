@@ -75,7 +75,7 @@ async function world(t: TestContext): Promise<World> {
 
 const observed = observedPod([criContainer("a")]);
 
-describe("what the thread is told", () => {
+describe("the probes that the thread receives", () => {
   test("a pod's set, again only when it is another one", async (t) => {
     const it = await world(t);
     it.manager.podSynced(plain, observed, "syncing");
@@ -200,7 +200,7 @@ describe("what becomes of a record", () => {
   });
 });
 
-describe("the next agent", () => {
+describe("the next kubelet", () => {
   async function lives(t: TestContext): Promise<{ path: string; next: () => Promise<World> }> {
     const path = join(await temporaryFolder(t), "probes", "results.json");
     const next = async (): Promise<World> => {
@@ -225,7 +225,7 @@ describe("the next agent", () => {
     await second.manager.stop();
   });
 
-  test("forgets what is no longer there, and pods that nobody names, in time", async (t) => {
+  test("forgets removed containers at once, and unknown pods in time", async (t) => {
     const { path, next } = await lives(t);
     const pods = {
       u1: { "a-id": { readiness: "Success" }, old: { readiness: "Success" } },
@@ -267,7 +267,7 @@ describe("the next agent", () => {
     });
   }
 
-  test("many results become few writes, and a disk that fails is told once and tried again", async (t) => {
+  test("many results become few writes, and a failing disk is reported once and tried again", async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, "file", "results.json");
     await writeFile(join(folder, "file"), "in the way");

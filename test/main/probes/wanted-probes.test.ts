@@ -139,7 +139,7 @@ describe("actions", () => {
       { type: "http", scheme: "https", host: "example", port: 443, path: "/x", headers },
     ],
     [
-      "a port that nobody has",
+      "a port without a container",
       { tcpSocket: { port: "admin" } },
       { type: "impossible", reason: 'container a has no port named "admin"' },
     ],

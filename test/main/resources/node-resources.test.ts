@@ -8,7 +8,7 @@ const list = (given: Readonly<Record<string, string>>) =>
 const shown = (resources: ReturnType<typeof list> | ReadonlyMap<string, ReturnType<typeof parseQuantity>>) =>
   Object.fromEntries([...resources].map(([name, amount]) => [name, Number(value(amount))]));
 
-test("devices come and go beside what the machine has; each change is told once", () => {
+test("devices are added to and removed from the machine's resources; each change is reported once", () => {
   const holder = new NodeResourcesHolder({ capacity: list({ cpu: "4" }), allocatable: list({ cpu: "3" }) });
   const told: unknown[] = [];
   const end = holder.onChange(({ capacity, allocatable }) => told.push([shown(capacity), shown(allocatable)]));

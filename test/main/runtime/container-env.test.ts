@@ -77,7 +77,7 @@ test("pods of the API wait for the first list of services, static pods do not", 
   assert.equal((await fromFile.env({}))["KUBERNETES_SERVICE_PORT"], "443");
 });
 
-test("before the agent has joined", async (t) => {
+test("before the kubelet has joined", async (t) => {
   const { env, runtime } = await world(t, "file");
   runtime.cluster = () => undefined;
   assert.deepEqual(await env({}), {});

@@ -206,7 +206,7 @@ test("image volumes: fetched like a container's image, mounted by the runtime's 
   );
 });
 
-test("an image volume's trouble is the container's: a pull that fails, a runtime that cannot mount images", async (t) => {
+test("an image volume's failure is the container's: a failed pull, a runtime that cannot mount images", async (t) => {
   const container = app({ volumeMounts: [{ name: "model", mountPath: "/model" }] });
   const cases: [reference: string, refusal: string | undefined, reason: string, message: RegExp][] = [
     ["gone:1", undefined, "ErrImagePull", /gone:1/],
@@ -389,7 +389,7 @@ for (const [what, reason, message, fields, prepare] of troubles) {
   });
 }
 
-test("the runtime's absence and an abort are not the container's own trouble", async (t) => {
+test("an unavailable runtime and an abort are not the container's own failure", async (t) => {
   for (const verb of ["ImageStatus", "CreateContainer", "StartContainer"] as const) {
     const world = await build(t);
     world.fake.failpoint(verb, "error(UNAVAILABLE: restarting)");

@@ -82,7 +82,7 @@ test("in a cluster the class says which handler; one that is not there keeps the
   }
 });
 
-test("a handler that the runtime has not is told with those it has", async (t) => {
+test("an unknown runtime handler is reported with the known ones", async (t) => {
   const world = await build(t, { runtimeClassName: "kata" }, [handler(""), handler("runc")]);
   await assert.rejects(world.sandbox(), /"kata" names no handler/);
   assert.equal(world.asked(), undefined);

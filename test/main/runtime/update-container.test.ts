@@ -137,7 +137,7 @@ test("a memory limit below what is used is refused before anything is touched", 
   await world.resize(podOf(app({ resources: both("100m", String(used)) })), { containers: { app: SMALL } });
 });
 
-test("what the runtime answers is the resize's trouble; a runtime that is away is nobody's", async (t) => {
+test("a runtime's error is the resize's failure; an unavailable runtime is not", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
   const to = podOf(app({ resources: both("200m", "64Mi") }));
   world.fake.failpoint("UpdateContainerResources", "1*error(INTERNAL: no such thing)");
@@ -146,7 +146,7 @@ test("what the runtime answers is the resize's trouble; a runtime that is away i
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isUnavailable);
 });
 
-test("a sandbox that can't be told does not hold the resize up", async (t) => {
+test("a failed update of the sandbox does not delay the resize", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
   world.fake.failpoint("UpdatePodSandboxResources", "1*error(INTERNAL: no)->1*error(UNIMPLEMENTED: what)");
   await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });

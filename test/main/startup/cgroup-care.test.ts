@@ -94,7 +94,7 @@ test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
   assert.equal(clock.pending, 0);
 });
 
-test("an agent that stops within the first second has begun nothing", async () => {
+test("a kubelet that stops within the first second has begun nothing", async () => {
   const { clock, done, care } = build();
   await care.begin();
   await care.stop();

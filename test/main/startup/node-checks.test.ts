@@ -33,7 +33,7 @@ describe("swap", () => {
     test(name, () => assert.deepEqual(swapDevices(text), expected));
   }
 
-  test("is refused by name unless the kubelet was told otherwise", async (t) => {
+  test("is refused by name unless the configuration allows it", async (t) => {
     const path = join(await temporaryFolder(t), "swaps");
     await checkSwap(true, path);
     await writeFile(path, HEAD + DEVICE);

@@ -47,13 +47,13 @@ test("waits for the sources, then for every pod", async () => {
   assert.deepEqual(await done, { exitCode: 0, report: "default/a: Running\ndefault/b: Succeeded\n" });
 });
 
-test("a failed pod is told and makes the exit code 1", async () => {
+test("a failed pod is reported and makes the exit code 1", async () => {
   const failed = withPhase("a", "Failed", {});
   const { done } = build([{ ...failed, status: { ...failed.status, reason: "Evicted" } as PodStatus }]);
   assert.deepEqual(await done, { exitCode: 1, report: "default/a: Failed (Evicted)\n" });
 });
 
-test("what does not run in time is told with what it waits for", async () => {
+test("a pod that does not run in time is reported with the reason it waits for", async () => {
   const { clock, done } = build([withPhase("a", "Pending", waiting)]);
   await pass(clock, 180_100);
   assert.deepEqual(await done, {
@@ -62,7 +62,7 @@ test("what does not run in time is told with what it waits for", async () => {
   });
 });
 
-test("sources that never answer are told, and a signal ends the wait", async () => {
+test("sources that never answer are reported, and a signal ends the wait", async () => {
   const { clock, controller, done } = build([withPhase("a", "Pending", waiting)], false);
   controller.abort();
   await pass(clock, 50);

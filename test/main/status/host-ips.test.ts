@@ -27,7 +27,7 @@ for (const [name, addresses, expected] of rules) {
   test(`the host IPs of a Node: ${name}`, () => assert.deepEqual(nodeHostIPs(nodeWith(...addresses)), expected));
 }
 
-test("what the machine says counts until the Node has addresses; only changes are told", () => {
+test("the machine's addresses count until the Node has some; only changes are reported", () => {
   const clock = new SteppedClock();
   const ips = new HostIPs(["10.0.2.15"], clock);
   const changes: HostIPsChange[] = [];
@@ -48,7 +48,7 @@ test("what the machine says counts until the Node has addresses; only changes ar
   ]);
 });
 
-test("pods that run are told when the primary address is of another family", () => {
+test("running pods are notified when the primary address is of another family", () => {
   const pods = [makePod(), { ...makePod({}, { uid: "u2" }), status: { phase: "Failed" as const } }];
   const told: [string, EventInput][] = [];
   const shown: HostIPsChange[] = [];

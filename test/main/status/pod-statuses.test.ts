@@ -166,7 +166,7 @@ test("an equal status is published once; a change, or a new definition, is publi
   assert.notEqual(deltas[2].set[0].status?.phase, "Pending", "a new definition keeps the status");
 });
 
-test("a change that is taken back before it was told is told as it is in the end", () => {
+test("a change that is reverted before its report is reported in its last state", () => {
   const { clock, deltas, statuses, update } = build();
   const pod = makePod();
   statuses.accept(pod, START);
@@ -179,7 +179,7 @@ test("a change that is taken back before it was told is told as it is in the end
   assert.deepEqual(deltas.at(-1)?.set[0], statuses.get("u1"));
 });
 
-test("a forgotten pod is told as removed, once, and nothing more is set of it", () => {
+test("a forgotten pod is reported as removed once, and its status is not set again", () => {
   const { clock, deltas, statuses, update } = build();
   const pod = makePod();
   statuses.accept(pod, START);
@@ -198,7 +198,7 @@ test("a forgotten pod is told as removed, once, and nothing more is set of it", 
   );
 });
 
-test("a pod that comes back in the batch in which it went is told as there", () => {
+test("a pod that comes back in the batch of its removal is reported as present", () => {
   const { clock, deltas, statuses } = build();
   statuses.accept(makePod(), START);
   clock.step(2);
@@ -210,7 +210,7 @@ test("a pod that comes back in the batch in which it went is told as there", () 
   assert.equal(back.set[0]?.status?.startTime, "2026-02-02T00:00:00Z", "nothing of its first life");
 });
 
-test("the first time that all containers run is told once, from the moment the pod was seen", () => {
+test("the first time that all containers run is reported once, from the moment the pod was seen", () => {
   const { clock, started, statuses, update } = build();
   const pod = makePod(
     { containers: [{ name: "a" }, { name: "b" }] },
@@ -273,7 +273,7 @@ test("a pod that is failed looks as before while it may run, then shows its verd
   assert.equal(deltas.at(-1)?.set[0]?.status?.phase, "Failed");
 });
 
-test("an agent that goes on with a failure shows what its containers say until they have stopped", () => {
+test("a kubelet that goes on with a failure shows what its containers say until they have stopped", () => {
   const { statuses, end } = build();
   const pod = makePod();
   statuses.accept(pod, START);
@@ -413,13 +413,13 @@ test("readiness gates are read from the API, and a new verdict there counts at o
   assert.equal(sent.at(-1)?.conditions?.filter(({ type }) => type === "example.com/gate").length, 1);
 });
 
-test("what an earlier life of the agent saw to its end is told again, in case the server never heard", () => {
+test("a termination that an earlier kubelet completed is reported again, in case the server never received it", () => {
   const { statuses, sent } = build();
   statuses.restore(makePod(), { phase: "Succeeded" });
   assert.deepEqual(sent, [{ phase: "Succeeded" }]);
 });
 
-test("an end that a restart is on the way to is not told where the API would take no word of the next run", () => {
+test("an exit before a restart is not reported where the API would accept no status of the next run", () => {
   for (const [restartPolicy, told] of [
     ["OnFailure", 1],
     ["Always", 2],

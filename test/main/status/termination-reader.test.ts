@@ -224,7 +224,7 @@ for (const kind of ["message", "log"] as const) {
   });
 }
 
-test("a symbolic link as message or log file leads nowhere: what it names is not told", async (t) => {
+test("a symbolic link as message or log file leads nowhere: its target is not reported", async (t) => {
   const { root, messageFile, logFile, ended, read } = await build(t);
   await writeFile(join(root, "secret"), logOf("secret"));
   await symlink(join(root, "secret"), messageFile);

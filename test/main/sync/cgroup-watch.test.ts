@@ -62,7 +62,7 @@ test("lost: all of it stops, then it runs in another sandbox", async () => {
   await worker.stop();
 });
 
-test("an agent that adopts a pod looks at once", async () => {
+test("a kubelet that adopts a pod looks at once", async () => {
   const { worker, web, world, cgroup, make, begun } = await running();
   await worker.stop();
   cgroup.lost = true;

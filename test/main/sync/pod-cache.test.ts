@@ -37,7 +37,7 @@ const failed = (uid: string, generation: number, code = "CriDeadlineExceededErro
   message: "it hangs",
 });
 
-test("a record from before the last change is dropped and counted, and nobody hears of it", () => {
+test("a record from before the last change is dropped and counted, and no listener is called", () => {
   const { cache, pods } = build();
   cache.onRecord(pod(full("u", 0)));
   const generation = cache.bump("u", []);
@@ -80,7 +80,7 @@ test("latest waits for the answer to the last change; without a change it answer
   assert.equal((await cache.latest("u", never)).generation, second, "known: nothing to wait for");
 });
 
-test("news that a pass waits for are told to it alone; news that only show progress are told", async () => {
+test("a change that a pass waits for goes to it alone; a change that only shows progress goes to the listener", async () => {
   const { cache, pods } = build();
   const generation = cache.bump("u", []);
   const pass = cache.latest("u", never);

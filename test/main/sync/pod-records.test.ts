@@ -28,7 +28,7 @@ const observedPod = (uid: string, ids: readonly string[]): ObservedPod => ({
 
 const at = (text: string): Date => new Date(text);
 
-test("definition, start time and termination are read back by the next agent", async (t) => {
+test("definition, start time and termination are read back by the next kubelet", async (t) => {
   const { make } = await build(t);
   const first = make();
   await first.load();
@@ -48,7 +48,7 @@ test("definition, start time and termination are read back by the next agent", a
   });
 });
 
-test("deadlines go on by the clock of the next agent, wherever somebody has set it meanwhile", async (t) => {
+test("deadlines go on by the clock of the next kubelet, wherever somebody has set it meanwhile", async (t) => {
   const { folder, kept } = await build(t);
   const by = (lead: number, monotonicMs: number): PodRecords => {
     const clock = new SteppedClock();
@@ -204,7 +204,7 @@ for (const [what, text] of garbage) {
   });
 }
 
-test("records that cannot be written are told once until a write works again, and cost nothing else", async (t) => {
+test("unwritable records are reported once until a write works again, and cost nothing else", async (t) => {
   const { folder, kept, make } = await build(t);
   const records = make();
   await records.load();

@@ -64,7 +64,7 @@ test("a pod that was failed never runs again, whatever wakes it and whatever its
   assert.equal(worker.state, "finished");
 });
 
-test("no stop of a failed pod is sent before its failure is kept for another agent", async () => {
+test("no stop of a failed pod is sent before its failure is kept for another kubelet", async () => {
   const { world, worker } = await started();
   let kept: () => void = () => undefined;
   world.terminationKept = new Promise((resolve) => (kept = resolve));
@@ -160,7 +160,7 @@ test("fail in mid-start aborts the start; a start that took effect all the same 
   assert.deepEqual(world.kept.errors(), []);
 });
 
-test("whoever waits for the end hears when nothing runs, even while the clean-up is still refused", async () => {
+test("a wait for the termination ends when nothing runs, even while the clean-up still fails", async () => {
   const { world, worker } = await started();
   let busy = true;
   world.script = (step) => (step.kind === "release" && busy ? Promise.reject(new Error("busy")) : undefined);
@@ -177,7 +177,7 @@ test("whoever waits for the end hears when nothing runs, even while the clean-up
   assert.equal(world.begun.filter((line) => line.endsWith("release")).length, 2);
 });
 
-test("when the agent stops first, those who wait are told so", async () => {
+test("when the kubelet stops first, waits for the termination end with an error", async () => {
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   worker.fail(failedBy(60_000));
@@ -189,7 +189,7 @@ test("when the agent stops first, those who wait are told so", async () => {
   assert.equal(world.clock.pending, 0);
 });
 
-test("an end that an earlier life of the agent began goes on with its deadline", async () => {
+test("an end that an earlier life of the kubelet began goes on with its deadline", async () => {
   const { world, worker } = await started();
   const successor = new PodWorker("uid-web", worker.desired, world.workerDeps("uid-web"));
   await worker.stop();
@@ -202,7 +202,7 @@ test("an end that an earlier life of the agent began goes on with its deadline",
   assert.equal(world.synced.at(-1)?.ended, true);
 });
 
-test("an end that was seen through is not told again, nothing runs, what it took up is released once more", async () => {
+test("a completed termination is not reported again, nothing runs, resources are released once more", async () => {
   const world = new SyncWorld();
   const web = pod({ restartPolicy: "Always" });
   world.admit = () => Promise.reject(new Error("nobody asks for a pod that is over"));

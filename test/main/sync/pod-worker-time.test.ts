@@ -24,7 +24,7 @@ const DEADLINE_EVENT = "Normal DeadlineExceeded: Pod was active on the node long
 const graces = (steps: readonly Step[]): number[] =>
   steps.flatMap((step) => (step.kind === "kill-container" ? [step.graceSeconds] : []));
 
-test("at its active deadline a pod is ended with its grace, and told so once", async () => {
+test("at its active deadline a pod is terminated with its grace period, reported once", async () => {
   const { world, worker, web } = await started({ activeDeadlineSeconds: 90, terminationGracePeriodSeconds: 7 });
   world.clock.step(89_999);
   await settle();
@@ -52,7 +52,7 @@ test("the deadline counts from the pod's start time and interrupts what takes to
   assert.deepEqual(world.begunOf("uid-web").slice(2), ["stop-sandbox", "release"]);
 });
 
-test("a pod that is past its deadline when the agent comes back starts nothing", async () => {
+test("a pod that is past its deadline when the kubelet comes back starts nothing", async () => {
   const { world, worker } = await started({ activeDeadlineSeconds: 100 }, (world) => {
     world.startTime = new Date(-200_000).toISOString();
   });
@@ -167,7 +167,7 @@ test("the sidecars of a pod that ran to its end share one grace; when it is over
   assert.deepEqual(stops(), [...inTurn, ...late]);
 });
 
-test("the next agent gives the sidecars of a pod that ran to its end what is left; none is stopped before that is kept", async () => {
+test("the next kubelet gives the sidecars of a pod that ran to its end what is left; none is stopped before that is kept", async () => {
   const sidecar = container("proxy", { restartPolicy: "Always" });
   const { world, worker, web } = await started({ initContainers: [sidecar], restartPolicy: "Never" });
   await worker.stop();

@@ -246,7 +246,7 @@ test("a new definition does not wait for the failure of the old one", async () =
   assert.deepEqual(world.model(fixed).running(), ["app"]);
 });
 
-test("the same definition told again keeps the wait", async () => {
+test("an unchanged definition keeps the wait", async () => {
   const { world, worker } = build();
   world.script = (step) =>
     isStart(step) ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", 300_000)) : undefined;
@@ -285,7 +285,7 @@ test("a failed start asks for a list too: a created container may be left behind
   assert.deepEqual(world.asked.at(-1)?.hints, [{ kind: "relist", id: "" }]);
 });
 
-test("pass failures are retried after 1, 2, 4, 8, 10 s, told each time, and forgotten after a success", async () => {
+test("failed passes are retried after 1, 2, 4, 8, 10 s, reported each time, and forgotten after a success", async () => {
   const { world, worker } = build();
   world.script = (step) =>
     step.kind === "create-sandbox" ? Promise.reject(new Error("no network plugin")) : undefined;
@@ -342,7 +342,7 @@ test("while the runtime is away a pod retries quietly, and a poke on its return 
   assert.deepEqual(world.model(web).running(), ["app"], "no time passed since the poke");
 });
 
-test("a pod whose inspection keeps failing is told about, and never acted on", async () => {
+test("a pod whose inspection keeps failing is reported, and never acted on", async () => {
   const { world, worker } = build();
   world.cache.bump("uid-web", []);
   world.answer = ({ uid, generation }) => ({
@@ -491,7 +491,7 @@ test("an orphan without a definition is ended by what the runtime knows of it", 
   assert.equal(worker.state, "terminated");
 });
 
-test("no stop is sent before the deadline is kept for another agent", async () => {
+test("no stop is sent before the deadline is kept for another kubelet", async () => {
   const { world, worker, web } = await started();
   let kept: () => void = () => undefined;
   world.terminationKept = new Promise((resolve) => (kept = resolve));

@@ -326,7 +326,7 @@ test("admission is asked in the order in which pods came, and a pod that runs is
   assert.equal(kill(world), undefined);
 });
 
-test("an end of an earlier life of the agent is resumed: nothing starts", async () => {
+test("an end of an earlier life of the kubelet is resumed: nothing starts", async () => {
   const { world } = build();
   const workers = new PodWorkers({
     clock: world.clock,

@@ -81,7 +81,7 @@ test("a pod that is terminated gives its hook up", async () => {
   assert.equal(worker.state, "terminated");
 });
 
-test("an agent that stops has the doer end what outlives a pass", async () => {
+test("a kubelet that stops has the doer end what outlives a pass", async () => {
   const { worker, stopped } = build();
   worker.poke();
   await settle();

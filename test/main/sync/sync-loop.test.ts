@@ -216,7 +216,7 @@ test("an orphan that appears later is found by the next relist", async (t) => {
   assert.deepEqual(world.terminated, ["uid-late"]);
 });
 
-test("directories and cgroups of pods that nobody knows are cleaned up, once", async (t) => {
+test("directories and cgroups of unknown pods are cleaned up once", async (t) => {
   let asked = 0;
   const { world, loop, relisted } = await build(t, () => {
     asked++;
@@ -268,7 +268,7 @@ test("leftovers that come to be later are ended when asked for, but not of a pod
   assert.deepEqual(world.begunOf("uid-lost"), ["clean-up"]);
 });
 
-test("leftovers that cannot be listed are told about and cost nothing else", async (t) => {
+test("a failed listing of leftovers is reported and costs nothing else", async (t) => {
   const { world, loop, relisted } = await build(t, () => Promise.reject(new Error("EIO")));
   relisted();
   loop.onSourcesSeen();
@@ -276,7 +276,7 @@ test("leftovers that cannot be listed are told about and cost nothing else", asy
   assert.equal(world.kept.warnings().length, 1);
 });
 
-test("a termination that an earlier agent began is carried to its end, then the pod starts anew", async (t) => {
+test("a termination that an earlier kubelet began is carried to its end, then the pod starts anew", async (t) => {
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
@@ -311,7 +311,7 @@ test("a termination under way whose pod is in no source keeps its deadline", asy
   assert.equal(records.get("uid-web"), undefined);
 });
 
-test("a pod edited while the agent was down: the old one ends before the new one starts", async (t) => {
+test("a pod edited while the kubelet was down: the old one ends before the new one starts", async (t) => {
   for (const [recorded, sourcesFirst] of [
     [true, false],
     [false, false],
@@ -370,7 +370,7 @@ test("a change of a container wakes its pod's worker", async (t) => {
   assert.deepEqual(world.model(web).running(), ["app"]);
 });
 
-test("the runtime's state is told once per change, and its return wakes every pod", async (t) => {
+test("the runtime's state is reported once per change, and its return wakes every pod", async (t) => {
   const { world, loop, relisted } = await build(t);
   relisted();
   loop.onPodChange(add(pod()));
@@ -509,7 +509,7 @@ test("the same name with another UID waits for the end of the first", async (t) 
   await workers.stop();
 });
 
-test("a deletion that an earlier agent began keeps its deadline; one it saw through is told to be over", async (t) => {
+test("a deletion begun by an earlier kubelet keeps its deadline; one that it completed is terminated", async (t) => {
   const { world, loop, records, relisted, seen } = await build(t);
   const web = apiPod("web");
   runs(world, web);

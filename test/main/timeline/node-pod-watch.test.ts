@@ -53,7 +53,7 @@ test("a start is measured once, with and without what an init container took", a
   assert.equal(await sum("kubelet_pod_start_sli_duration_seconds"), 1);
 });
 
-test("a pod that ran before this agent is not measured", async () => {
+test("a pod that ran before this kubelet is not measured", async () => {
   const { clock, watch, sum } = build();
   const web = seen(pod({}, "web", "u1"));
   watch.accepted(web, true);
@@ -65,7 +65,7 @@ test("a pod that ran before this agent is not measured", async () => {
   }
 });
 
-test("ends are counted once each, not those of an earlier life of the agent", async () => {
+test("ends are counted once each, not those of an earlier life of the kubelet", async () => {
   const { watch, counted } = build();
   const web = seen(pod({ initContainers: [container("fetch")] }, "web", "u1"));
   const exited = (name: string, id: string, exitCode: number) =>

@@ -117,7 +117,7 @@ test("what is kept is bounded: stages of one pod, and pods that ended", () => {
   assert.equal(timelines.show("default", "web")?.uid, "u0");
 });
 
-test("stages of a pod that nobody wants are not kept", () => {
+test("stages of an unwanted pod are not kept", () => {
   const { timelines } = build();
   timelines.begin("nobody", "create-sandbox")();
   timelines.initRunning("nobody", new Set(["fetch"]));

@@ -79,7 +79,7 @@ test("pods that ask at once get different ids", async (t) => {
   assert.equal(new Set(firsts).size, 20);
 });
 
-test("the next agent knows them, also after the ids per pod were changed", async (t) => {
+test("the next kubelet knows them, also after the ids per pod were changed", async (t) => {
   const { agent } = await build(t);
   const before = agent();
   const [a, b] = [await firstOf(before, "a"), await firstOf(before, "b")];

@@ -32,7 +32,7 @@ const disk = podWith([{ name: "data", emptyDir: {} }]);
 const memory = podWith([{ name: "cache", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } }]);
 const skip = isRoot ? false : "needs root";
 
-test("on disk: its place, mode 0777 whatever the umask, and its content survives another sync and another agent", async (t) => {
+test("on disk: its place, mode 0777 whatever the umask, and its content survives another sync and another kubelet", async (t) => {
   const root = await temporaryRoot(t);
   const before = process.umask(0o077);
   t.after(() => process.umask(before));
@@ -175,7 +175,7 @@ test("a root directory reached by a symlink changes none of that", { skip }, asy
   assert.deepEqual(mountsBelow(root), []);
 });
 
-test("a directory renamed behind the agent's back is not in its way", async (t) => {
+test("a directory renamed behind the kubelet's back is not in its way", async (t) => {
   const root = await temporaryRoot(t);
   const volumes = manager(root);
   const directory = hostPathOf(await volumes.setUpPod(disk, never), "data");

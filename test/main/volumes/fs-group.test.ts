@@ -141,7 +141,7 @@ test("a big volume is done in parts, in a pool thread; the directory itself come
   assert.equal(execFileSync("find", [volume, "!", "-gid", String(GROUP)]).toString(), "");
 });
 
-test("a change that takes long is told after 30 s and then every 60 s", { skip }, async (t) => {
+test("a long change is reported after 30 s and then every 60 s", { skip }, async (t) => {
   const volume = await temporaryRoot(t);
   writeFileSync(`${volume}/file`, "");
   const clock = new SteppedClock();

@@ -39,7 +39,7 @@ test("the page size is the one named, or the only one asked for", () => {
   ]);
 });
 
-test("a medium that is none, or pages nobody asked for, are told by name", async (t) => {
+test("an unknown medium and pages that no container requests are reported by name", async (t) => {
   const root = await temporaryRoot(t);
   const plugin = emptyDirPlugin({ ...options(root), ownership: options(root) });
   const setUp = (medium: string) =>

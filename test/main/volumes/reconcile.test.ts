@@ -136,7 +136,7 @@ test(
   },
 );
 
-test("a pod's directory that cannot be read spoils nobody else's", async (t) => {
+test("a pod's unreadable directory affects no other pod's", async (t) => {
   const root = await temporaryRoot(t);
   mkdirSync(`${root}/pods/uid-1/volumes/${EMPTY_DIR}/a`, { recursive: true });
   mkdirSync(`${root}/pods/uid-1/plugins/${EMPTY_DIR}/a`, { recursive: true });

@@ -166,7 +166,7 @@ test("a failing teardown backs off by itself; the pod's other volumes and other 
   assert.equal(count("tear-down stuck"), 3);
 });
 
-test("a teardown that hangs is given up waiting for, not doubled, and holds up nobody else", async (t) => {
+test("the wait for a hung teardown ends; the teardown is not repeated, and no other volume waits", async (t) => {
   const { volumes, clock, script, onDisk, count } = await scripted(t);
   script.set("hung", "hang");
   onDisk("uid-1", "hung");
@@ -181,7 +181,7 @@ test("a teardown that hangs is given up waiting for, not doubled, and holds up n
   assert.equal(clock.pending, 0);
 });
 
-test("a source that is not supported is told at once, and nothing is made", async (t) => {
+test("an unsupported source is reported at once, and nothing is created", async (t) => {
   const { volumes, events, calls } = await scripted(t);
   const pod = podWith([volume("fine"), { name: "far", nfs: { server: "x", path: "/" } }]);
   await assert.rejects(volumes.setUpPod(pod, never), isUnsupportedVolumeError);

@@ -137,7 +137,7 @@ test("a deadline that is no duration fails the call as INVALID_ARGUMENT", async 
   assert.equal(fake.calls.length, 0, "nothing was sent");
 });
 
-test("abort: before the call, and in flight; the runtime is told", async (context) => {
+test("an abort before the call and in flight; the runtime sees the cancellation", async (context) => {
   const { client, fake } = await pair(context);
   const early = await failure(client.version({}, { signal: AbortSignal.abort(new Error("pod deleted")) }));
   assert.ok(errors.isCancelled(early));

@@ -31,7 +31,7 @@ test("input, arguments and environment go in, standard output comes out", async 
   assert.equal(await runProgram(runOf("echo", { args: ["found"] })), "found\n");
 });
 
-test("one that does not read what it is told may answer all the same", async (t) => {
+test("a program that does not read its input may still answer", async (t) => {
   const command = await script(t, "exec <&-; echo fine");
   assert.equal(await runProgram(runOf(command, { input: "x".repeat(200_000) })), "fine\n");
 });
@@ -55,7 +55,7 @@ for (const [text, failure, message, exitCode] of failing) {
   });
 }
 
-test("a program that is not there, may not be run, or is told more than the kernel takes", async (t) => {
+test("a missing program, one without execute permission, and input beyond the kernel's limit are errors", async (t) => {
   const command = await script(t, "exit 0");
   const rejects = (run: ProgramRun, failure: ProgramFailure, message: RegExp) =>
     assert.rejects(runProgram(run), { name: "ProgramFailedError", failure, message });

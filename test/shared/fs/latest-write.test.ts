@@ -28,7 +28,7 @@ test("what changes during a write is in the next, however often; a wait ends wit
   await file.settled();
 });
 
-test("the first failure after a success is told, and the next request tries again", async () => {
+test("the first failure after a success is reported, and the next request tries again", async () => {
   const told: unknown[] = [];
   const outcomes = ["no", "no", "yes", "no"];
   const file = new LatestWrite({

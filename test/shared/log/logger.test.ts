@@ -76,7 +76,7 @@ describe("verbosity", () => {
     assert.deepEqual(open(log, lines), upTo(2));
   });
 
-  test("it changes while the agent runs, for children too", () => {
+  test("it changes while the kubelet runs, for children too", () => {
     const { log, lines, words } = kept();
     const child = moduleLogger(log, "pleg");
     assert.deepEqual(open(child, lines), [0]);
@@ -158,7 +158,7 @@ describe("json", () => {
 
 describe("a full ring", () => {
   for (const format of ["text", "json"] as const) {
-    test(`${format}: lines are dropped, counted and told of`, () => {
+    test(`${format}: dropped lines are counted and reported`, () => {
       const ring = createRing({ capacityBytes: 4096 });
       const logging = { config: { ...DEFAULT_LOGGING, format }, journal: false, ring };
       const log = createLogger({ thread: "pleg", logging, clock: new SteppedClock() });

@@ -19,7 +19,7 @@ describe("datagrams", { timeout: 20_000 }, () => {
       deepEqual(await receiver.until(({ length }) => length === 2), ["one\nline", "Zwölf"]);
     });
   }
-  test("nobody there", () => {
+  test("a socket without a listener", () => {
     throws(
       () => sendDatagram(join(scratch, "none"), "x"),
       (error) => isOsCallError(error, "ENOENT"),

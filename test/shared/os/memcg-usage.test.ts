@@ -15,7 +15,7 @@ const usable = await access(`${HIERARCHY}/cgroup.event_control`, constants.W_OK)
   () => false,
 );
 
-test("a mark is told when it is crossed, and no more after its end", { skip: !usable }, async (t) => {
+test("a crossed threshold is reported, and none after the end", { skip: !usable }, async (t) => {
   const directory = `${HIERARCHY}/nodelet-mark-${process.pid}`;
   await mkdir(directory);
   t.after(() => rmdir(directory));

@@ -22,7 +22,7 @@ describe("limit of open files", () => {
       setOpenFilesLimit(before);
     }
   });
-  test("above fs.nr_open nobody gets, root neither", async () => {
+  test("no process gets a limit above fs.nr_open, not even root", async () => {
     const most = Number(await readFile("/proc/sys/fs/nr_open", "utf8"));
     const { soft } = openFilesLimit();
     throws(

@@ -112,7 +112,7 @@ describe("memory", () => {
     deepEqual(world.evicted, ["a"]);
   });
 
-  test("critical pods stay; that nobody is left is said once", async () => {
+  test("critical pods stay; that no pod is left is logged once", async () => {
     make();
     world.nodeMemory(0.5 * GIB);
     await world.start([pod("k", { critical: true })]);
@@ -346,7 +346,7 @@ describe("limits of pods' own", () => {
   const limited = (name: string, limit: string) =>
     pod(name, { volumes: [{ name: "v", path: `/v/${name}`, memory: false, sizeLimit: parseQuantity(limit) }] });
 
-  test("all that are beyond go, without any threshold being met; nobody is asked for a pod without limits", async () => {
+  test("all pods beyond their limits are evicted, without any threshold being met; pods without limits are not measured", async () => {
     make();
     Object.assign(world.volumes, { a: 2 * MIB, b: 3 * MIB, c: 1 });
     await world.start([limited("a", "1Mi"), limited("b", "1Mi"), limited("c", "1Mi"), pod("free")]);

@@ -49,7 +49,7 @@ const usages = fc
   )
   .map((all) => all.map(({ name, priority, used, requested }) => usage(name, priority, used, requested)));
 
-test("the order does not depend on the order given, and loses nobody", () => {
+test("the ranking does not depend on the order of the input, and loses no pod", () => {
   fc.assert(
     fc.property(usages, fc.func(fc.integer()), (given, key) => {
       const shuffled = given.toSorted((a, b) => key(a.pod.uid) - key(b.pod.uid));
@@ -62,7 +62,7 @@ test("the order does not depend on the order given, and loses nobody", () => {
   );
 });
 
-test("nobody within its request goes before one that is over; among equals importance decides", () => {
+test("no pod within its request goes before one that is over; among equals priority decides", () => {
   fc.assert(
     fc.property(usages, (given) => {
       const byPod = new Map(given.map((each) => [each.pod, each]));

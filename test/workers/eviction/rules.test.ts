@@ -117,7 +117,7 @@ describe("messages", () => {
     equal(annotations["starved_resource"], "ephemeral-storage");
   });
 
-  test("of process ids and inodes: counts are decimal, nobody is named", () => {
+  test("of process ids and inodes: counts are decimal, no container is named", () => {
     const pids = nodePressure(
       "pid.available",
       [threshold("pid.available", "2k")],

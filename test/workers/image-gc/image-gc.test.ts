@@ -47,7 +47,7 @@ test("used, pinned, of somebody else's containers and the runtime's own sandbox 
   assert.deepEqual(world.removed, ["never", "was-used"]);
 });
 
-test("an image younger than the minimum age stays, unless it was there before the agent", async () => {
+test("an image younger than the minimum age stays, unless it was there before the kubelet", async () => {
   const world = new ImageWorld({ imageMinimumGCAgeMs: 2 * PERIOD });
   world.otherwiseUsed = 600 * MIB;
   world.add("old", 10);
@@ -142,7 +142,7 @@ test("a disk without capacity, and an image without id, are events", async () =>
   ]);
 });
 
-test("unused for longer than the maximum age goes whatever the disk, once the agent ran that long", async () => {
+test("unused for longer than the maximum age goes whatever the disk, once the kubelet ran that long", async () => {
   const world = new ImageWorld({ imageMaximumGCAgeMs: 2 * PERIOD, imageGCHighThresholdPercent: 100 });
   world.add("never", 1);
   world.add("used", 1);
@@ -197,7 +197,7 @@ test("many are granted few at a time", async () => {
   );
 });
 
-test("an agent that stops leaves no timer and begins no removal", async () => {
+test("a kubelet that stops leaves no timer and begins no removal", async () => {
   const world = new ImageWorld();
   for (let index = 0; index < 3; index++) world.add(`i${index}`, 400);
   world.gc.start();

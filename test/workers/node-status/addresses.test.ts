@@ -36,7 +36,7 @@ const rows: [string, Partial<AddressRules>, Partial<HostNetwork>, NodeAddress[],
   ],
   ["the other family of it", {}, { resolved: ["fd00::5"] }, [], ["InternalIP fd00::5", "Hostname n1"]],
   [
-    "not what is nobody's or loopback",
+    "no unspecified or loopback address",
     {},
     { resolved: ["127.0.1.1", "8.8.8.8"] },
     [],

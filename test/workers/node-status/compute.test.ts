@@ -103,7 +103,7 @@ test("while main knows nothing, what the Node says of images, volumes, runtime a
   );
 });
 
-test("another boot id is told; the first one, or none, is not", () => {
+test("another boot id is reported; the first one, or none, is not", () => {
   const rebooted = (bootID: string): string[] =>
     computeNode(
       { metadata: {}, status: { nodeInfo: { bootID } as NonNullable<NodeStatus["nodeInfo"]> } },

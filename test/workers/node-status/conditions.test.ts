@@ -90,7 +90,7 @@ const FIRST = [
   condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 ];
 
-test("a new node: all four in order, pressures told, Ready not", () => {
+test("a new node: all four in order, events for pressures, none for Ready", () => {
   deepEqual(nextConditions([], [], [], T0), {
     conditions: FIRST,
     events: ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],

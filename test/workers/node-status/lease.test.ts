@@ -192,7 +192,7 @@ test("an update whose answer was lost is no conflict for long", async () => {
   deepEqual(world.outcomes, [true, false, false, true, true]);
 });
 
-test("while a part of the agent is stuck the lease is left alone, and renewed at once when it turns again", async () => {
+test("while a part of the kubelet is stuck the lease is left alone, and renewed at once when it turns again", async () => {
   const world = new LeaseWorld();
   await world.start();
   const renewed = world.renewTime;

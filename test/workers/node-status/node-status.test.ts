@@ -28,7 +28,7 @@ test("a new node is registered Ready in one call, and gets its lease at once", a
   equal(world.clock.pending, 0);
 });
 
-test("main is told the Node without images, conditions and heartbeats: once per change", async () => {
+test("main receives the Node without images, conditions and heartbeats: once per change", async () => {
   const world = new KeeperWorld();
   await world.start();
   await world.step(30_000);
@@ -40,7 +40,7 @@ test("main is told the Node without images, conditions and heartbeats: once per 
   deepEqual([world.nodes.length, world.nodes[1]?.metadata.labels?.["a"]], [2, "b"]);
 });
 
-test("a node that is there already: no flip to NotReady while the agent has not looked at its runtime yet", async () => {
+test("a node that is there already: no flip to NotReady while the kubelet has not looked at its runtime yet", async () => {
   const world = new KeeperWorld();
   await world.start();
   await world.keeper.stop();
@@ -192,7 +192,7 @@ test("a server that is away at the start: tried with waits from 100 ms, doubling
   ok(world.api.lease !== undefined);
 });
 
-test("a server that returns is told what it missed as soon as the lease has found it", async () => {
+test("a server that returns receives the missed status as soon as the lease has reached it", async () => {
   const world = new KeeperWorld();
   await world.start();
   await world.step(5000);
@@ -207,7 +207,7 @@ test("a server that returns is told what it missed as soon as the lease has foun
   ok(perMinute < 60, `${perMinute} calls a minute are no storm`);
 });
 
-test("a patch whose answer was lost is not told twice", async () => {
+test("a patch whose answer was lost causes no second event", async () => {
   const world = new KeeperWorld();
   await world.start();
   let lost = true;
@@ -270,7 +270,7 @@ test("registerNode false: it waits for the Node and makes none", async () => {
   ok(world.api.lease !== undefined);
 });
 
-test("a Node that was deleted is not made again, as upstream has it; main is told", async () => {
+test("a deleted Node is not created again, as in upstream; main is notified", async () => {
   const world = new KeeperWorld();
   await world.start();
   world.api.remove("nodes");
@@ -279,7 +279,7 @@ test("a Node that was deleted is not made again, as upstream has it; main is tol
   equal(world.kept.warnings().filter((line) => line.includes("it was deleted")).length, 1);
 });
 
-test("cordons and pod CIDRs are passed on; what main did not take is told again", async () => {
+test("cordons and pod CIDRs are passed on; a call that main did not take is repeated", async () => {
   const world = new KeeperWorld();
   await world.start();
   world.deaf = new Error("busy");
@@ -352,7 +352,7 @@ test("registerNode false: a Node that somebody makes is seen at once", async () 
   ok(world.api.lease !== undefined);
 });
 
-test("a server that is back after it was away: main is told, whose waits may be longer", async () => {
+test("a server that is back after it was away: main is notified, because its waits may be longer", async () => {
   const world = new KeeperWorld();
   await world.start();
   world.presence.returned();

@@ -62,7 +62,7 @@ test("a relist finds an exit; equal state is published once however often it is 
   assert.equal(world.podRecords("uid-web").length, 2);
 });
 
-test("a pod that vanished is told as empty, once", async (t) => {
+test("a pod that vanished is reported as empty, once", async (t) => {
   const world = await plegOn(t);
   const { sandboxId } = await runPod(world.client, "web");
   await world.started();
@@ -212,7 +212,7 @@ test("a hung container delays its own pod only, and its requests are answered by
   await until("it is seen when the runtime lets go", () => world.last("uid-stuck")?.generation === 9);
 });
 
-test("a relist that fails is told once; the next one finds what it missed", async (t) => {
+test("a failed relist is reported once; the next one finds what it missed", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();
@@ -232,7 +232,7 @@ test("a relist that fails is told once; the next one finds what it missed", asyn
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 5);
 });
 
-test("the runtime goes and returns: told once each, with a relist at once on its return", async (t) => {
+test("the runtime goes and returns: each is reported once, with a relist at once on its return", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();
@@ -281,7 +281,7 @@ test("a request while the runtime is away is answered by a failure that says so"
   assert.equal(world.kept.warnings().length, 0);
 });
 
-test("a runtime that is not ready says why, and each change of it is told", async (t) => {
+test("a runtime that is not ready gives the reason, and each change of it is reported", async (t) => {
   const world = await plegOn(t);
   await world.started();
   world.fake.settings.networkReady = false;
@@ -362,7 +362,7 @@ test("an error in the handler of the stream's events ends the stream, which is f
   assert.equal(world.last("uid-web")?.containers[0]?.exitCode, 5);
 });
 
-test("relists: every second while something changes or is not watched, every ten when all is quiet and watched", async (t) => {
+test("relists: every second while something changes or is not watched, every ten when nothing changes and all is watched", async (t) => {
   const world = await plegOn(t);
   const watchDir = await temporaryFolder(t);
   await runPod(world.client, "web");

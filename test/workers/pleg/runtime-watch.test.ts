@@ -26,7 +26,7 @@ const rows: [string, RuntimeState, RuntimeState, boolean][] = [
   ["with events", up, { ...up, events: true }, false],
 ];
 for (const [what, a, b, same] of rows) {
-  test(`${what}: ${same ? "the same" : "told"}`, () => {
+  test(`${what}: ${same ? "the same" : "reported"}`, () => {
     assert.equal(sameRuntimeState(a, b), same);
   });
 }

@@ -92,7 +92,7 @@ test("a service that does not answer", async (t) => {
   });
 });
 
-test("nobody listens", async () => {
+test("a port without a listener", async () => {
   const port = await closedPort(createTcpServer());
   assert.deepEqual(await probe(port), {
     outcome: "failure",

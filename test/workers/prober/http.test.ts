@@ -219,7 +219,7 @@ describe("no answer", () => {
     });
   });
 
-  test("nobody listens", async () => {
+  test("a port without a listener", async () => {
     const port = await closedPort(createTcpServer());
     assert.deepEqual(await get(port, { path: "/x" }), {
       outcome: "failure",
@@ -243,7 +243,7 @@ describe("no answer", () => {
     assert.equal((await get(port)).outcome, "failure");
   });
 
-  test("a name that nobody knows", async () => {
+  test("an unknown host name", async () => {
     const { outcome, output } = await get(80, { host: "no-such-host.invalid" });
     assert.equal(outcome, "failure");
     assert.match(output, /dial tcp: lookup no-such-host\.invalid: no such host$/);
@@ -256,7 +256,7 @@ describe("https", () => {
     tls = selfSigned();
   });
 
-  test("a certificate that nobody has signed is good enough", async (t) => {
+  test("an unsigned certificate is accepted", async (t) => {
     const port = await listen(t, createTlsServer(tls, answer(200, "secret")));
     assert.deepEqual(await get(port, { scheme: "https" }), { outcome: "success", output: "secret" });
   });
@@ -302,7 +302,7 @@ describe("sockets of plain probes", () => {
 const tcp = (port: number, host = "127.0.0.1"): Promise<RunResult> =>
   runWithin(PATIENCE_MS, (context) => probeTcp({ type: "tcp", host, port }, context));
 
-test("tcp: nobody listens", async () => {
+test("tcp: a port without a listener", async () => {
   const port = await closedPort(createTcpServer());
   assert.deepEqual(await tcp(port), {
     outcome: "failure",

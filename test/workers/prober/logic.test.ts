@@ -197,7 +197,7 @@ describe("what is said", () => {
     );
   });
 
-  test("an error is tried three times, then told, and changes nothing", async () => {
+  test("an error is tried three times, then reported, and changes nothing", async () => {
     const world = new World();
     let tries = 0;
     world.act = () => {

@@ -58,7 +58,7 @@ describe("client certificates", () => {
     match(house.lines[0]?.line ?? "", /no credentials/);
   });
 
-  test("that are no good are not nobody's: anonymous requests are served, these are not", async () => {
+  test("that are invalid do not count as anonymous: anonymous requests are served, these are not", async () => {
     await open({ init: authentication({ anonymous: true }) });
     equal((await house.ask("/healthz")).status, 200);
     equal((await house.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status, 401);
@@ -129,7 +129,7 @@ describe("client certificates", () => {
     equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 401);
   });
 
-  test("a broken CA file changes nothing and is told once", async () => {
+  test("a broken CA file changes nothing and is reported once", async () => {
     const file = join(certificates.dir, "clients-2.crt");
     await copyFile(certificates.ca.pair.certFile, file);
     await open({ init: authentication({ clientCAFile: file }) });
@@ -215,7 +215,7 @@ describe("bearer tokens", () => {
     equal(body, "Authorization error (user=system:anonymous, verb=create, resource=nodes, subresource=proxy)");
   });
 
-  test("who may not is told what, in upstream's words", async () => {
+  test("a forbidden request names the missing permission, in upstream's words", async () => {
     await open({
       init: { authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 1, cacheUnauthorizedTTLMs: 1 } },
       create: () => Promise.resolve({ status: { allowed: false } }),

@@ -53,7 +53,7 @@ test("identity of a URL: no toleration, other source, other UID; lists allowed",
   assert.equal(decode(JSON.stringify(broken), url).error?.[0]?.field, "items[1].spec.containers");
 });
 
-test("an explicit uid and namespace are kept; the agent's own annotations are no content", () => {
+test("an explicit uid and namespace are kept; the kubelet's own annotations are no content", () => {
   const text = manifest("web").replace("  name: web", "  name: web\n  uid: abc\n  namespace: kube-system");
   const pod = podOf(text);
   assert.equal(pod.metadata.uid, "abc");

@@ -31,6 +31,6 @@ for (const [keyType, kind, detail] of ROWS) {
   });
 }
 
-test("a type that nobody knows has no key", async () => {
+test("an unknown key type has no key", async () => {
   for (const keyType of ["", "RSA1024", "toString"]) assert.equal(await makePodKey({ keyType }), undefined);
 });

@@ -36,7 +36,7 @@ test("what was read holds for the node's time, less some jitter; then the server
   assert.equal(calls.at(-1), "ns/a");
 });
 
-test("absence holds as well; trouble does not, and what was read before serves meanwhile", async () => {
+test("absence is cached as well; an error is not, and the cached object serves meanwhile", async () => {
   const clock = new SteppedClock();
   let answer: ConfigMap | Error | undefined;
   const { client, calls } = getKit(() => answer);
@@ -57,7 +57,7 @@ test("absence holds as well; trouble does not, and what was read before serves m
   await assert.rejects(objects.get("ns", "a", never), /not found/, "deleted");
 });
 
-test("what nobody refers to is not kept", async () => {
+test("an object without references is not cached", async () => {
   const clock = new SteppedClock();
   const { client, calls } = getKit(() => map(1));
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000 });

@@ -75,7 +75,7 @@ test("what is read is what the watch last said, without a call", async () => {
   assert.deepEqual(calls, []);
 });
 
-test("a change is told to those who refer to it; the first picture only to those who missed it", async () => {
+test("a change is reported to the pods that refer to it; the first state only to pods that missed it", async () => {
   const { objects, replace, event, changed, clock } = world(() => new ApiConnectionError("away"));
   objects.wanted("u1", "ns", refs("a"));
   objects.wanted("u2", "ns", refs("a"));
@@ -117,7 +117,7 @@ test("a watch that has not spoken yet is not waited for long; a refusal is tried
   assert.equal((await last).data?.["version"], "4");
 });
 
-test("what was read beside the watch is told to be old when the watch knows better", async () => {
+test("an object read beside the watch is reported as old when the watch has a newer one", async () => {
   for (const [version, told] of [
     [3, []],
     [4, ["u1"]],

@@ -90,7 +90,7 @@ test("slow keys are made one at a time; the others do not wait for them", async 
   finish();
 });
 
-test("renewed at its time; the old one stays meanwhile, and lateness is told once", async (t) => {
+test("renewed at its time; the old one stays meanwhile, and a late renewal is reported once", async (t) => {
   const it = certificatesKit(t);
   const web = podWith({});
   const made = (): number => it.created.length;
@@ -159,7 +159,7 @@ for (const [type, verb] of [
   });
 }
 
-test("what goes wrong is tried again with the same key, ever more slowly, and told to who waits", async (t) => {
+test("a failure is retried with the same key and growing delays, and reported to waiting callers", async (t) => {
   const it = certificatesKit(t);
   const web = podWith({});
   it.refusals.push(...Array.from({ length: 6 }, () => new ApiError(403, "Forbidden", "no relationship found")));
@@ -191,7 +191,7 @@ test("what goes wrong is tried again with the same key, ever more slowly, and to
   assert.equal(await it.keyNow(web), "KEY1");
 });
 
-test("an API server without the resource, a type that nobody knows: told plainly", async (t) => {
+test("an API server without the resource and an unknown key type are reported plainly", async (t) => {
   const it = certificatesKit(t);
   const rows: [Pod, Error | undefined, RegExp][] = [
     [

@@ -139,7 +139,7 @@ function mutated(random: (below: number) => number): string {
   return result;
 }
 
-test(`no configuration makes the agent crash (${RUNS} inputs)`, async () => {
+test(`no configuration makes the kubelet crash (${RUNS} inputs)`, async () => {
   let accepted = 0;
   for (let seed = 1; seed <= RUNS; seed++) {
     const random = randomOf(Math.imul(seed, 0x9e3779b1));

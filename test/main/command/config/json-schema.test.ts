@@ -97,7 +97,7 @@ tracing: {endpoint: localhost:4317}
 shutdownGracePeriodByPodPriority: [{priority: 1, shutdownGracePeriodSeconds: 10}]
 `;
 
-test("what the agent runs with is valid by its schema", async () => {
+test("what the kubelet runs with is valid by its schema", async () => {
   for (const file of ["", RICH]) {
     const { config } = await resolveSources({ file });
     deepEqual(faults(configSchema(), config.toObject()), []);

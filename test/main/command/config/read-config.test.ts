@@ -145,7 +145,7 @@ describe("mistakes say where they stand", () => {
     deepEqual(problemsIn("[]"), ["f:1:1: expected a map of fields, found a list"]);
   });
 
-  test("broken YAML is told with its place, and nothing else is", () => {
+  test("broken YAML is reported with its place, and nothing else is", () => {
     const found = problems("maxPods: [1\nfoo: bar\n");
     ok(found.length > 0);
     for (const problem of found) match(problem, /^f:\d+:\d+: /);
@@ -153,7 +153,7 @@ describe("mistakes say where they stand", () => {
 });
 
 describe("hostile texts", () => {
-  test("nesting beyond the limit is told, not walked", () => {
+  test("nesting beyond the limit is reported, not walked", () => {
     for (const deep of ["[".repeat(100_000), "- ".repeat(20_000), "{a: ".repeat(20_000)]) {
       match(problems(`clusterDNS:\n  ${deep}`)[0] ?? "", /^f:1:1: nested (more than 200 levels|too) deep/);
     }

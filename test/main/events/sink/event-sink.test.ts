@@ -46,7 +46,7 @@ function event(name: string, count = 1): Event {
   };
 }
 
-test("created, patched when told again, created again when the server has forgotten it", async (t) => {
+test("is created, patched when repeated, and created again when the server has deleted it", async (t) => {
   const { api, sink } = build(t);
   sink.put(event("a"), false);
   await turn();
@@ -63,7 +63,7 @@ test("created, patched when told again, created again when the server has forgot
   assert.deepEqual(api.patches, [{ count: 2, lastTimestamp: "2026-01-01T00:00:02Z", message: "told 2" }]);
 });
 
-test("told again while it waits: sent once", async (t) => {
+test("repeated while it waits: sent once", async (t) => {
   const { api, sink, pass } = build(t);
   api.fail = away;
   sink.put(event("a"), false);

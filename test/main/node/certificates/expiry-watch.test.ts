@@ -24,7 +24,7 @@ function kit() {
   return { clock, state, reasons, end, kept };
 }
 
-test("five minutes after its end the agent starts over, once", () => {
+test("five minutes after its end the kubelet starts over, once", () => {
   const { clock, reasons } = kit();
   clock.step(HOUR + 5 * MINUTE - 1);
   assert.deepEqual(reasons, []);
@@ -61,7 +61,7 @@ test("not when another one came, nor when there is none that ends", () => {
   assert.equal(clock.pending, 0);
 });
 
-test("an agent that starts with an expired one has five minutes, too", () => {
+test("a kubelet that starts with an expired one has five minutes, too", () => {
   const { clock, state, reasons, end } = kit();
   state.notAfter = 0;
   clock.step(5 * MINUTE - 1);

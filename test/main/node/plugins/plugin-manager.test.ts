@@ -83,7 +83,7 @@ test("sockets below directories are found, and a directory made anew is watched 
   }
 });
 
-test("garbage is left alone: files, hidden sockets, sockets that nobody serves or that say nothing", async (t) => {
+test("other files are ignored: plain files, hidden sockets, sockets without a server or without an answer", async (t) => {
   const { root, done, manager, driver } = await world(t);
   const registry = `${root}/plugins_registry`;
   mkdirSync(registry, { recursive: true });
@@ -108,7 +108,7 @@ test("garbage is left alone: files, hidden sockets, sockets that nobody serves o
   assert.deepEqual(done, [`+good.csi ${good.endpoint}`]);
 });
 
-test("a plugin that is refused is told why, and is asked again", async (t) => {
+test("a refused plugin receives the reason and is asked again", async (t) => {
   const { problems, manager, driver, done } = await world(t);
   problems.set("bad.csi", "no");
   await manager.start();
@@ -121,7 +121,7 @@ test("a plugin that is refused is told why, and is asked again", async (t) => {
   assert.equal(done.length, 1);
 });
 
-test("what the agent leaves behind when it stops stays registered", async (t) => {
+test("what the kubelet leaves behind when it stops stays registered", async (t) => {
   const { manager, driver, done } = await world(t);
   const left = await driver("left.csi");
   await manager.start();

@@ -69,7 +69,7 @@ test("groups go from low to high; the next begins when all pods of one are over"
   assert.equal(world.clock.pending, 0);
 });
 
-test("a group's time is its own: pods that do not end keep nobody waiting any longer, and are named", async () => {
+test("each group has its own time: after it, pods that still run delay no other group and are named", async () => {
   const world = new World([apiPod("stuck", 0), apiPod("late", 0), apiPod("high", CRITICAL)]);
   const done = world.run([0, 10], [CRITICAL, 5]);
   await settle();

@@ -58,7 +58,7 @@ test("a program that says nothing is given up and ended", async () => {
   await assert.rejects(lock, /no answer within 10 s/);
 });
 
-test("the agent's stop is not held up", async () => {
+test("the kubelet's stop is not held up", async () => {
   await writeFile(join(program.dir, "systemd-inhibit"), "#!/bin/sh\nexec sleep 60\n");
   const stopping = new AbortController();
   const lock = takeInhibitLock(clock, stopping.signal);

@@ -201,7 +201,7 @@ test("called off after the lock was released: it is taken anew", async () => {
   await world.stop();
 });
 
-test("an agent that starts in the middle of a shutdown goes on with it, without a lock", async () => {
+test("a kubelet that starts in the middle of a shutdown goes on with it, without a lock", async () => {
   const world = new World();
   world.preparing = true;
   world.refused = new InhibitLockError("already in progress");
@@ -239,7 +239,7 @@ test("a logind that went down in a shutdown and came back without one has called
   await world.stop();
 });
 
-test("a shutdown that was announced while nobody listened is not missed", async () => {
+test("a shutdown announced before the subscription is not missed", async () => {
   const world = new World();
   await world.start();
   await world.cutOff();
@@ -280,7 +280,7 @@ test("a delay that stays too short ends it with an error", async () => {
   await world.stop();
 });
 
-test("the agent's stop in the middle of a shutdown leaves the pods to the next one", async () => {
+test("the kubelet's stop in the middle of a shutdown leaves the pods to the next one", async () => {
   const world = new World();
   await world.start();
   await world.say(true);

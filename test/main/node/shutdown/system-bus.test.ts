@@ -63,7 +63,7 @@ test("a shutdown and its cancellation are heard, in order", async () => {
   assert.equal(await logind.preparing(), true);
 });
 
-test("nobody but logind is believed", async () => {
+test("only signals of logind are accepted", async () => {
   const { heard } = await watched();
   fake.forge(true);
   fake.prepare(false);
@@ -108,7 +108,7 @@ test("no answer is an error after five seconds", async () => {
   await call;
 });
 
-test("nobody listens: an error, no unhandled one", async () => {
+test("a socket without a listener is an error, not an unhandled rejection", async () => {
   await assert.rejects(connectLogind(join(dir, "none"), clock));
   assert.equal(clock.pending, 0);
 });

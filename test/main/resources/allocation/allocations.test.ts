@@ -45,7 +45,7 @@ async function build(t: Parameters<typeof temporaryFolder>[0]) {
   return { root, kept, open };
 }
 
-test("both states outlive the agent; what is forgotten does not", async (t) => {
+test("both states outlive the kubelet; what is forgotten does not", async (t) => {
   const { open } = await build(t);
   const first = await open();
   first.allocate("uid-a", { containers: { app: CPU }, pod: CPU });
@@ -128,7 +128,7 @@ test("what repeats the definitions of pods is written together, and only what ch
   assert.deepEqual(await written(), ["actuated", "allocated"]);
 });
 
-test("a resize is written at once, and so is what is gathered when one is wished for", async (t) => {
+test("a resize is written at once, together with the gathered changes", async (t) => {
   const { clock, allocations, written } = await gathering(t);
   const more = { requests: { cpu: "200m" } };
   allocations.allocate("uid-a", { containers: { app: CPU } });
@@ -154,7 +154,7 @@ test("garbage is set aside with a warning", async (t) => {
   assert.match(JSON.stringify(kept), /is not usable/);
 });
 
-test("a folder that can't be written to is told once, and costs nothing but that", async (t) => {
+test("an unwritable folder is reported once, and costs nothing else", async (t) => {
   const { root, kept, open } = await build(t);
   const allocations = await open();
   await mkdir(join(root, "allocated_pods_state"));

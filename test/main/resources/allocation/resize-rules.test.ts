@@ -68,7 +68,7 @@ const beyond: [name: string, pod: Pod, message: string | undefined][] = [
   ["all of it", guaranteed("2", "1Gi"), undefined],
   ["CPU", guaranteed("2001m"), "Node didn't have enough capacity: cpu, requested: 2001, capacity: 2000"],
   [
-    "memory is told first",
+    "memory is reported first",
     guaranteed("3", "2Gi"),
     "Node didn't have enough capacity: memory, requested: 2147483648, capacity: 1073741824",
   ],

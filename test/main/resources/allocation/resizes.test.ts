@@ -104,7 +104,7 @@ class World {
   }
 }
 
-test("a desired that fits is allocated at once, is in progress until it is seen done, and is told", async () => {
+test("a resize that fits is allocated at once, is in progress until it is observed, and is reported", async () => {
   const world = new World();
   const [before, after] = [asking("a", 100), asking("a", 300)];
   await world.define(before);
@@ -126,7 +126,7 @@ test("a desired that fits is allocated at once, is in progress until it is seen 
   assert.deepEqual(world.counted, ["requested cpu requests increase", "ended true"]);
 });
 
-test("a desired without room is deferred, told once, and granted when a pod goes", async () => {
+test("a resize without room is deferred, reported once, and granted when a pod goes", async () => {
   const world = new World();
   const [hog, small, desired] = [asking("hog", 1500), asking("a", 100), asking("a", 1000)];
   await world.define(hog);
@@ -195,7 +195,7 @@ test("a definition that comes between a grant and the pod hearing of it takes no
   assert.equal(world.milli(asking("a", 0)), 450);
 });
 
-test("what can never be is told as infeasible and not asked again; the desired taken back leaves nothing", async () => {
+test("an impossible resize is reported as infeasible and not tried again; taken back, it leaves nothing", async () => {
   const world = new World();
   const before = asking("a", 100);
   await world.define(before);
@@ -209,7 +209,7 @@ test("what can never be is told as infeasible and not asked again; the desired t
   assert.deepEqual(world.conditions(before), []);
 });
 
-test("a failure is shown, told once, and tried again after growing pauses", async () => {
+test("a failure is shown, reported once, and tried again after growing pauses", async () => {
   const world = new World();
   const [before, after] = [asking("a", 100), asking("a", 200)];
   await world.define(before);
@@ -247,7 +247,7 @@ test("a pod that is over is admitted anew with its desired", async () => {
   assert.ok(sameResources(resourcesOf(world.resizes.onDesired(asking("a", 900))), resourcesOf(asking("a", 900))));
 });
 
-test("property: whatever is wished and removed, what pods run with together never exceeds the node", async () => {
+test("property: whatever resizes and removals come, the allocated sum never exceeds the node", async () => {
   const name = fc.constantFrom("a", "b", "c", "d");
   const change = fc.oneof(
     { weight: 4, arbitrary: fc.record({ name, together: fc.boolean(), milli: fc.integer({ min: 1, max: 2500 }) }) },

@@ -50,7 +50,7 @@ test("who is wanted by the time it is its turn stays", async () => {
   assert.deepEqual(removed, ["a", "c"]);
 });
 
-test("one that can't go is told and holds up nobody; it is tried again when it is found again", async () => {
+test("a cgroup that can't be removed is reported and delays no other; it is tried again when it is found again", async () => {
   let busy = true;
   const { orphans, removed, kept } = build((uid) =>
     uid === "a" && busy ? Promise.reject(new Error("inside: 17 (stuck)")) : Promise.resolve(),
@@ -65,7 +65,7 @@ test("one that can't go is told and holds up nobody; it is tried again when it i
   assert.deepEqual(removed, ["b", "a"]);
 });
 
-test("a stop leaves the rest to the next agent", async () => {
+test("a stop leaves the rest to the next kubelet", async () => {
   const { orphans, removed } = build(() => Promise.resolve());
   orphans.add(["a", "b", "c"]);
   await orphans.stop();

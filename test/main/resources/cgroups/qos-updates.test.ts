@@ -77,7 +77,7 @@ test("values that should not have changed are looked at every minute, and after 
   await updates.stop();
 });
 
-test("a failing update is told and tried again", async () => {
+test("a failing update is reported and tried again", async () => {
   let tries = 0;
   const { clock, kept, updates } = build(() => {
     tries++;

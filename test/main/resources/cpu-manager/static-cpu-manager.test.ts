@@ -35,7 +35,7 @@ describe("what containers are created with", () => {
     await allocateAll(manager, guaranteed("g", 2));
     assert.deepEqual(manager.grant(guaranteed("g", 2), fixed("main", 2)), { cpus: "2-3" });
   });
-  test("strict reservation: the reserved ones are nobody's, until there are no others", async (t) => {
+  test("strict reservation: no container gets the reserved CPUs, until there are no others", async (t) => {
     const options = { cpuManagerPolicyOptions: { "strict-cpu-reservation": "true" } };
     const { start, open } = await cpuManagerKit(t, MACHINE, options);
     const manager = await start();
@@ -50,7 +50,7 @@ describe("what containers are created with", () => {
 });
 
 describe("the state on disk", () => {
-  test("is written before the pod may run, and is what the next agent goes on with", async (t) => {
+  test("is written before the pod may run, and is what the next kubelet goes on with", async (t) => {
     const { rootDir, start } = await cpuManagerKit(t, MACHINE);
     const pods = [guaranteed("a", 1), guaranteed("gone", 1)];
     const manager = await start();
@@ -124,7 +124,7 @@ describe("the state on disk", () => {
     await copyFile(stateFile(rootDir), stateFile(off.rootDir));
     assert.deepEqual(granted(await off.start([subject]), subject), { own: "0-3", rest: "0-3" });
   });
-  test("a pod whose end nobody told is found out; one that is being admitted is not taken for such", async (t) => {
+  test("a removed pod is found without a notification; a pod under admission is not taken for one", async (t) => {
     const { clock, start } = await cpuManagerKit(t, MACHINE);
     let pods: Pod[] = [];
     const manager = await start(() => pods);
@@ -141,7 +141,7 @@ describe("the state on disk", () => {
 
 describe("running containers", () => {
   const rest = { id: "sharing", uid: "b" };
-  test("that share are moved at once when the pool changes, and told once", async (t) => {
+  test("that share are moved at once when the pool changes, with one update", async (t) => {
     const { clock, told, runtime, start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
     runtime.pods = [observed(rest.uid, rest.id)];
@@ -153,7 +153,7 @@ describe("running containers", () => {
     await until("it is moved back", () => told.length > 1);
     assert.deepEqual(told, ["sharing: 0,2-3", "sharing: 0-3"]);
   });
-  test("found at the start are told once; those started since only after a change of the pool", async (t) => {
+  test("found at the start are updated once; those started since only after a change of the pool", async (t) => {
     const { clock, told, runtime, start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
     runtime.pods = [observed(rest.uid, rest.id)];
@@ -165,7 +165,7 @@ describe("running containers", () => {
     await until("the second round", () => told.length > 3);
     assert.deepEqual(told, ["sharing: 0-3", "sharing: 0,2-3", "new: 0,2-3", "own: 1"]);
   });
-  test("one that can't be told is named once and told later; a runtime that is away is asked again at the next round", async (t) => {
+  test("one whose update fails is logged once and updated later; an unavailable runtime is tried again at the next round", async (t) => {
     const { clock, told, runtime, start, kept: log } = await cpuManagerKit(t, MACHINE);
     let asked = 0;
     const failure = (code: "UNKNOWN" | "UNAVAILABLE" | "NOT_FOUND") => (id: string) => {

@@ -35,7 +35,7 @@ describe("which devices", () => {
   }
 });
 
-test("the plugin is told what must be among them", async () => {
+test("the plugin receives the devices that must be included", async () => {
   const asked: unknown[] = [];
   await chooseDevices(input({ required: 3, reusable: ["e"], affinity: [0, 1] }), (request) => {
     asked.push(request);
@@ -53,7 +53,7 @@ test("too few: upstream's text", async () => {
   );
 });
 
-test("exactly as many as asked for, each once, none that is not there, whatever the plugin wishes", async () => {
+test("exactly as many as requested, each once, none that is missing, whatever the plugin prefers", async () => {
   const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
   await fc.assert(
     fc.asyncProperty(

@@ -175,7 +175,7 @@ describe("just before the start", () => {
   });
 });
 
-describe("the next agent", () => {
+describe("the next kubelet", () => {
   test("gives what was given, and nothing to new pods before the plugin is back", async (t) => {
     const first = await kit(t);
     await first.plug(GPU, new FakePlugin(TWO));

@@ -137,7 +137,7 @@ test("hints: what fits now, preferred as narrow as on an empty machine; what a c
   assert.equal(made.podHints(guaranteed("c", "9Gi")).size, 0, "the allocation will say so");
 });
 
-test("an agent that starts anew finds what pods that are still known have", async (t) => {
+test("a kubelet that starts anew finds what pods that are still known have", async (t) => {
   const { admit, root, made } = await manager(t, two);
   const [a, b] = [guaranteed("a", "2Gi"), guaranteed("b", "3Gi")];
   await admit(a);
@@ -154,7 +154,7 @@ test("an agent that starts anew finds what pods that are still known have", asyn
   assert.deepEqual(Object.keys(state.entries), ["uid-b", "uid-c"]);
 });
 
-test("another policy's promises keep the agent from starting, an empty state is anybody's", async (t) => {
+test("another policy's promises keep the kubelet from starting, an empty state is anybody's", async (t) => {
   const { admit, root, made, kept } = await manager(t, two);
   const none = () => checkNoMemoryPolicy(root, new SteppedClock(), kept.log);
   await none();
@@ -172,7 +172,7 @@ test("another policy's promises keep the agent from starting, an empty state is 
   await none();
 });
 
-test("garbage is set aside; a machine that lost what pods hold keeps the agent from starting, one that grew does not", async (t) => {
+test("garbage is set aside; a machine that lost what pods hold keeps the kubelet from starting, one that grew does not", async (t) => {
   const { admit, root } = await manager(t, two);
   const wide = guaranteed("wide", "5Gi");
   await admit(wide);

@@ -48,7 +48,7 @@ function build(podsCgroup = ["x", "kubepods"]) {
   return { clock, events, written, trouble, enforcer };
 }
 
-test("limits are written and told once", async () => {
+test("limits are written and reported once", async () => {
   const { clock, events, written, enforcer } = build();
   enforcer.startPods();
   await enforcer.enforceReserved();
@@ -63,7 +63,7 @@ test("limits are written and told once", async () => {
   await enforcer.stop();
 });
 
-test("pods that use more than the limit: told, and tried again every minute until they do not", async () => {
+test("pods that use more than the limit: reported, and tried again every minute until they do not", async () => {
   const { clock, events, written, trouble, enforcer } = build();
   trouble.pods = new Error("EBUSY: resource busy");
   enforcer.startPods();

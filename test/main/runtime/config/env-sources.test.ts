@@ -146,7 +146,7 @@ test("files are not read with the gate off", async () => {
   );
 });
 
-test("names that no process can have are left out, and told", async () => {
+test("invalid variable names are left out and reported", async () => {
   const told: unknown[] = [];
   const result = await env(
     {

@@ -50,7 +50,7 @@ async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<
   return { ...world, memory, doer, doerOf, container, pod, progress, start, killStep, kill, order, stops };
 }
 
-test("a container's way up is told: created, started", async (t) => {
+test("a container's start is reported: created, started", async (t) => {
   const world = await build(t, {});
   await world.start();
   assert.deepEqual(world.events, [
@@ -59,7 +59,7 @@ test("a container's way up is told: created, started", async (t) => {
   ]);
 });
 
-test("what keeps a container from starting is told with the runtime's words, an image's trouble with its name", async (t) => {
+test("a failed start is reported with the runtime's message, an image failure with its name", async (t) => {
   for (const [verb, expected] of [
     ["CreateContainer", "Error: boom"],
     ["StartContainer", "Error: boom"],
@@ -72,7 +72,7 @@ test("what keeps a container from starting is told with the runtime's words, an 
   }
 });
 
-test("a sandbox that cannot be made is told as upstream tells it", async (t) => {
+test("a failed sandbox is reported as upstream reports it", async (t) => {
   const world = await build(t, {});
   world.fake.failpoint("RunPodSandbox", "error(FAILED_PRECONDITION: no network)");
   await assert.rejects(world.start(), /no network/);
@@ -80,7 +80,7 @@ test("a sandbox that cannot be made is told as upstream tells it", async (t) => 
   assert.deepEqual(world.events, [`web  Warning FailedCreatePodSandBox: ${text}`]);
 });
 
-test("postStart runs after the start, and the running container is told before the hook ends", async (t) => {
+test("postStart runs after the start, and the running container is reported before the hook ends", async (t) => {
   const world = await build(t, { postStart: command("warm-up") }, { exec: () => ({ runMs: HOUR_MS }) });
   const abort = new AbortController();
   const given = assert.rejects(world.start(abort.signal), (error) => !(error instanceof StartContainerError));
@@ -168,7 +168,7 @@ test("a preStop that is too long is cut at the deadline, and two seconds are lef
   assert.match(world.kept.warnings().join(), /the grace period expired/);
 });
 
-test("a preStop that fails is told, and the container is stopped all the same", async (t) => {
+test("a failed preStop hook is reported, and the container is stopped all the same", async (t) => {
   const world = await build(t, { preStop: command("fail") }, { exec: () => ({ exitCode: 1 }) });
   const id = await world.start();
   await world.kill(world.pod, world.killStep(id, 5));
@@ -205,7 +205,7 @@ test("a longer second request does not give the hook more time", async (t) => {
   assert.equal(world.calls("ExecSync").length, 1);
 });
 
-test("a hook that is over is not run again by a repeated stop, nor by the next agent", async (t) => {
+test("a hook that is over is not run again by a repeated stop, nor by the next kubelet", async (t) => {
   const world = await build(t, { preStop: command("bye") });
   const id = await world.start();
   world.fake.failpoint("StopContainer", "2*error(UNKNOWN: the shim is stuck)");
@@ -227,7 +227,7 @@ test("a hook is not run again either for a pod of which nothing is kept", async 
   assert.equal(world.calls("ExecSync").length, 1);
 });
 
-test("a hook that ran ahead is not run again by the stop, which is told once and gets its whole grace", async (t) => {
+test("a hook that ran ahead is not run again by the stop, which is reported once and gets its whole grace period", async (t) => {
   const world = await build(t, { preStop: command("bye") });
   const id = await world.start();
   const ahead = { kind: "run-pre-stop", containerId: id, name: "app", deadline: 5000, reason: "the pod goes" } as const;
@@ -252,7 +252,7 @@ test("a hook ahead that takes all of the grace has its container stopped with it
   assert.deepEqual(world.stops(), [2n]);
 });
 
-test("an agent that stops cuts the hook and leaves it to the next one", async (t) => {
+test("a kubelet that stops cuts the hook and leaves it to the next one", async (t) => {
   const world = await build(t, { preStop: { sleep: { seconds: 60 } } });
   const id = await world.start();
   const pass = new AbortController();

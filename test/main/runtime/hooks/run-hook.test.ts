@@ -237,7 +237,7 @@ async function selfSigned(t: TestContext): Promise<{ key: string; cert: string }
   return { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") };
 }
 
-test("a certificate that nobody vouches for is good enough", async (t) => {
+test("a certificate without a trusted signer is accepted", async (t) => {
   const world = await build(t);
   const { seen, port } = await serve(t, (_request, response) => response.end(), await selfSigned(t));
   await world.run({ httpGet: { port, scheme: "HTTPS" } });

@@ -108,7 +108,7 @@ const CASES: Case[] = [
     error: /no earlier one/,
   },
   {
-    name: "on trial, failing, the last known good one is refused by this agent",
+    name: "on trial, failing, the last known good one is refused by this kubelet",
     known: { ...settled, assigned: at(B), trial: { ...at(B), starts: 3 } },
     offered: B,
     refused: [A],

@@ -80,7 +80,7 @@ async function stepUntil(
   });
 }
 
-test("a good change: checkpointed, assigned, told, and one restart", async (t) => {
+test("a good change is checkpointed, assigned and reported, and causes one restart", async (t) => {
   const { node, dynamic, restarts } = await running(t, "maxPods=1");
   node.clock.step(MIN_RESTART_MS);
   node.source.edit("maxPods=2");
@@ -111,7 +111,7 @@ test("an edit in several writes is looked at once", async (t) => {
   assert.equal(node.source.reads, 2);
 });
 
-test("without a quiet moment it is looked at after the longest wait", async (t) => {
+test("a source that keeps changing is read after the longest wait", async (t) => {
   const { node } = await running(t, "a=1");
   let waited = 0;
   while (node.source.reads < 2) {
@@ -123,7 +123,7 @@ test("without a quiet moment it is looked at after the longest wait", async (t) 
   assert(waited >= LONGEST_WAIT_MS);
 });
 
-test("a bad change is refused, told once, and the old configuration stays", async (t) => {
+test("a bad change is refused and reported once, and the old configuration stays", async (t) => {
   const { node, dynamic, restarts } = await running(t, "a=1");
   node.clock.step(MIN_RESTART_MS);
   node.source.edit("invalid: a=x");
@@ -145,7 +145,7 @@ test("a bad change is refused, told once, and the old configuration stays", asyn
   assert.equal("error" in status, false);
 });
 
-test("unreadable for a moment is nothing; unreadable twice is told", async (t) => {
+test("a source unreadable once is ignored; unreadable twice, it is reported", async (t) => {
   const { node, dynamic } = await running(t, "a=1");
   node.source.edit(undefined);
   await stepUntil(node, "one look", () => node.source.reads > 1);
@@ -171,7 +171,7 @@ test("what is marked bad is not assigned again", async (t) => {
   assert.deepEqual(restarts, []);
 });
 
-test("after a roll-back the start has told why; following adds nothing", async (t) => {
+test("after a roll-back the start has reported the reason; the follower adds nothing", async (t) => {
   const node = await Node.make(t, "a=1");
   await node.startAndProve();
   node.source.text = "a=2";

@@ -76,7 +76,7 @@ test("ends in order while healthy do not count against a trial", async (t) => {
   }
 });
 
-test("an invalid or unreadable configuration while the agent was down: the old one runs", async (t) => {
+test("an invalid or unreadable configuration while the kubelet was down: the old one runs", async (t) => {
   const node = await Node.make(t, "good");
   await node.startAndProve();
   for (const [text, error] of [

@@ -40,7 +40,7 @@ function assertUnmoved({ loopDelayP99Ms, slowestStatMs, dropped }: Seen): void {
   assert.ok(slowestStatMs < 1000, `the slowest stat took ${slowestStatMs} ms`);
 }
 
-describe("a standard error that nobody reads", () => {
+describe("a standard error without a reader", () => {
   for (const [ending, code] of [
     ["return", 3],
     ["exit", 3],

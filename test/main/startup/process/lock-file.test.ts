@@ -63,7 +63,7 @@ class Agent {
   }
 }
 
-describe("two agents, one lock file", { timeout: 30_000 }, () => {
+describe("two kubelets, one lock file", { timeout: 30_000 }, () => {
   test("the second waits, says once for what and for whom, and goes on when the first is killed", async () => {
     const path = freshPath();
     const first = await new Agent(path, "stay").untilHeld();
@@ -79,7 +79,7 @@ describe("two agents, one lock file", { timeout: 30_000 }, () => {
     equal((await stat(path)).isFile(), true);
   });
 
-  test("a waiting agent makes the first exit in order, then has the lock", async () => {
+  test("a waiting kubelet makes the first exit in order, then has the lock", async () => {
     const path = freshPath();
     const first = await new Agent(path, "exit").untilHeld();
     const second = await new Agent(path, "exit").untilHeld();

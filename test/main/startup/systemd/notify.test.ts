@@ -61,7 +61,7 @@ describe("systemd's notify socket", { timeout: 20_000 }, () => {
   });
 
   for (const address of [join(scratch, "nobody"), "@nodelet-notify-nobody", "vsock:2:1"]) {
-    test(`${address.slice(0, 20)}: nobody listens, said once, never thrown`, () => {
+    test(`${address.slice(0, 20)}: a missing listener is logged once, never thrown`, () => {
       const { texts, log } = warnings();
       const notifier = systemdNotifier({ NOTIFY_SOCKET: address }, log);
       notifier?.ready("");

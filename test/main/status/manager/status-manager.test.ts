@@ -133,7 +133,7 @@ test("a pod that is being deleted goes when its verdict is there and it is down"
   assert.equal(manager.pending, 0);
 });
 
-test("a verdict without the end of all does not delete; nor does an end without a wish to delete", async (context) => {
+test("a final phase before the containers exited does not delete the pod; nor does their exit without a deletion", async (context) => {
   const { api, manager, pass } = build(context);
   const [one, two] = [apiPod("one"), apiPod("two")];
   api.put(bare(one));
@@ -391,7 +391,7 @@ const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodCond
 const phases = (patches: readonly unknown[]): unknown[] =>
   patches.map((patch) => (patch as { status: Partial<PodStatus> }).status.phase ?? "same");
 
-test("that a sandbox is up is told with what runs in it, or after two seconds", async (context) => {
+test("a new sandbox is reported with its containers, or after two seconds", async (context) => {
   const { api, manager, pass } = build(context);
   const [web, slow] = [apiPod("web"), apiPod("slow")];
   for (const one of [web, slow]) {
@@ -471,7 +471,7 @@ test("a final phase waits a second for its sandbox, and not at all once nothing 
   assert.equal(api.pod("web"), undefined);
 });
 
-test("the verdict of a pod that nobody deletes, and a lost readiness, go at once", async (context) => {
+test("the final phase of a pod without a deletion, and a lost readiness, are sent at once", async (context) => {
   const { api, manager, web } = await running(context);
   manager.set(web, { phase: "Running", conditions: conditions("True", "False") });
   await turn();

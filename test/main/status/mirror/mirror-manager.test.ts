@@ -162,7 +162,7 @@ test("a server that is away is asked ever more seldom, and each pod by itself", 
   assert.ok(api.pod("web"));
 });
 
-test("another kind of pod that has the name is told about and left alone", async (t) => {
+test("another kind of pod that has the name is reported and left alone", async (t) => {
   const { api, mirrors, pass, kept } = build(t);
   api.fail = () => new ApiError(409, "AlreadyExists", "it exists");
   mirrors.want(staticPod());

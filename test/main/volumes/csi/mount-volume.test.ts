@@ -96,7 +96,7 @@ test("two pods share what is staged; the last one's leaving unstages it", { skip
   assert.deepEqual(mountsBelow(root), []);
 });
 
-test("another agent finds what is published, touches nothing of it, and takes it down", { skip }, async (t) => {
+test("another kubelet finds what is published, touches nothing of it, and takes it down", { skip }, async (t) => {
   const { driver, volumes, restarted, root } = await csiKit(t);
   const volume = csiVolume();
   const place = await volumes.setUpMount({ pod: podOf("u1"), volume, signal: never });
@@ -114,7 +114,7 @@ test("another agent finds what is published, touches nothing of it, and takes it
 });
 
 test(
-  "a volume that an agent killed between unpublish and unstage left staged is unstaged by the next",
+  "a volume that a kubelet killed between unpublish and unstage left staged is unstaged by the next",
   { skip },
   async (t) => {
     const { driver, volumes, restarted, root } = await csiKit(t);
@@ -242,7 +242,7 @@ test("fsGroup: files by policy, by the driver where it can, never on what is rea
   assert.deepEqual(mountsBelow(root), []);
 });
 
-test("a driver that gives volumes to groups itself is told the group", { skip }, async (t) => {
+test("a driver with VOLUME_MOUNT_GROUP receives the group", { skip }, async (t) => {
   const { driver, volumes } = await csiKit(t, {
     driver: { capabilities: ["STAGE_UNSTAGE_VOLUME", "VOLUME_MOUNT_GROUP"] },
   });
@@ -269,7 +269,7 @@ test("a driver without staging gets no staging path and no staging calls", { ski
   assert.deepEqual(mountsBelow(root), []);
 });
 
-test("an ephemeral volume is told of its pod, with tokens; its driver must offer the mode", { skip }, async (t) => {
+test("an ephemeral volume's driver receives the pod and tokens, and must offer the mode", { skip }, async (t) => {
   const spec = {
     attachRequired: true,
     podInfoOnMount: true,

@@ -137,7 +137,7 @@ test("one at a time per key, in order; a failure ends nothing, and nothing is ke
 });
 
 test(
-  "a device is taken over by the next agent, and undone by it",
+  "a device is taken over by the next kubelet, and undone by it",
   { skip: isRoot ? false : "needs root" },
   async (t) => {
     const { driver, volumes, restarted, root } = await csiKit(t);

@@ -163,7 +163,7 @@ test("an update appears in place: all of it at once, and nothing is touched with
   assert.equal(clock.pending, 0);
 });
 
-test("an update that fails is told, leaves what is there, and is tried again soon", { skip }, async (t) => {
+test("a failed update is reported, leaves the files as they are, and is retried soon", { skip }, async (t) => {
   const { secrets, setUp, clock, volumes, events } = await world(t);
   secrets.set("s", { metadata: {}, data: { a: base64("1") } });
   const directory = await setUp({ name: "v", secret: { secretName: "s" } });
@@ -192,7 +192,7 @@ test("a container that is started again finds its files though their config map 
   t.after(() => volumes.stop());
 });
 
-test("an agent that starts anew brings running pods' volumes up to date without their start", { skip }, async (t) => {
+test("a kubelet that starts anew brings running pods' volumes up to date without their start", { skip }, async (t) => {
   const { secrets, setUp, clock, volumes, again } = await world(t);
   secrets.set("s", { metadata: {}, data: { a: base64("1") } });
   const volume = { name: "v", secret: { secretName: "s" } };
@@ -259,7 +259,7 @@ test("projected: every source in one directory; a pod reaches the API server by 
   );
 });
 
-test("projected: all that is wrong is told at once", { skip }, async (t) => {
+test("projected: all problems are reported at once", { skip }, async (t) => {
   const { volumes, events, tokens } = await world(t);
   tokens.clear();
   const sources: VolumeProjection[] = [
@@ -279,7 +279,7 @@ test("projected: all that is wrong is told at once", { skip }, async (t) => {
   await waiting;
 });
 
-test("projected: what is wrong twice alike is told once", { skip }, async (t) => {
+test("projected: a repeated problem is reported once", { skip }, async (t) => {
   const { volumes, events } = await world(t);
   const abort = new AbortController();
   const podCertificate = { signerName: "example.com/s", keyType: "ED25519", keyPath: "k" };

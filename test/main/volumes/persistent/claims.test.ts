@@ -132,7 +132,7 @@ test("a claim's CSI volume: in use before it is used, staged once attached, gone
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });
 
-test("without a controller the agent attaches and detaches by itself", { skip }, async (t) => {
+test("without a controller the kubelet attaches and detaches by itself", { skip }, async (t) => {
   const { api, manager, persistent, bind, attachRequired, events } = await world(t, { controllerAttaches: false });
   attachRequired(true);
   bind(csiSpec);
@@ -190,7 +190,7 @@ const claimFaults: [string, (w: Awaited<ReturnType<typeof world>>) => void, stri
   ],
 ];
 for (const [title, arrange, problem] of claimFaults) {
-  test(`a claim that can't be used is told in upstream's words: ${title}`, async (t) => {
+  test(`an unusable claim is reported in upstream's words: ${title}`, async (t) => {
     const w = await world(t, { withDriver: false });
     arrange(w);
     const pod = new AbortController();
@@ -376,7 +376,7 @@ test("a cloud's volume, behind a claim or the pod's own, is its CSI driver's", {
 });
 
 for (const volumeMode of ["Filesystem", "Block"] as const) {
-  test(`a claim of a pod that ran before this agent is looked after: ${volumeMode}`, { skip }, async (t) => {
+  test(`a claim of a pod that ran before this kubelet is looked after: ${volumeMode}`, { skip }, async (t) => {
     const { api, manager, driver, bind, attachRequired, persistent, next } = await world(t);
     attachRequired(false);
     const grown = (pv: string): void =>
@@ -406,7 +406,7 @@ for (const volumeMode of ["Filesystem", "Block"] as const) {
   });
 }
 
-test("operations are counted under the name of whoever does them", { skip }, async (t) => {
+test("operations are counted under the name of the plugin that does them", { skip }, async (t) => {
   const registry = new ThreadRegistry("test");
   const { manager, persistent, bind, attachRequired, events } = await world(t, { registry });
   attachRequired(false);

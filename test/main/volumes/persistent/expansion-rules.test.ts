@@ -34,7 +34,7 @@ for (const [what, status, growth] of rows) {
   test(`growth: ${what}`, () => assert.deepEqual(growthOf(claimOf(status), pvOf("2Gi"), "1Gi"), growth));
 }
 
-test("a volume of several nodes grows on each, whoever was first", () => {
+test("a volume of several nodes grows on each node, in any order", () => {
   const many = pvOf("2Gi", "ReadWriteMany");
   assert.deepEqual(growthOf(claimOf(LARGE), many, "1Gi"), { size: "2Gi", tracked: true, shown: true });
   assert.equal(growthOf(claimOf(LARGE), many, "2Gi"), undefined);

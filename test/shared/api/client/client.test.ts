@@ -83,7 +83,7 @@ for (const protocol of PROTOCOLS) {
       deepEqual([failed.status, failed.reason, failed.message], [409, "Conflict", "the object has been modified"]);
     });
 
-    it("leaves an answer that nobody asks for unread, but not its refusals", async () => {
+    it("does not decode an unread answer, but reports its refusals", async () => {
       let status = 201;
       await using rig = await rigOf(protocol, {
         answer: (_request, response) => {
@@ -141,7 +141,7 @@ for (const protocol of PROTOCOLS) {
       equal(rig.server.connections, protocol === "h2" ? 1 : 2);
     });
 
-    it("lets go of a watch that nobody reads on", async () => {
+    it("closes a watch whose reader has stopped", async () => {
       const closed = new AbortController();
       await using rig = await rigOf(protocol, {
         answer: (_seen, response) => {

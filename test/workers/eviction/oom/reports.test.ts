@@ -94,7 +94,7 @@ const CASES: { name: string; lines: (string | { at: number; text: string })[]; k
     kills: [{ pid: 9, process: "x) total-vm (y", limit: SLICE, task: SCOPE }],
   },
   {
-    name: "a cgroup killed whole is told once, what comes a second later again",
+    name: "a cgroup killed as a group is reported once, a kill one second later again",
     lines: [
       summary(SCOPE),
       KILLED,
@@ -123,7 +123,7 @@ const CASES: { name: string; lines: (string | { at: number; text: string })[]; k
     kills: [{ pid: 9, process: "x", limit: undefined, task: undefined }],
   },
   {
-    name: "one that found nobody says nothing of the next",
+    name: "a kill without a victim does not affect the next report",
     lines: [
       summary(SCOPE),
       "Memory cgroup out of memory and no killable processes...",

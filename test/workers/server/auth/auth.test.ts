@@ -262,7 +262,7 @@ describe("authorisation", () => {
     return { ask, asked, clock };
   }
 
-  test("AlwaysAllow asks nobody", async () => {
+  test("AlwaysAllow asks no authoriser", async () => {
     const { ask, asked } = open(() => new Error("away"), "AlwaysAllow");
     equal(await ask(), "allowed");
     equal(asked.length, 0);
@@ -322,7 +322,7 @@ test("a cache holds as many as it may: the least recently used make room", () =>
   equal(cache.get("x9999"), undefined);
 });
 
-test("refusals are told once per client and minute, and how many there were", () => {
+test("refusals are logged once per client and minute, with their number", () => {
   const clock = new SteppedClock();
   const told: object[] = [];
   const refusals = new Refusals(clock, { warn: (fields: object) => void told.push(fields) });

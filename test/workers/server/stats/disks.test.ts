@@ -222,7 +222,7 @@ test("an answer is shared within its life, a failed one is made again", async ()
   equal(await shared.get(), 4);
 });
 
-test("nobody waits for a runtime that is known to be silent", async () => {
+test("no request waits for a runtime that is known to be silent", async () => {
   let now = 0;
   let calls = 0;
   let give: ((stats: never[]) => void) | undefined;

@@ -227,7 +227,7 @@ describe("a command over WebSocket v5", () => {
     await until(() => switched?.destroyed === true);
   });
 
-  test("that only listens is told that it is ready on the channel there is", async () => {
+  test("that only listens gets the ready signal on the channel there is", async () => {
     await openHouse();
     const errors = await command("/exec/default/web/app?error=1", ["error", "stderr"]);
     await errors.until(() => errors.received.has(STDERR));
@@ -280,14 +280,14 @@ describe("the end of a command over WebSocket v5", () => {
     match(String(message), /streaming server broke off/);
   });
 
-  test("by a runtime that speaks nonsense is told", async () => {
+  test("by a runtime with an invalid answer is reported", async () => {
     await openHouse();
     const client = await command();
     switched?.write(controlFrame(2, Buffer.alloc(4), { version: 2 }));
     match(String((await finished(client))["message"]), /version 2 of SPDY/);
   });
 
-  test("with a status that is none is told", async () => {
+  test("with an invalid status is reported", async () => {
     await openHouse();
     const client = await command();
     peer.send("error", "exit 3");
@@ -330,7 +330,7 @@ describe("the end of a command over WebSocket v5", () => {
     await until(() => switched?.destroyed === true);
   });
 
-  test("of a client that stays after it was told all", async () => {
+  test("of a client that stays after it has received everything", async () => {
     const clock = new SteppedClock();
     await openHouse({ clock });
     const client = await command();

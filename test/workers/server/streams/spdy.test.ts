@@ -97,7 +97,7 @@ test("what is written arrives, on its stream, until it is ended", () => {
   );
 });
 
-test("a slow connection is told of", () => {
+test("a slow connection is reported", () => {
   const both = pair(100);
   const stream = both.session.open({ streamtype: "stdin" });
   flush(both);
@@ -129,7 +129,7 @@ const frame = fc.oneof(
     .map(([kind, payload]) => ({ wire: controlFrame(kind, Buffer.from(payload)), stream: 0, text: "", ends: false })),
 );
 
-test("what comes is told in order and once per end, however it is cut; nothing comes after an end", () => {
+test("frames are delivered in order and each end once, however they are cut; nothing comes after an end", () => {
   fc.assert(
     fc.property(fc.array(frame), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (frames, cuts) => {
       const both = pair();
@@ -150,7 +150,7 @@ test("what comes is told in order and once per end, however it is cut; nothing c
   );
 });
 
-test("the server's pings are answered, its own streams refused, its farewell told", () => {
+test("the server's pings are answered, its own streams refused, its GOAWAY reported", () => {
   const both = pair();
   both.session.push(controlFrame(6, word(0xffff_fffe)));
   both.session.push(controlFrame(6, word(7)));

@@ -87,7 +87,7 @@ test("behind a link that another folder changes are seen within a minute", async
   deepEqual(seen, ["1", "2"]);
 });
 
-test("that are unusable are told once, and again after they were good", async () => {
+test("that are unusable are reported once, and again after they were good", async () => {
   const path = join(dir, "a");
   await writeFile(path, "good");
   await open(path);

@@ -111,7 +111,7 @@ test("a slice that is right costs nothing; after a restart one question each", a
   assert.ok(await restarted.podExists("a-1"));
 });
 
-test("values changed behind the agent's back are set again, in systemd too", async () => {
+test("values changed behind the kubelet's back are set again, in systemd too", async () => {
   await manager().setUp();
   await manager().ensurePod(subject);
   await writeFile(join(slices.directory(POD), "memory.max"), "max");
@@ -147,7 +147,7 @@ test("shares of the burstable tier follow its pods", async () => {
   assert.equal(await slices.read(BURSTABLE, "cpu.weight"), "4");
 });
 
-test("slices removed behind the agent's back are made again, the tier with its values", async () => {
+test("slices removed behind the kubelet's back are made again, the tier with its values", async () => {
   const cgroups = manager();
   await cgroups.setUp();
   await cgroups.updateQos([subject]);
@@ -183,7 +183,7 @@ test("removal kills what is left before it stops the unit; other tiers cost no c
   assert.deepEqual(await callsDuring(() => cgroups.removePod("a-1")), []);
 });
 
-test("a slice the agent did not make itself is removed too, and one that systemd has forgotten", async () => {
+test("a slice the kubelet did not make itself is removed too, and one that systemd has forgotten", async () => {
   await manager().setUp();
   await manager().ensurePod(subject);
   await manager().removePod("a-1");

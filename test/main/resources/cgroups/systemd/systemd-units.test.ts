@@ -69,7 +69,7 @@ test("many at once go over one connection", async () => {
   assert.equal(systemd.units.size, 50);
 });
 
-test("loaded and stopped units are told apart; stopping what is not there is no error", async () => {
+test("loaded and stopped units are distinguished; stopping a missing unit is no error", async () => {
   await units.start("a.slice", [], []);
   assert.equal(await units.isLoaded("a.slice"), true);
   await units.stop("a.slice");
@@ -94,7 +94,7 @@ for (const result of ["failed", "dependency", "canceled", "timeout"]) {
   });
 }
 
-test("a refusal is told with systemd's own words", async () => {
+test("a refusal is reported with systemd's own words", async () => {
   systemd.plan("SetUnitProperties", { error: ["org.freedesktop.DBus.Error.PropertyReadOnly", "no such property"] });
   await assert.rejects(units.set("a.slice", SETTABLE), (error: unknown) => {
     assert.ok(isSystemdCallError(error));

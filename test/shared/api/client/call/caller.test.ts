@@ -125,7 +125,7 @@ describe("a refusal is given at once", () => {
   });
 });
 
-it("a long wait for its turn is told with verb and URL", async () => {
+it("a long wait for the rate limit is logged with verb and URL", async () => {
   const sent = send([() => answer(200)], {}, 0.5);
   await sent.outcome;
   const second = sent.run();

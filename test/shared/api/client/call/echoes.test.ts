@@ -49,7 +49,7 @@ test("other versions, other kinds of events and other orders of fields are decod
   deepEqual(await told(line("MODIFIED", { resourceVersion, ...others }), ["u-1@7"]), ["MODIFIED 7"]);
 });
 
-test("a label that reads like a version fools nobody", async () => {
+test("a label that looks like a resource version is not taken for one", async () => {
   const labels = { x: '","uid":"u-1","resourceVersion":"7"' };
   deepEqual(await told(line("MODIFIED", { name: "web", labels, resourceVersion: "9" }), ["u-1@7"]), ["MODIFIED 9"]);
 });

@@ -32,7 +32,7 @@ function kit() {
   return { clock, presence, ask, end, returns: () => returns };
 }
 
-test("the first success after some seconds away is told, once", async () => {
+test("the first success after some seconds away is reported once", async () => {
   const { clock, ask, end, returns } = kit();
   await ask(200);
   await ask(refused);
@@ -50,7 +50,7 @@ test("the first success after some seconds away is told, once", async () => {
   equal(returns(), 1);
 });
 
-test("a server that fails now and then calls nobody", async () => {
+test("a server that fails now and then wakes no caller", async () => {
   const { clock, ask, returns } = kit();
   for (let i = 0; i < 100; i++) {
     await ask(i % 2 === 0 ? refused : 200);
@@ -87,7 +87,7 @@ test("what counts as away", async () => {
   );
 });
 
-test("a success elsewhere is told while ours fail", async () => {
+test("a success on another connection is reported while ours fail", async () => {
   const { ask, presence, returns } = kit();
   presence.seenElsewhere();
   equal(returns(), 0);

@@ -14,7 +14,7 @@ const CONFIG = { origin: "k", server: "https://10.0.0.1" };
 const pluginOf = (exec: ExecConfig, clock = new SteppedClock()): ExecPlugin => new ExecPlugin(exec, CONFIG, clock);
 
 describe("a credential plugin", () => {
-  it("is told of the cluster and of its environment", async () => {
+  it("receives the cluster and its environment", async () => {
     const exec = await script(
       `echo "$KUBERNETES_EXEC_INFO|$OWN|$1|$PATH" > ${dir}/told; echo '${credential({ token: "t" })}'`,
       {

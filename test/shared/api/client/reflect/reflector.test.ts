@@ -15,7 +15,7 @@ const items = (version: string, ...names: string[]) => ({
 });
 
 describe("the whole set as a stream", () => {
-  it("is told at once when it is whole, and changes follow on the same watch", async () => {
+  it("is delivered at once when it is whole, and changes follow on the same watch", async () => {
     const api = new ScriptedApi({ fieldSelector: "spec.nodeName=n1" });
     api.reflector.start();
     await api.settle();
@@ -117,7 +117,7 @@ describe("a watch", () => {
     await api.reflector.stop();
   });
 
-  it("of an unreachable server is asked for ever less often, told once in the log, and waits anew after two good minutes", async () => {
+  it("of an unreachable server is requested with growing delays, logged once, and the delay starts again after two good minutes", async () => {
     const api = await synced();
     let isDown = true;
     api.onWatch = (watch) => {
@@ -326,7 +326,7 @@ describe("a server that is back", () => {
 });
 
 describe("its owner", () => {
-  it("is told nothing after stop()", async () => {
+  it("delivers nothing after stop()", async () => {
     const api = await synced();
     const { watch } = api;
     watch.send(modified("a", "6"));
@@ -344,7 +344,7 @@ describe("its owner", () => {
     equal(await api.reflector.synced, false);
   });
 
-  it("may fail without being told the same again", async () => {
+  it("may fail without a repeated delivery of the same objects", async () => {
     const told: string[] = [];
     const api = await synced({
       onEvent: ({ object: { metadata } }) => {
