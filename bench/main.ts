@@ -1,4 +1,4 @@
-// `npm run bench [section …]`: measures the agent on a real private containerd, prints tables, writes JSON and a page.
+// `npm run bench [section …]`: measures the kubelet on a real private containerd, prints tables, writes JSON and a page.
 // Runs in a network namespace of its own; leaves nothing behind.
 import { mkdir, writeFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";

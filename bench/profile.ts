@@ -1,4 +1,4 @@
-// `npm run profile [doctor|flame|bubbleprof] [pods]`: a clinic.js profile of the agent while a burst of pods starts.
+// `npm run profile [doctor|flame|bubbleprof] [pods]`: a clinic.js profile of the kubelet while a burst of pods starts.
 // clinic is not a dependency: npx fetches it when this is run for the first time.
 import { fileURLToPath } from "node:url";
 import { spawnSync } from "node:child_process";

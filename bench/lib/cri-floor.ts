@@ -1,5 +1,5 @@
-// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the agent sends, made bare and
-// in the same order. Files that the agent makes on the way (hosts file, termination log) lie ready before the clock starts.
+// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the kubelet sends, made bare and
+// in the same order. Files that the kubelet makes on the way (hosts file, termination log) lie ready before the clock starts.
 import { mkdir, writeFile } from "node:fs/promises";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import type { Container, Pod } from "../../src/shared/api/pod.js";
@@ -83,7 +83,7 @@ export class CriFloor {
       logDirectory: `${directory}/logs`,
       cgroupParent: `${this.cgroupParent}/pod${name}`,
     });
-    // Without the kubelet's labels the agent under test takes no notice of these pods.
+    // Without the kubelet's labels the kubelet under test takes no notice of these pods.
     sandbox.labels = {};
     const mountsOf = (container: Container): ReturnType<typeof containerMounts> =>
       containerMounts({

@@ -1,4 +1,4 @@
-// The agent as a process on a private containerd, with marks, manifests and figures about it.
+// The kubelet as a process on a private containerd, with marks, manifests and figures about it.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
@@ -23,11 +23,11 @@ export interface NodeUnderTest {
   usage(): Promise<Usage>;
   /** What each thread costs, by its name. */
   threadUsage(): Promise<Map<string, ThreadUsage>>;
-  /** Event-loop delay of the agent's main thread since the last call, milliseconds by quantile. */
+  /** Event-loop delay of the kubelet's main thread since the last call, milliseconds by quantile. */
   loopDelay(): Promise<Record<string, number>>;
   /** Waits until /pods holds exactly `count` pods that fulfil `condition`. */
   until(count: number, condition?: (pod: PodView) => boolean): Promise<void>;
-  /** `patienceMs`: how long the agent may take to end; 15 s unless something watches it. */
+  /** `patienceMs`: how long the kubelet may take to end; 15 s unless something watches it. */
   stop(patienceMs?: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function startNodeUnderTest(
   await mkdir(join(base, "staging"), { recursive: true });
   const containerd = await startContainerd({
     dir: join(base, "c"),
-    // Another containerd than the installed one, e.g. 2.x, whose event stream the agent then uses.
+    // Another containerd than the installed one, e.g. 2.x, whose event stream the kubelet then uses.
     ...(process.env["NODELET_BENCH_CONTAINERD"] === undefined
       ? {}
       : { binary: process.env["NODELET_BENCH_CONTAINERD"] }),

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setPriority } from "node:os";
 
-// As pods have it, not as the agent that it is a child of.
+// As pods have it, not as the kubelet that it is a child of.
 setPriority(0);
 const server = createServer((_request, response) => response.end("ok"));
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

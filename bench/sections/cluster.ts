@@ -1,5 +1,5 @@
 // Pods as a client of the API server sees them: created → Ready, one by one and in bursts, beside the CRI floor; deleted →
-// gone; the agent's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
+// gone; the kubelet's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
 import { NAMESPACE, NODE_NAME, PodWatch, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
@@ -112,7 +112,7 @@ async function remove({ cluster, watch }: Parts, names: readonly string[]): Prom
   return (await Promise.all(names.map((name) => watch.at(name, "gone")))).map((at) => at - startedAt);
 }
 
-/** The quiet time of the PLEG must have begun before the agent counts as idle. */
+/** The quiet time of the PLEG must have begun before the kubelet counts as idle. */
 const SETTLE_MS = 15_000;
 
 async function settled({ node }: Parts, pods: number): Promise<IdleRow> {

@@ -1,5 +1,5 @@
 // How soon a node that runs short evicts: memory eaten at about 1 GiB/s below a cgroup with a limit of its own (never the machine's),
-// and a small file system filled. From the threshold crossed to the agent's order, and to the end of the pod's process.
+// and a small file system filled. From the threshold crossed to the kubelet's order, and to the end of the pod's process.
 import { access, mkdir, open, readdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { totalmem } from "node:os";
@@ -180,7 +180,7 @@ async function follow(parts: Parts, { name, uid, pid, crossedAt, mibPerSecond }:
   return { order, dead, mibPerSecond };
 }
 
-/** Milliseconds since the epoch, as the agent's log has it. */
+/** Milliseconds since the epoch, as the kubelet's log has it. */
 async function orderedAt({ kubelet }: NodeUnderTest, uid: string): Promise<number> {
   for (const line of (await readFile(kubelet.log, "utf8")).split("\n")) {
     if (!line.includes(`(${uid}) is evicted: `)) continue;
@@ -212,7 +212,7 @@ async function podsCgroup({ containerd }: NodeUnderTest): Promise<string> {
   return join(tree, containerd.cgroup, "k", "kubepods");
 }
 
-/** The agent enforces the same, where it does. */
+/** The kubelet enforces the same, where it does. */
 async function limitPods(node: NodeUnderTest): Promise<void> {
   const folder = await podsCgroup(node);
   for (const deadline = performance.now() + PATIENCE_MS; !(await there(folder));) {

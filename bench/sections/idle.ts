@@ -1,4 +1,4 @@
-// What the agent costs when nothing happens: memory and processor time with 0, 30 and 100 running pods.
+// What the kubelet costs when nothing happens: memory and processor time with 0, 30 and 100 running pods.
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 
@@ -16,7 +16,7 @@ export interface ThreadShare {
   cpuPercent: number;
 }
 
-/** The quiet time of the PLEG must have begun before the agent counts as idle. */
+/** The quiet time of the PLEG must have begun before the kubelet counts as idle. */
 const SETTLE_MS = 15_000;
 const MEASURE_MS = 30_000;
 

@@ -30,7 +30,7 @@ const PODS = 100;
 const PROBES_PER_POD = 6;
 
 export async function benchProbes(seconds = 60): Promise<ProbesRow[]> {
-  // As the agent has it; threads inherit it.
+  // As the kubelet has it; threads inherit it.
   setPriority(AGENT_NICENESS);
   return [await measure("none", 0, seconds), await measure("every processor taken", cpus().length, seconds)];
 }

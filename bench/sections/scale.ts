@@ -1,4 +1,4 @@
-// 1,000 pods: the agent as a process against an in-memory CRI server (test/fake-cri), to see what the agent alone costs.
+// 1,000 pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what the kubelet alone costs.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";

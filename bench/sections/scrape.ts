@@ -1,4 +1,4 @@
-// What scraping costs: the agent's processor time while its pages of figures are asked for once a second, with 10 and 100 pods,
+// What scraping costs: the kubelet's processor time while its pages of figures are asked for once a second, with 10 and 100 pods,
 // less what it takes at rest. Processor time, not wall time: a busy machine changes it little.
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";

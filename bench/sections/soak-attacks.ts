@@ -1,4 +1,4 @@
-// The soak with the attacks of test/hostile going on in turn: the agent is attacked for the whole time, beside pods of a
+// The soak with the attacks of test/hostile going on in turn: the kubelet is attacked for the whole time, beside pods of a
 // cluster that come, change and go. The node is that of the attacks, so its operator and its normal pod are there too.
 import { mkdir } from "node:fs/promises";
 import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";

@@ -1,4 +1,4 @@
-// A churn of everything for half an hour: does the agent stay as it is? Pods of all shapes from files and from an API
+// A churn of everything for half an hour: does the kubelet stay as it is? Pods of all shapes from files and from an API
 // server, probes, execs, followers, scrapes, resizes, changed config maps, pulls, kills of the runtime. Memory, open files
 // and threads are looked at whenever the pods of files are as ordered, so that the samples compare.
 import { mkdir } from "node:fs/promises";
@@ -36,7 +36,7 @@ export interface SoakResult {
   steps: number;
   activities: { name: string; done: number; failed: number; failure?: string }[];
   samples: SoakSample[];
-  /** Minute from which on the slopes are taken: what the first pods make the agent load and compile is no leak. */
+  /** Minute from which on the slopes are taken: what the first pods make the kubelet load and compile is no leak. */
   from: number;
   /** By the name of the curve: what ten minutes add, by least squares. */
   perTenMinutes: Record<string, number>;

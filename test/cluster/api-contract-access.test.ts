@@ -1,4 +1,4 @@
-// Who may what, as the agent meets it: credentials, the Node authorizer, NodeRestriction, tokens and reviews, leases,
+// Who may what, as the kubelet meets it: credentials, the Node authorizer, NodeRestriction, tokens and reviews, leases,
 // events, certificates.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";

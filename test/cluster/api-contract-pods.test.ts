@@ -1,4 +1,4 @@
-// Pods as the agent relies on them: what the server fills in, what may change, how they are bound, resized, evicted and
+// Pods as the kubelet relies on them: what the server fills in, what may change, how they are bound, resized, evicted and
 // deleted.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";

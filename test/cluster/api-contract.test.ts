@@ -1,4 +1,4 @@
-// What the agent relies on of an API server: objects, versions, errors, patches. The same tests run against the fixture
+// What the kubelet relies on of an API server: objects, versions, errors, patches. The same tests run against the fixture
 // and a real server, so that neither is trusted alone.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";

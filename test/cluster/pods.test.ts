@@ -53,7 +53,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     assert.equal(ends[0], "MODIFIED Running -");
     assert.equal(ends.at(-1), "DELETED Failed 3");
     assert.ok(ends.includes("MODIFIED Failed 3"), ends.join());
-    // The agent's own list follows in a batch of its own.
+    // The kubelet's own list follows in a batch of its own.
     await cluster.node.waitFor((pods) => pods.every(({ metadata: { uid } }) => uid !== made.metadata.uid), {
       what: "the kubelet to list it no more",
     });

@@ -1,4 +1,4 @@
-// kill -9 of the agent at random moments of bursts of starts and removals: afterwards everything wanted runs, nothing
+// kill -9 of the kubelet at random moments of bursts of starts and removals: afterwards everything wanted runs, nothing
 // healthy was restarted, nothing is there twice and nothing is left over. NODELET_FAULT_SEED repeats a run.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";

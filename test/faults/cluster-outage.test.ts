@@ -30,7 +30,7 @@ import {
 import { IDLE, manifest, shell } from "../support/static-pods.js";
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `c${index}`);
-/** While the server is away the agent may knock so often in a second, all its threads together. */
+/** While the server is away the kubelet may knock so often in a second, all its threads together. */
 const KNOCKS_PER_SECOND = 15;
 const AWAY_MS = 4000;
 const STATIC = ["static-before", "static-meanwhile"] as const;
@@ -128,7 +128,7 @@ describe("a cluster that goes away", () => {
         timeoutMs: PATIENCE_MS,
       });
       assert.deepEqual(await ids(), before);
-      // As upstream: who deletes a node means it, until the agent starts again.
+      // As upstream: who deletes a node means it, until the kubelet starts again.
       assert.equal(fixture.store.get("nodes", "", NODE_NAME), undefined);
       await node.restart();
       await settled("the node is registered anew", () => (isNodeReady(fixture) ? "" : "not Ready"));

@@ -1,5 +1,5 @@
 // A server that answers late, wrongly or not at all: whatever is asked of the node comes about, nothing that runs is
-// touched, and the agent asks no more than it must. Each fault alone would be met by one part; here they come together.
+// touched, and the kubelet asks no more than it must. Each fault alone would be met by one part; here they come together.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sleep } from "../../packaging/standalone/wait.js";

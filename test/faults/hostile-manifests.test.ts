@@ -1,4 +1,4 @@
-// Hostile files in the manifest folder of a whole agent: one message each, the pods beside them are left alone.
+// Hostile files in the manifest folder of a whole kubelet: one message each, the pods beside them are left alone.
 import assert from "node:assert/strict";
 import { mkdir, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
@@ -75,7 +75,7 @@ describe("hostile files beside a good pod", () => {
     await writeFile(join(dir, "huge"), "#");
     await truncate(join(dir, "huge"), 11 * MIB);
     await rename(join(dir, "huge"), at("huge"));
-    // The way back is there first, in a file the agent does not read: seen half made, a loop is another fault.
+    // The way back is there first, in a file the kubelet does not read: seen half made, a loop is another fault.
     await symlink(basename(at("loop")), join(manifests, ".loop-back"));
     await symlink(".loop-back", at("loop"));
     await symlink("/nowhere/at/all", at("dangling"));
@@ -83,7 +83,7 @@ describe("hostile files beside a good pod", () => {
     await run("mkfifo", [at("fifo")]);
     socket = createServer().listen(at("socket"));
     paths.push(...["huge", "loop", "dangling", "device", "fifo", "socket"].map(at));
-    // These are none of the agent's business: not a word about them.
+    // These are none of the kubelet's business: not a word about them.
     await mkdir(at("folder"));
     await writeFile(join(manifests, ".hidden.yaml"), "garbage");
 

@@ -1,4 +1,4 @@
-// Pod records that cannot be used: each is set aside with a warning, the agent starts, its pods are adopted.
+// Pod records that cannot be used: each is set aside with a warning, the kubelet starts, its pods are adopted.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Every file that the agent reads back at its start, in every bad shape: of another version, garbage, empty, a folder in its
-// place. The agent starts, says what it set aside, and no container notices.
+// Every file that the kubelet reads back at its start, in every bad shape: of another version, garbage, empty, a folder in its
+// place. The kubelet starts, says what it set aside, and no container notices.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -129,7 +129,7 @@ async function spoil(path: string, shape: Shape): Promise<void> {
   }
 }
 
-/** As another version of the agent might have written it: the same, and more, in a form that says so. */
+/** As another version of the kubelet might have written it: the same, and more, in a form that says so. */
 function versioned(text: string, version: number): string {
   return JSON.stringify({
     ...(JSON.parse(text) as object),

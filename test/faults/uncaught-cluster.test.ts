@@ -23,7 +23,7 @@ describe("an error in a handler of a cluster's node", () => {
     await api.waitFor("pods", "default", name, isReady, { what: `${name} to be Ready`, timeoutMs: PATIENCE_MS });
   }
 
-  /** A pod comes and goes, which the agent knows from its watch alone. */
+  /** A pod comes and goes, which the kubelet knows from its watch alone. */
   async function shortPod(): Promise<void> {
     const { api } = cluster;
     const name = `short-${made++}`;

@@ -1,6 +1,6 @@
 // Why this file exists: integration and fault tests use a whole node: the real agent as a process on real containerd.
 // Invariant: each node has folders and ports of its own; stop() removes pods, sandboxes, mounts and files even
-// when the agent no longer answers. Nodes on the shared runtime must not overlap in time: an agent removes pods it
+// when the kubelet no longer answers. Nodes on the shared runtime must not overlap in time: a kubelet removes pods it
 // does not know.
 
 import { mkdtemp, readdir, readlink, rename, rm, unlink, writeFile } from "node:fs/promises";
@@ -27,7 +27,7 @@ export interface NodeOptions {
   env?: Readonly<Record<string, string>>;
   /** With the authenticated port; its self-signed certificate is at `<dir>/pki/kubelet.crt`. */
   secure?: boolean;
-  /** Lay everything out but leave the agent to be started by kubelet.start(). */
+  /** Lay everything out but leave the kubelet to be started by kubelet.start(). */
   start?: boolean;
 }
 
@@ -42,9 +42,9 @@ export interface TestNode {
   pods(): Promise<PodView[]>;
   /** Waits until `condition` holds for the pods that /pods shows; returns them. */
   waitFor(condition: (pods: PodView[]) => boolean, options: { what: string; timeoutMs?: number }): Promise<PodView[]>;
-  /** SIGKILL to the agent. */
+  /** SIGKILL to the kubelet. */
   kill9(): Promise<void>;
-  /** Starts the agent (ending it with SIGTERM first if it runs) and waits for its health. */
+  /** Starts the kubelet (ending it with SIGTERM first if it runs) and waits for its health. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The node that is attacked: the whole agent on a containerd of its own, joined to the fixture's API server, with the
+// The node that is attacked: the whole kubelet on a containerd of its own, joined to the fixture's API server, with the
 // authenticated port open; beside the attacks run a normal pod and a normal operator. Invariant: each attack begins on
 // a node that is well; one that an attack broke is thrown away.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ const RECOVERY_MS = 60_000;
 export interface HostileBenchOptions {
   /** More options of the node; `dir` is the bench's folder. */
   configure?: (dir: string) => NodeOptions;
-  /** Runs when the node is laid out and its runtime is there, before the agent's first start. */
+  /** Runs when the node is laid out and its runtime is there, before the kubelet's first start. */
   beforeStart?: (node: TestNode, dir: string) => Promise<void>;
   afterStop?: () => void;
 }

@@ -1,4 +1,4 @@
-// How an agent starts and ends beside others: one lock file for two, systemd's notify socket, run-once, /configz.
+// How a kubelet starts and ends beside others: one lock file for two, systemd's notify socket, run-once, /configz.
 
 import assert from "node:assert/strict";
 import { open, readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // Tidying up on a real runtime: images nobody uses, ended containers beyond the limits, logs of pods nobody knows. The
-// thresholds are so low that the disk is always too full: whatever may go goes at each start of the agent.
+// thresholds are so low that the disk is always too full: whatever may go goes at each start of the kubelet.
 
 import assert from "node:assert/strict";
 import { access, mkdir, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // Device plugins of our own on real containers: both ways to register, what a container is given, what happens when
-// devices or plugins fail, and that nothing is lost with the agent.
+// devices or plugins fail, and that nothing is lost with the kubelet.
 import assert from "node:assert/strict";
 import { truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

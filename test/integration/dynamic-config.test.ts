@@ -1,5 +1,5 @@
 // --dynamic-config-dir on a real node: a changed configuration is taken over without touching a pod, a bad one is
-// refused, and one that the agent can't start with is left again.
+// refused, and one that the kubelet can't start with is left again.
 
 import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";
@@ -45,7 +45,7 @@ async function edit(change: (fields: Fields) => void): Promise<void> {
   await rename(`${configFile}.new`, configFile);
 }
 
-/** As the running agent says. */
+/** As the running kubelet says. */
 async function field(name: string): Promise<unknown> {
   await waitSecure(node);
   const { body } = await secureAsk(node, "/configz");

@@ -58,7 +58,7 @@ interface EventLine {
   msg: string;
 }
 
-/** The events of a pod, as the agent's log tells them. */
+/** The events of a pod, as the kubelet's log tells them. */
 async function eventsOf(name: string): Promise<EventLine[]> {
   const lines = (await readFile(node.kubelet.log, "utf8")).split("\n");
   return lines

@@ -1,4 +1,4 @@
-// The agent goes and comes back while its pods live on: by SIGTERM and by kill -9, with exits, removals and edits in the
+// The kubelet goes and comes back while its pods live on: by SIGTERM and by kill -9, with exits, removals and edits in the
 // time between, and in the middle of a termination.
 
 import assert from "node:assert/strict";
@@ -46,7 +46,7 @@ async function shared(name: string) {
   };
 }
 
-/** Ids of sandbox and containers: what must not change when only the agent does. */
+/** Ids of sandbox and containers: what must not change when only the kubelet does. */
 async function identity(uid: string): Promise<string[]> {
   const [sandboxes, containers] = await Promise.all([runtime.sandboxes(uid), runtime.containers(uid)]);
   return [...sandboxes, ...containers].map(({ id }) => id).sort();
@@ -80,7 +80,7 @@ test("pods live on without the kubelet, and the next one adopts them as they are
     assert.deepEqual(await identity(first.metadata.uid), before, `after ${way} all of the pod is still there`);
     await node.restart();
     const adopted = await waitForPod(node, "steady", ready, `Ready after ${way}`);
-    // A pod written later runs only after the agent has gone over all others.
+    // A pod written later runs only after the kubelet has gone over all others.
     const probe = `after-${way.replace(/\W/g, "").toLowerCase()}`;
     await node.writeManifest(probe, manifest(probe, [shell("app", IDLE)]));
     await waitForPod(node, probe, ready, "Ready");

@@ -1,4 +1,4 @@
-// Ends of pods on a real node: the active deadline, graces short, long and shortened, a failure that outlives the agent,
+// Ends of pods on a real node: the active deadline, graces short, long and shortened, a failure that outlives the kubelet,
 // and what is left of a pod that is over: exit codes, but neither cgroup nor volumes.
 
 import assert from "node:assert/strict";

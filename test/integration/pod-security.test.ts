@@ -202,7 +202,7 @@ describe("namespaces", { concurrency: 6 }, () => {
 });
 
 describe("what the runtime cannot give", { concurrency: 2 }, () => {
-  /** The text of a pod's FailedCreatePodSandBox event, as the agent's log tells it. */
+  /** The text of a pod's FailedCreatePodSandBox event, as the kubelet's log tells it. */
   const refusal = (name: string): Promise<string> =>
     waitFor(
       async () => {

@@ -64,7 +64,7 @@ async function diary(name: string, lines: number): Promise<string[]> {
   return read;
 }
 
-/** How often the agent's log names this manifest as an error. */
+/** How often the kubelet's log names this manifest as an error. */
 async function complaints(name: string): Promise<number> {
   const log = await readFile(node.kubelet.log, "utf8");
   return log.split("\n").filter((line) => line.includes(path(name)) && /"severity":"error"/.test(line)).length;
@@ -175,7 +175,7 @@ describe("edits", { concurrency: 6 }, () => {
     await node.writeManifest("replaced", pod);
     await utimes(path("replaced"), new Date(), new Date());
     await appendFile(path("replaced"), "\n");
-    // The agent has read all of it once a manifest written later runs.
+    // The kubelet has read all of it once a manifest written later runs.
     await node.writeManifest("replaced-after", manifest("replaced-after", [shell("app", IDLE)]));
     await waitForPod(node, "replaced-after", ready, "Ready");
     const after = podOf(await node.pods(), "replaced");

@@ -200,7 +200,7 @@ function watchReadiness(name: string): { end(): Promise<Set<string>> } {
   };
 }
 
-/** Waits for an event of the manifest's pod in the agent's log. */
+/** Waits for an event of the manifest's pod in the kubelet's log. */
 async function event(reason: string, name: string, text: RegExp): Promise<void> {
   await waitFor(
     async () =>

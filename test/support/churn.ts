@@ -1,7 +1,7 @@
 // A churn of pods of mixed shapes: seeded random starts, updates, removals, exits and probes that turn, and what /pods
 // must show of each of them once things have calmed down.
 // Invariant: nothing is ordered of a pod that has not settled since it last changed, so that each order has one
-// outcome whatever happens to the agent meanwhile; only removal and update may hit a pod at any time.
+// outcome whatever happens to the kubelet meanwhile; only removal and update may hit a pod at any time.
 
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// A node of a cluster for tests: the agent on real containerd, and an API server: the fixture, or the one that KUBECONFIG
+// A node of a cluster for tests: the kubelet on real containerd, and an API server: the fixture, or the one that KUBECONFIG
 // names. Stops what it started.
 import { FakeApi } from "../fake-api/fake-api.js";
 import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";

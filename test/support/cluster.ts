@@ -54,7 +54,7 @@ export class Cluster implements AsyncDisposable {
     return this.kit.create("pods", podOf(this.namespace, name, spec, metadata));
   }
 
-  /** A client with the certificate of a node's agent, gotten as an agent gets it. */
+  /** A client with the certificate of a node's agent, gotten as a kubelet gets it. */
   async nodeKit(node: string): Promise<ApiKit> {
     const { request, key } = makeSigningRequest(`system:node:${node}`, ["system:nodes"]);
     const made = await this.make(CSR, {
@@ -82,7 +82,7 @@ export class Cluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.fixture === undefined) {
-      // No agent will end those that were bound.
+      // No kubelet will end those that were bound.
       const query = { gracePeriodSeconds: 0 };
       await this.kit.raw("DELETE", pathOf("pods", this.namespace), { query }).catch(() => undefined);
       for (const { resource, namespace, name } of this.#made) {

@@ -1,7 +1,7 @@
 // How much an object keeps: the entries of all maps, sets and arrays that can be reached from it. For tests that say that
 // something does not grow.
 
-/** `without`: names of properties that are not followed, as they lead to other objects of the agent or to the test. */
+/** `without`: names of properties that are not followed, as they lead to other objects of the kubelet or to the test. */
 export function entriesIn(root: object, without: readonly string[] = []): number {
   const seen = new Set<object>();
   const open: object[] = [root];

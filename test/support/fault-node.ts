@@ -1,4 +1,4 @@
-// What the fault tests share: small pods whose ends the test decides, what must not change about them, and the agent's
+// What the fault tests share: small pods whose ends the test decides, what must not change about them, and the kubelet's
 // log and metrics as data.
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -97,7 +97,7 @@ export function isError(line: AgentLogLine): boolean {
   return line.severity === "error" || line.severity === "fatal";
 }
 
-/** The agent's whole log; lines of other writers (Node itself) with nothing but their text. */
+/** The kubelet's whole log; lines of other writers (Node itself) with nothing but their text. */
 export async function agentLog(node: TestNode): Promise<AgentLogLine[]> {
   const text = await readFile(node.kubelet.log, "utf8");
   return text
@@ -124,7 +124,7 @@ export async function metric(node: TestNode, name: string, labels: Readonly<Reco
   return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(" ") + 1));
 }
 
-/** A folder beside the agent's own, for {@link waiter}s. */
+/** A folder beside the kubelet's own, for {@link waiter}s. */
 export async function controlFolder(node: TestNode): Promise<string> {
   const folder = join(node.kubelet.dir, "ctl");
   await mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// A cluster for fault tests: the agent on real containerd, and the fixture as its API server, which the tests break. One
+// A cluster for fault tests: the kubelet on real containerd, and the fixture as its API server, which the tests break. One
 // node and one fixture for a file.
 import { FakeApi, type ApiCall, type ApiObject, type FakeApiOptions, type Fields } from "../fake-api/fake-api.js";
 import { startNode, waitFor, type NodeOptions, type TestNode } from "../harness/node.js";
@@ -22,7 +22,7 @@ export interface FaultyCluster {
 export interface FaultyClusterOptions {
   api?: FakeApiOptions;
   node?: NodeOptions;
-  /** How the agent gets in; a kubeconfig with a client certificate, unless it is given. */
+  /** How the kubelet gets in; a kubeconfig with a client certificate, unless it is given. */
   join?: (fixture: FakeApi) => Promise<string[]>;
 }
 
@@ -105,7 +105,7 @@ export function isNodeReady(fixture: FakeApi): boolean {
   return conditions.some(({ type, status }) => type === "Ready" && status === "True");
 }
 
-/** The agent's calls since a moment. */
+/** The kubelet's calls since a moment. */
 export function agentCalls(fixture: FakeApi, since: number): ApiCall[] {
   return fixture.calls.matching(AGENT, since);
 }

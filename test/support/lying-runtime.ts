@@ -1,4 +1,4 @@
-// A proxy between the agent and a real runtime, which lies where a test says so: it changes answers, adds to them, holds them
+// A proxy between the kubelet and a real runtime, which lies where a test says so: it changes answers, adds to them, holds them
 // back. Invariant: without a lie every call, answer and error passes unchanged.
 import { once } from "node:events";
 import {
@@ -49,7 +49,7 @@ export class LyingRuntime {
     private readonly runtime: Client,
   ) {}
 
-  /** Listens at a `unix://` endpoint for the agent, and asks the one of the runtime. */
+  /** Listens at a `unix://` endpoint for the kubelet, and asks the one of the runtime. */
   static async start(endpoint: string, runtime: string): Promise<LyingRuntime> {
     const server = new Server(ANY_SIZE);
     const proxy = new LyingRuntime(server, new Client(runtime, credentials.createInsecure(), ANY_SIZE));
@@ -176,7 +176,7 @@ function plain(service: ServiceDefinition): ServiceDefinition {
   );
 }
 
-/** Without what belongs to the agent's own connection. */
+/** Without what belongs to the kubelet's own connection. */
 function forward(metadata: Metadata): Metadata {
   const copy = metadata.clone();
   copy.remove("user-agent");

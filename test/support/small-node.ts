@@ -18,7 +18,7 @@ export interface SmallNodeOptions {
   /** MiB; of the file system. */
   diskMiB: number;
   node?: NodeOptions;
-  /** Before the agent starts. */
+  /** Before the kubelet starts. */
   prepare?: (node: TestNode) => Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export async function fill(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** The agent enforces the same, where it does; here it is there from the first pod on. */
+/** The kubelet enforces the same, where it does; here it is there from the first pod on. */
 async function limitPods({ containerd }: TestNode, bytes: number): Promise<void> {
   const trees = await cgroupTrees();
   const memory = trees.find((tree) => tree.endsWith("/memory")) ?? trees.find((tree) => tree.endsWith("/cgroup")) ?? "";

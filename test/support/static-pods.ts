@@ -141,7 +141,7 @@ export function values(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** The runtime without the agent between. */
+/** The runtime without the kubelet between. */
 export class RuntimeView {
   readonly cri: ReturnType<typeof connectCri>;
 

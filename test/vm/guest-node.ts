@@ -30,7 +30,7 @@ export class GuestNode {
   /** Writes a file in one step. */
   async put(path: string, text: string): Promise<void> {
     const content = Buffer.from(text).toString("base64");
-    // The agent reads names that begin with a dot as "not there".
+    // The kubelet reads names that begin with a dot as "not there".
     await this.vm.ok(`
       mkdir -p "$(dirname ${path})" && new="$(dirname ${path})/.new-$(basename ${path})"
       echo ${content} | base64 -d >"$new" && mv "$new" ${path}`);
@@ -40,7 +40,7 @@ export class GuestNode {
     return this.put(`${MANIFESTS}/${name}.yaml`, JSON.stringify(pod));
   }
 
-  /** `systemctl show` of the agent's unit. */
+  /** `systemctl show` of the kubelet's unit. */
   async unit(...properties: string[]): Promise<Record<string, string>> {
     const text = await this.vm.ok(`systemctl show kubelet --property=${properties.join(",")}`);
     const pairs = text.trim().split("\n");
@@ -75,7 +75,7 @@ export class GuestNode {
     return pod;
   }
 
-  /** Waits until neither the agent nor the runtime knows any pod. */
+  /** Waits until neither the kubelet nor the runtime knows any pod. */
   async removePods(): Promise<void> {
     await this.vm.ok(`rm -f ${MANIFESTS}/*`);
     await this.vm.until(
@@ -109,14 +109,14 @@ export class GuestNode {
     return Object.fromEntries(pairs.map((line) => [line.split("=", 1)[0] ?? "", line.slice(line.indexOf("=") + 1)]));
   }
 
-  /** Waits until the agent's log has a line of this pattern (grep's extended ones). */
+  /** Waits until the kubelet's log has a line of this pattern (grep's extended ones). */
   async says(pattern: string): Promise<void> {
     await this.vm.until(`journalctl --unit kubelet --no-pager --quiet | grep -qE '${pattern}'`, {
       what: `the kubelet to say ${pattern}`,
     });
   }
 
-  /** The unit's journal, oldest first: what the agent wrote and what systemd said about it. */
+  /** The unit's journal, oldest first: what the kubelet wrote and what systemd said about it. */
   async journal(...more: string[]): Promise<JournalEntry[]> {
     const text = await this.vm.ok(`journalctl --unit kubelet --output json --no-pager ${more.join(" ")}`);
     return text

@@ -42,7 +42,7 @@ export class Machine {
     private readonly consoleFile: string,
   ) {}
 
-  /** Boots and waits for the agent. Throws with the end of the console when it does not come. */
+  /** Boots and waits for the kubelet. Throws with the end of the console when it does not come. */
   static async boot({ image, payload, kept, dir }: MachineOptions): Promise<Machine> {
     const socket = join(dir, "agent.sock");
     const consoleFile = join(dir, "console.log");
@@ -112,7 +112,7 @@ export class Machine {
     return `\n--- console\n${telling.slice(-CONSOLE_LINES).join("\n")}`;
   }
 
-  /** What happened lately, for failure messages: the agent's unit and the console. */
+  /** What happened lately, for failure messages: the kubelet's unit and the console. */
   async story(): Promise<string> {
     const ask = "systemctl status kubelet --no-pager -n 0; journalctl --unit kubelet --no-pager --lines 25";
     const journal = await this.run(`{ ${ask}; } 2>&1`, 20_000).catch(() => undefined);

@@ -214,7 +214,7 @@ ${RESERVED}END
   });
 
   test("systemctl poweroff: pods end by priority, with their grace, before the machine goes down", async () => {
-    // What the agent keeps is to be read when the machine is down.
+    // What the kubelet keeps is to be read when the machine is down.
     await node.vm.ok(
       `make -C ${PACKAGE} install && mkdir -p /var/lib/kubelet && mount /dev/vdc /var/lib/kubelet`,
       120_000,
@@ -268,7 +268,7 @@ async function storyOf(kept: string, names: readonly string[]): Promise<[said: s
     .sort((a, b) => a[1] - b[1]);
 }
 
-/** How the agent saw its pods end: phase, reason, exit code, by name. */
+/** How the kubelet saw its pods end: phase, reason, exit code, by name. */
 async function recordsOf(kept: string): Promise<Record<string, unknown[]>> {
   const folder = `${kept}/nodelet/pods`;
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
@@ -282,7 +282,7 @@ async function recordsOf(kept: string): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(found);
 }
 
-/** The pod's container before and after: same id, same processes, no restart; and another agent looks after it. */
+/** The pod's container before and after: same id, same processes, no restart; and another kubelet looks after it. */
 async function staysTheSame(what: (pid: string) => Promise<unknown>, pod = "limits"): Promise<void> {
   const observe = async (): Promise<RunningContainer> => node.container(await node.runningPod(pod));
   const before = await observe();

@@ -29,7 +29,7 @@ export function milliCpuToQuota(milliCpu: bigint, periodUs: bigint = QUOTA_PERIO
   return quota < MIN_QUOTA_US ? MIN_QUOTA_US : quota;
 }
 
-/** cgroup v2 cpu.weight (1..10000) that the agent writes on its own cgroups. */
+/** cgroup v2 cpu.weight (1..10000) that the kubelet writes on its own cgroups. */
 export function sharesToWeight(shares: bigint): bigint {
   if (shares <= MIN_SHARES) return 1n;
   if (shares >= MAX_SHARES) return 10_000n;

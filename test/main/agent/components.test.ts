@@ -1,4 +1,4 @@
-// Components: the parts of the agent start in order, stop in reverse, and fail alone.
+// Components: the parts of the kubelet start in order, stop in reverse, and fail alone.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Components, running, type Component } from "../../../src/main/agent/components.js";

@@ -1,4 +1,4 @@
-// Who may use an image that is there: policies, records on disk, and what an agent that died in a pull leaves behind.
+// Who may use an image that is there: policies, records on disk, and what a kubelet that died in a pull leaves behind.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -182,7 +182,7 @@ interface World {
   root: string;
   registry: ThreadRegistry;
   kept: ReturnType<typeof keptLog>;
-  /** Another agent on the same root. */
+  /** Another kubelet on the same root. */
   again: () => RecordedAccess;
   files: (kind: "pulling" | "pulled") => Promise<string[]>;
 }

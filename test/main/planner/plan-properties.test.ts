@@ -1,5 +1,5 @@
 // What holds for every pod, whatever happens to it: random pods of all kinds of containers, random exits, probe verdicts,
-// sandbox deaths, edits and restarts of the agent. Each step is checked as it is taken, and the pod when it has settled.
+// sandbox deaths, edits and restarts of the kubelet. Each step is checked as it is taken, and the pod when it has settled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

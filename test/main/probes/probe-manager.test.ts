@@ -1,4 +1,4 @@
-// The probe manager: what the thread is told, what becomes of its records, and what survives the agent.
+// The probe manager: what the thread is told, what becomes of its records, and what survives the kubelet.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

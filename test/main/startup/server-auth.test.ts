@@ -1,4 +1,4 @@
-// Whom the agent's server can ask about its clients.
+// Whom the kubelet's server can ask about its clients.
 import { doesNotThrow, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { checkServerAuth, type ServerAuthSettings } from "../../../src/main/startup/server-auth.js";

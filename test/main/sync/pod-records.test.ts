@@ -1,4 +1,4 @@
-// What outlives the agent about its pods, on a real disk.
+// What outlives the kubelet about its pods, on a real disk.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { watch } from "node:fs";

@@ -1,4 +1,4 @@
-// How a pod comes to its end while its source still wants it: completed, failed by the agent, refused by admission.
+// How a pod comes to its end while its source still wants it: completed, failed by the kubelet, refused by admission.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";

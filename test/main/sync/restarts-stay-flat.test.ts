@@ -1,4 +1,4 @@
-// A container that restarts 10,000 times leaves no more in the agent than one that restarts a few times.
+// A container that restarts 10,000 times leaves no more in the kubelet than one that restarts a few times.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Stopping } from "../../../src/main/runtime/kill-container.js";

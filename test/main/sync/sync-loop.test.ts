@@ -82,7 +82,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   };
 }
 
-/** Puts a running pod into the runtime, as an earlier agent left it. */
+/** Puts a running pod into the runtime, as an earlier kubelet left it. */
 function runs(world: SyncWorld, running: Pod): void {
   const model = world.model(running);
   model.apply({ kind: "create-sandbox", attempt: 0, reason: "" });

@@ -136,7 +136,7 @@ test("a busy tmpfs is a typed error with its content intact, and goes once its u
   assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
   user.kill("SIGKILL");
   await once(user, "exit");
-  await manager(root).removePodDirectory("uid-1"); // another agent: this one is still in its back-off
+  await manager(root).removePodDirectory("uid-1"); // another kubelet: this one is still in its back-off
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });
 

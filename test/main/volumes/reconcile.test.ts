@@ -28,7 +28,7 @@ async function world(t: TestContext) {
 }
 type World = Awaited<ReturnType<typeof world>>;
 
-/** Every state in which an agent can be killed, between the first and the last instruction of a memory volume. */
+/** Every state in which a kubelet can be killed, between the first and the last instruction of a memory volume. */
 const moments: [string, (world: World) => void][] = [
   ["the pod's directory is made", ({ root }) => mkdirSync(`${root}/pods/uid-1/volumes`, { recursive: true })],
   ["the volume's directory is made", ({ directory }) => mkdirSync(directory, { recursive: true })],

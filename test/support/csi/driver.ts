@@ -35,7 +35,7 @@ const run = promisify(execFile);
 
 export interface TestDriverOptions {
   name: string;
-  /** Root directory of the agent: the registration socket goes to plugins_registry. */
+  /** Root directory of the kubelet: the registration socket goes to plugins_registry. */
   rootDir: string;
   /** Volumes' contents and the driver's own socket. */
   home: string;

@@ -40,7 +40,7 @@ export interface CsiKit {
   driver: TestCsiDriver;
   volumes: CsiVolumes;
   events: ReturnType<typeof keptEvents>;
-  /** As another agent would begin, with nothing but the disk. */
+  /** As another kubelet would begin, with nothing but the disk. */
   restarted: (more?: Partial<CsiOptions>) => CsiVolumes;
 }
 

@@ -38,7 +38,7 @@ export interface TestDevice {
 
 export interface TestPluginOptions {
   resource: string;
-  /** Root directory of the agent. */
+  /** Root directory of the kubelet. */
   rootDir: string;
   /** By ID. */
   devices: Readonly<Record<string, TestDevice>>;

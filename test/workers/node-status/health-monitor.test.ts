@@ -1,4 +1,4 @@
-// Is the agent alive: what a look at the board finds, and that a pause of the process is nobody's stall.
+// Is the kubelet alive: what a look at the board finds, and that a pause of the process is nobody's stall.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { MAIN_POD_CHANGE } from "../../../src/shared/contracts/thread-ops.js";

@@ -121,7 +121,7 @@ test("property: the patch makes of what is there what is wanted, and then there 
   fc.assert(
     fc.property(status, status, amounts, amounts, (a, b, labelsA, labelsB) => {
       const before = node(a, { labels: labelsA });
-      // Conditions are never taken away by the agent.
+      // Conditions are never taken away by the kubelet.
       const kept = a.conditions.filter(({ type }) => !b.conditions.some((other) => other.type === type));
       const after = node({ ...b, conditions: [...kept, ...b.conditions] }, { labels: labelsB });
       const merged = mergePatch(before, nodePatch(before, after) ?? {}) as unknown as Node;

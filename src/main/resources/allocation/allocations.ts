@@ -1,8 +1,8 @@
-// What is allocated to each pod, and what its containers were last given: the two states that outlive the agent (files
+// What is allocated to each pod, and what its containers were last given: the two states that outlive the kubelet (files
 // allocated_pods_state and actuated_pods_state below the root directory).
 // Invariant: the allocation says what a pod may use; its spec says only what is desired; an allocation is
-// written before what was actuated of it, so that another agent never takes more for given than was promised; what a
-// resize changed is written at once. What only repeats a pod's definition is gathered for a moment: another agent that
+// written before what was actuated of it, so that another kubelet never takes more for given than was promised; what a
+// resize changed is written at once. What only repeats a pod's definition is gathered for a moment: another kubelet that
 // does not read it allocates the same, and gives it to the containers once more.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ export class Allocations {
     });
   }
 
-  /** Reads what an earlier agent left; garbage is set aside with a warning. */
+  /** Reads what an earlier kubelet left; garbage is set aside with a warning. */
   async load(): Promise<void> {
     await removeLeftovers(this.path("allocated"));
     await Promise.all([this.read("allocated", this.allocatedPods), this.read("actuated", this.actuatedPods)]);

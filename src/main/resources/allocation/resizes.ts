@@ -57,7 +57,7 @@ export interface ResizesDeps {
   events: { pod(pod: Pod, event: events.ResizeEvent): void };
   counters?: ResizeCounters;
   rules?: ResizeRules;
-  /** Settles when it is this pod's turn; undefined: granted. Rejects when the agent stops. */
+  /** Settles when it is this pod's turn; undefined: granted. Rejects when the kubelet stops. */
   ask(pod: Pod): Promise<ResizeRefusal | undefined>;
   /** The pod may use other resources from now on. */
   onAllocated(pod: Pod): void;
@@ -73,7 +73,7 @@ interface Pending {
 }
 
 interface Progress {
-  /** Undefined: found under way after a restart of the agent. */
+  /** Undefined: found under way after a restart of the kubelet. */
   since: number | undefined;
   error?: string;
   failures: number;

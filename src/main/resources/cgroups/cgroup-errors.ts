@@ -1,7 +1,7 @@
 // What can go wrong with cgroups, one class per cause.
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** The agent may not make cgroups here. */
+/** The kubelet may not make cgroups here. */
 export class CgroupsNotWritableError extends Error {
   override readonly name = "CgroupsNotWritableError";
   constructor(directory: string, cause: unknown) {

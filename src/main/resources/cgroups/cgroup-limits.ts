@@ -1,4 +1,4 @@
-// Values of a cgroup in the agent's own terms, the same for both kernel interfaces. An absent field is left alone.
+// Values of a cgroup in the kubelet's own terms, the same for both kernel interfaces. An absent field is left alone.
 
 export interface CgroupLimits {
   /** v1 shares, 2..262144; written as a weight on v2. */

@@ -1,4 +1,4 @@
-// The agent's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
+// The kubelet's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
 // Invariant: nothing outside <cgroupRoot> is made, changed or killed, but for values of the cgroups that the configuration
 // reserves for others; the pod's cgroup exists before its sandbox and goes after it; a call for a pod whose cgroup is
 // already right writes nothing; a pod's cgroup is never made while it is being removed.
@@ -157,7 +157,7 @@ class TreeManager implements CgroupManager {
     }
     if (!options.cgroupsPerQOS) return;
     await tree.createParent(this.tier("Guaranteed"), this.podsLimits);
-    // An earlier agent may have held the tiers to a share of the memory.
+    // An earlier kubelet may have held the tiers to a share of the memory.
     const unheld: CgroupLimits = options.reserved === undefined ? { memoryBytes: -1n } : {};
     for (const qos of ["BestEffort", "Burstable"] as const) {
       const { cpuShares, hugePages } = this.tiers[qos];

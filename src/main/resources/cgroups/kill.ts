@@ -1,6 +1,6 @@
 // SIGKILL to processes found in a pod's cgroup.
 
-/** Processes already gone are no error; the agent itself and init are never killed, whatever a cgroup file says. */
+/** Processes already gone are no error; the kubelet itself and init are never killed, whatever a cgroup file says. */
 export function killAll(pids: readonly number[]): void {
   for (const pid of pids) {
     if (pid <= 1 || pid === process.pid) continue;

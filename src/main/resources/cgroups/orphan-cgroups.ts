@@ -1,4 +1,4 @@
-// Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. An agent that
+// Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. A kubelet that
 // was killed, or a runtime that was, leaves them by the hundred.
 // Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; no known pod's cgroup is
 // removed who is wanted by the time it is its turn.

@@ -1,4 +1,4 @@
-// In which tiers a pod has, or had, its cgroup, as far as this agent has made or seen it. It spares the end of a pod the
+// In which tiers a pod has, or had, its cgroup, as far as this kubelet has made or seen it. It spares the end of a pod the
 // look into tiers where it never was. A hint only: who is not known here may be anywhere.
 import type { CgroupName } from "../../../shared/cgroup/name.js";
 

@@ -1,6 +1,6 @@
 // kubeletCgroups and systemCgroups: the kubelet's own process, and processes in no other cgroup, are moved to the cgroups
 // that the configuration names. Invariant: without those fields nothing is moved; never process 1, never the kernel's
-// own threads, and nothing when the agent itself lives in a container.
+// own threads, and nothing when the kubelet itself lives in a container.
 import { readlink, readFile } from "node:fs/promises";
 import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";
 import { parseCgroupPath, toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
@@ -13,13 +13,13 @@ import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
 
 export interface ProcessPlacementOptions {
-  /** "": the agent stays where it is. */
+  /** "": the kubelet stays where it is. */
   kubeletCgroups: string;
   /** "": the others stay where they are. */
   systemCgroups: string;
   mounts: CgroupMounts;
   log: Logger;
-  /** The agent's own process, by default. */
+  /** The kubelet's own process, by default. */
   pid?: number;
   /** Its processes are those in no other cgroup; the root cgroup by default. */
   from?: CgroupName;

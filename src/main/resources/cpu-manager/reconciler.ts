@@ -1,6 +1,6 @@
 // Keeps the cpusets of running containers what they are to be: at once when the shared pool has changed, and every
 // cpuManagerReconcilePeriod for those whose update failed.
-// Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the agent
+// Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the kubelet
 // every container is updated once, because its last update is not known.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";

@@ -1,6 +1,6 @@
 // Hands out the devices of plugins to containers.
 // Invariant: a device is never with two pods, even if a damaged checkpoint does not say which ones running pods have;
-// a container has its devices before it is created and keeps them, over restarts of container, plugin and agent, until
+// a container has its devices before it is created and keeps them, over restarts of container, plugin and kubelet, until
 // its pod is released; what was handed out is on disk before the pod is admitted.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";
@@ -152,7 +152,7 @@ export class DeviceManager implements ResourceManager {
     for (const resource of containerRequests(container).keys()) {
       if (!this.isOurs(resource)) continue;
       const endpoint = this.endpoints.of(resource);
-      // After a restart of the agent a plugin that is not back yet is not waited for.
+      // After a restart of the kubelet a plugin that is not back yet is not waited for.
       if (endpoint === undefined && this.pool.has(resource)) continue;
       if (endpoint === undefined) {
         throw new DevicePluginError(`endpoint not found in cache for a registered resource: ${resource}`);
@@ -185,7 +185,7 @@ export class DeviceManager implements ResourceManager {
   }
 
   /**
-   * Once, when the first pod is admitted: what pods have that ended while no agent ran is free. Pods that run count though
+   * Once, when the first pod is admitted: what pods have that ended while no kubelet ran is free. Pods that run count though
    * no source has named them yet: another kubelet may have started them.
    */
   private sweep({ metadata }: Pod): void {

@@ -23,7 +23,7 @@ export class DevicePool {
     return this.resources.has(resource);
   }
 
-  /** Known from an earlier life of the agent: without devices until the plugin is back. */
+  /** Known from an earlier life of the kubelet: without devices until the plugin is back. */
   restore(resource: string, now: number): void {
     if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: now });
   }

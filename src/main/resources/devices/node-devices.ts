@@ -1,4 +1,4 @@
-// Devices as the rest of the node sees them: nothing of it is loaded until a pod asks for a device, or the agent has
+// Devices as the rest of the node sees them: nothing of it is loaded until a pod asks for a device, or the kubelet has
 // started and lets plugins register.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";

@@ -1,6 +1,6 @@
-// <root-dir>/device-plugins: made, and emptied of the sockets of former plugins, which register anew with this agent.
-// Invariant: this is done at once when the agent starts, not when its own socket is made: a plugin that starts after
-// the agent must not lose its socket.
+// <root-dir>/device-plugins: made, and emptied of the sockets of former plugins, which register anew with this kubelet.
+// Invariant: this is done at once when the kubelet starts, not when its own socket is made: a plugin that starts after
+// the kubelet must not lose its socket.
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// kubelet.sock, at which device plugins register. Loaded when the agent has started.
+// kubelet.sock, at which device plugins register. Loaded when the kubelet has started.
 import { Server, ServerCredentials, status } from "@grpc/grpc-js";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // All resource managers of the node as one: what a pod asks for is found for its containers in order, or the pod gets nothing.
 // Invariant: a manager that no pod needs is never made; a pod that is refused keeps nothing of what it got in that call,
-// and what it had before (it may run: it was admitted by an earlier life of the agent) only until it has ended.
+// and what it had before (it may run: it was admitted by an earlier life of the kubelet) only until it has ended.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -21,7 +21,7 @@ import type { Refusal } from "../../model/refusal.js";
 /** How one manager comes to be. */
 export interface ManagerSource {
   readonly kind: string;
-  /** Made when this is true of a pod that is admitted, or when all are loaded; absent: made when the agent starts. */
+  /** Made when this is true of a pod that is admitted, or when all are loaded; absent: made when the kubelet starts. */
   wanted?(pod: Pod): boolean;
   make(): Promise<ResourceManager>;
 }
@@ -29,7 +29,7 @@ export interface ManagerSource {
 export interface JoinedManagersDeps {
   /** In the order in which they are asked. */
   sources: readonly ManagerSource[];
-  /** Absent: policy none. @throws what keeps the agent from starting */
+  /** Absent: policy none. @throws what keeps the kubelet from starting */
   topology?: () => Promise<TopologyPolicy>;
   metrics: TopologyMetrics;
   clock: Pick<Clock, "monotonic">;
@@ -40,7 +40,7 @@ export class JoinedManagers implements ResourceManagers {
   private managers: readonly ResourceManager[] = [];
   private readonly made = new Map<ManagerSource, ResourceManager>();
   private readonly making = new Map<ManagerSource, Promise<void>>();
-  /** Pods of an earlier life of the agent that have not ended. */
+  /** Pods of an earlier life of the kubelet that have not ended. */
   private readonly earlier = new Set<string>();
   private pods: () => Iterable<Pod> = () => [];
   private topology: TopologyPolicy | undefined;

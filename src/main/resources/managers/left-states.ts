@@ -1,4 +1,4 @@
-// What managers of another policy have left on disk when this policy has none: the agent must not pass it over.
+// What managers of another policy have left on disk when this policy has none: the kubelet must not pass it over.
 // Invariant: a node that never had one pays a look for a file.
 import { access } from "node:fs/promises";
 import { join } from "node:path";

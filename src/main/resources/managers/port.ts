@@ -1,7 +1,7 @@
 // What hands out a node's CPUs, memory and devices to containers, and what the sync path sees of it. Each manager says where
 // it could serve a container (hints), the topology manager agrees with all of them on one place, and then each allocates.
 // Invariant: what is granted to a container is granted to no other until it is released; promises survive a restart
-// of the agent by each manager's own checkpoint; a pod that was refused holds nothing.
+// of the kubelet by each manager's own checkpoint; a pod that was refused holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Refusal } from "../../model/refusal.js";
@@ -103,7 +103,7 @@ export interface ResourceManagers extends ExclusiveResources {
   start(pods: () => Iterable<Pod>): Promise<void>;
   /** Makes those that wait for a pod that wants them. Idempotent. */
   loadAll(): Promise<void>;
-  /** undefined: the pod has what it asked for. Called for a pod once, before it may run; again after a restart of the agent. */
+  /** undefined: the pod has what it asked for. Called for a pod once, before it may run; again after a restart of the kubelet. */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /** Somebody else refused the pod after `admit`: what it got there is free, what it had before stays until its release. */
   refused(podUid: string): void;

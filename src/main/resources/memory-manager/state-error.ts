@@ -1,7 +1,7 @@
 // A state of the memory manager that this kubelet must not ignore: memory that pods hold would count as free.
 import type { MemoryState } from "./checkpoint.js";
 
-/** The agent does not start; the file stays. */
+/** The kubelet does not start; the file stays. */
 export class MemoryStateError extends Error {
   override readonly name = "MemoryStateError";
   readonly code = "MEMORY_STATE";

@@ -1,4 +1,4 @@
-// /flagz and /statusz: what the agent was started with, and what it is. Text for people; JSON or YAML for who names the kind in
+// /flagz and /statusz: what the kubelet was started with, and what it is. Text for people; JSON or YAML for who names the kind in
 // Accept: application/json;g=config.k8s.io;v=v1beta1;as=Flagz.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { replyError, replyText } from "../reply.js";

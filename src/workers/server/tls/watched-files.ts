@@ -1,4 +1,4 @@
-// Small files whose contents matter while the agent runs: certificates, keys, CAs. A change is seen at once where the folder
+// Small files whose contents matter while the kubelet runs: certificates, keys, CAs. A change is seen at once where the folder
 // tells of it (rename, link swap) and within a minute otherwise; what is not there yet is looked for each second.
 // Invariant: contents are handed over together, as read in one go; a file that is away changes nothing.
 import { watch, type FSWatcher } from "node:fs";

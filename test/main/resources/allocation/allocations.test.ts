@@ -1,4 +1,4 @@
-// The two state files: upstream's form, what survives the agent, what happens to garbage.
+// The two state files: upstream's form, what survives the kubelet, what happens to garbage.
 import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

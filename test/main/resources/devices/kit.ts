@@ -95,7 +95,7 @@ export interface Kit {
   healthOf: string[][];
   warnings: string[];
   plug: (resource: string, plugin: FakePlugin) => Promise<void>;
-  /** The next agent: of the same directory. */
+  /** The next kubelet: of the same directory. */
   again: (known?: readonly Pod[]) => Promise<Kit>;
 }
 

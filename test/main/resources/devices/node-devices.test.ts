@@ -39,7 +39,7 @@ async function made(t: TestContext) {
   return { node, rootDir, running, told };
 }
 
-/** A pod that was given device a, by an earlier agent. */
+/** A pod that was given device a, by an earlier kubelet. */
 const GIVEN = encodeCheckpoint({
   PodDeviceEntries: [{ PodUID: "1", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "" }],
   RegisteredDevices: { [GPU]: ["a", "b"] },
@@ -66,7 +66,7 @@ test("what a pod may use, and how its devices are", async (t) => {
     "kubelet_internal_checkpoint",
   ]);
   assert.deepEqual(told.at(-1)?.allocatable, new Map([[GPU, 0]]));
-  // The Node object still tells of what another agent had.
+  // The Node object still tells of what another kubelet had.
   const known = new Map([[GPU, parseQuantity("7")]]);
   const may = (uid: string, resource = GPU): bigint =>
     value(node.allocatable(podOf(uid, wanting("c", 1, resource)), known).get(resource) ?? "0");

@@ -1,4 +1,4 @@
-// A state that another policy has left keeps the agent from starting; none, or an own one, does not.
+// A state that another policy has left keeps the kubelet from starting; none, or an own one, does not.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The memory manager as a whole: what pods get, keep over a restart of the agent, and give back.
+// The memory manager as a whole: what pods get, keep over a restart of the kubelet, and give back.
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

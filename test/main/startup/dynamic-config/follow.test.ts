@@ -1,4 +1,4 @@
-// A running agent whose configuration changes: real store, virtual time, a source the test edits.
+// A running kubelet whose configuration changes: real store, virtual time, a source the test edits.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";

@@ -107,7 +107,7 @@ export class Node {
     return dynamic;
   }
 
-  /** Starts, and lets the agent be healthy for its whole trial. */
+  /** Starts, and lets the kubelet be healthy for its whole trial. */
   async startAndProve(): Promise<DynamicConfig> {
     const dynamic = await this.start();
     await dynamic.trialPassed(dynamic.active?.digest ?? "none");

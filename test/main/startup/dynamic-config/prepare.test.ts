@@ -1,4 +1,4 @@
-// Starts of an agent, one after the other, over one store on disk.
+// Starts of a kubelet, one after the other, over one store on disk.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// A standard error that nobody reads: the agent goes on as if it were read, and ends when it is told to.
+// A standard error that nobody reads: the kubelet goes on as if it were read, and ends when it is told to.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ const PATIENCE_MS = 20_000;
 
 type Ending = "exit" | "return" | "throw";
 
-/** Runs the agent with `stderr` as its standard error. */
+/** Runs the kubelet with `stderr` as its standard error. */
 async function run(t: TestContext, ending: Ending, stderr: number | "pipe") {
   const report = join(await temporaryFolder(t), "seen");
   const child = spawn(process.execPath, [AGENT, ending, report], { stdio: ["ignore", "ignore", stderr] });

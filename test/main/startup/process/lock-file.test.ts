@@ -24,7 +24,7 @@ after(async () => {
 let files = 0;
 const freshPath = (): string => join(scratch, `lock-${++files}`);
 
-/** An agent in a process of its own. */
+/** A kubelet in a process of its own. */
 class Agent {
   readonly process: ChildProcess;
   readonly told: LockAgentMessage[] = [];

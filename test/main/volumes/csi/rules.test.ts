@@ -1,4 +1,4 @@
-// The tables of CSI: names, modes, groups, labels, waits; and a device that another agent takes over.
+// The tables of CSI: names, modes, groups, labels, waits; and a device that another kubelet takes over.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";

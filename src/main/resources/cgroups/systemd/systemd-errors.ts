@@ -1,4 +1,4 @@
-// What can go wrong between the agent and systemd, one class per cause. A message names the call and the unit.
+// What can go wrong between the kubelet and systemd, one class per cause. A message names the call and the unit.
 import { messageOf } from "../../../../shared/errors/thrown.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";

@@ -1,5 +1,5 @@
 // Keeps a connection to systemd: made when first needed, shared by all operations, made again when it dies (systemd re-executes
-// itself on upgrades), closed when idle: over the private socket systemd tells every change of every unit, and an idle agent
+// itself on upgrades), closed when idle: over the private socket systemd tells every change of every unit, and an idle kubelet
 // has no use for that.
 import { Scope } from "../../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";

@@ -41,7 +41,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Each one is an agent that has just started. */
+/** Each one is a kubelet that has just started. */
 function manager(change: Partial<CgroupManagerOptions> = {}): CgroupManager {
   return createCgroupManager({
     cgroupRoot: "/",
