@@ -35,7 +35,8 @@ export async function until(what: string, test: () => boolean, ms = 10_000): Pro
 
 export async function temporaryFolder(t: TestContext | undefined): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "nodelet-test-"));
-  t?.after(() => rm(folder, { recursive: true, force: true }));
+  // A writer that the test has just stopped may end its last write: rm tries again when a folder is not empty.
+  t?.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 

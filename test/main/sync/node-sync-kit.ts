@@ -45,6 +45,9 @@ export interface SyncNodeOptions {
 }
 
 export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): Promise<SyncNode> {
+  let stop = (): Promise<void> => Promise.resolve();
+  // The first of the hooks: they run in the order of their registration, and the folder goes when nothing writes to it.
+  t.after(() => stop());
   const world = await runtimeOn(t);
   const clock = systemClock;
   const runtime = { ...world.runtime, clock };
@@ -113,7 +116,7 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
   sync.loop.onPlegRecord({ kind: "runtime", state: RUNTIME });
   sync.loop.onPlegRecord({ kind: "relisted", uids: [], durationMs: 1 });
   sync.loop.onSourcesSeen();
-  t.after(() => sync.stop());
+  stop = () => sync.stop();
   const heardBy = (...listeners: string[]): string[] =>
     heard
       .filter((line) => listeners.some((listener) => line.startsWith(`${listener}.`)))
