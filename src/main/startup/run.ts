@@ -24,6 +24,8 @@ import { messageOf } from "../../shared/errors/thrown.js";
 
 /** How long the last lines may take to leave the process. */
 const LAST_LINES_MS = 2000;
+/** The same where the start failed: on a slow machine the log thread may start later than main finds the error. */
+const ERROR_LINES_MS = 20_000;
 
 /**
  * Runs until a signal, a failure that only a new process can repair, or a configuration that asks for a restart; that one
@@ -44,7 +46,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
     outcome = error === stop.aborted.reason ? { exitCode: 0 } : await startFailed(error, log, dynamic);
   }
   if (outcome.restart !== undefined) outcome = await restart(outcome.restart, logging);
-  await logging.flush(LAST_LINES_MS);
+  await logging.flush(outcome.exitCode === 0 ? LAST_LINES_MS : ERROR_LINES_MS);
   if (outcome.report !== undefined) process.stdout.write(outcome.report);
   return outcome.exitCode;
 }
