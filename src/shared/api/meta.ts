@@ -38,5 +38,6 @@ export type ResourceList = Record<string, Quantity>;
 export interface ResourceRequirements {
   limits?: ResourceList;
   requests?: ResourceList;
-  claims?: unknown[];
+  /** Of the pod's resourceClaims; without `request` all requests of the claim. */
+  claims?: { name: string; request?: string }[];
 }

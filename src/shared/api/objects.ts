@@ -184,3 +184,17 @@ export interface PodCertificateRequest extends ApiObject {
     notAfter?: Time;
   };
 }
+
+/** resource.k8s.io/v1, as far as a kubelet reads it. */
+export interface ResourceClaim extends ApiObject {
+  status?: {
+    allocation?: {
+      devices?: { results?: { request: string; driver: string; pool: string; device: string }[] };
+    };
+    /** Who may use the claim. */
+    reservedFor?: { apiGroup?: string; resource: string; name: string; uid: string }[];
+  };
+}
+
+/** resource.k8s.io/v1: devices that a driver offers. The kubelet only deletes those of drivers that are gone. */
+export type ResourceSlice = ApiObject;

@@ -77,4 +77,11 @@ export interface PodStatus {
   containerStatuses?: ApiContainerStatus[];
   ephemeralContainerStatuses?: ApiContainerStatus[];
   qosClass?: QOSClass;
+  /** Claims made from templates, written by the controller. Without `resourceClaimName` the pod needs none. */
+  resourceClaimStatuses?: { name: string; resourceClaimName?: string }[];
+  /** The claim for extended resources that DRA provides, written by the scheduler. */
+  extendedResourceClaimStatus?: {
+    resourceClaimName: string;
+    requestMappings: { containerName: string; resourceName: string; requestName: string }[];
+  };
 }

@@ -11,6 +11,8 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   PodCertificateRequest,
+  ResourceClaim,
+  ResourceSlice,
   RuntimeClass,
   Secret,
   Service,
@@ -77,3 +79,5 @@ export const POD_CERTIFICATE_REQUESTS = kind<PodCertificateRequest>(
   "PodCertificateRequest",
   true,
 );
+export const RESOURCE_CLAIMS = kind<ResourceClaim>("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", true);
+export const RESOURCE_SLICES = kind<ResourceSlice>("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", false);

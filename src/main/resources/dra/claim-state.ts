@@ -1,0 +1,37 @@
+// What the kubelet knows of the ResourceClaims that its pods use: which pods, which drivers, which devices.
+// Invariant: a claim is known from before its driver is first called for it until every driver has unprepared it.
+
+export interface PreparedDevice {
+  pool: string;
+  device: string;
+  /** One share of a device that several claims use. */
+  shareId?: string;
+  /** The requests of the claim that it serves; empty: all. */
+  requests: readonly string[];
+  /** Fully qualified: "vendor.com/class=name". */
+  cdiDevices: readonly string[];
+}
+
+export interface ClaimState {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** UIDs of the pods that use it. */
+  readonly pods: Set<string>;
+  /** By driver of the allocation; empty for a driver that provides no device, or has not prepared the claim yet. */
+  readonly drivers: Map<string, readonly PreparedDevice[]>;
+  /** Every driver has prepared it since this kubelet started: a plugin may have restarted meanwhile, and calls are idempotent. */
+  prepared: boolean;
+}
+
+/** CDI devices of one request of the claim; of the whole claim for "". */
+export function cdiDevicesOf({ drivers }: ClaimState, request: string): string[] {
+  return [...drivers.values()]
+    .flat()
+    .filter(({ requests }) => request === "" || requests.length === 0 || requests.includes(request))
+    .flatMap(({ cdiDevices }) => cdiDevices);
+}
+
+export function claimKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

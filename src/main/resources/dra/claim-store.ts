@@ -1,0 +1,82 @@
+// The claims in use, in memory and in the checkpoint <root-dir>/dra_manager_state.
+// Invariant: when save() resolves, the claims are on disk, synced; a driver is called only for claims that are.
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
+import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { decodeClaims, encodeClaims } from "./checkpoint.js";
+import { claimKey, type ClaimState } from "./claim-state.js";
+
+const STATE_FILE = "dra_manager_state";
+
+/** The claims cannot be written: no driver is called, because a later kubelet would not know of it. */
+class ClaimsNotSavedError extends Error {
+  override readonly name = "ClaimsNotSavedError";
+}
+
+export class ClaimStore {
+  private readonly claims = new Map<string, ClaimState>();
+  private readonly path: string;
+  private readonly writes: LatestWrite;
+
+  constructor(
+    rootDir: string,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.path = join(rootDir, STATE_FILE);
+    this.writes = new LatestWrite({
+      write: () => atomicWrite(this.path, encodeClaims(this.claims.values())),
+      failed: (error) =>
+        log.error(
+          { err: error, path: this.path },
+          `cannot write ${this.path}: ${errorText(error)}; no ResourceClaim is prepared`,
+        ),
+    });
+  }
+
+  /** A damaged file is set aside: claims of running pods are prepared again, those of earlier pods stay with their drivers. */
+  async load(): Promise<void> {
+    const { clock, log, path } = this;
+    await removeLeftovers(path);
+    const found = await readState(path, decodeClaims, { clock, log });
+    for (const claim of found ?? []) this.claims.set(claimKey(claim.namespace, claim.name), claim);
+  }
+
+  get(namespace: string, name: string): ClaimState | undefined {
+    return this.claims.get(claimKey(namespace, name));
+  }
+
+  all(): readonly ClaimState[] {
+    return [...this.claims.values()];
+  }
+
+  of(podUid: string): ClaimState[] {
+    return this.all().filter(({ pods }) => pods.has(podUid));
+  }
+
+  add(claim: ClaimState): void {
+    this.claims.set(claimKey(claim.namespace, claim.name), claim);
+  }
+
+  delete({ namespace, name }: ClaimState): void {
+    this.claims.delete(claimKey(namespace, name));
+  }
+
+  /** @throws ClaimsNotSavedError */
+  async save(): Promise<void> {
+    try {
+      await this.writes.written();
+    } catch (cause) {
+      throw new ClaimsNotSavedError(`cannot write ${this.path}: ${errorText(cause)}`, { cause });
+    }
+  }
+
+  /** Resolves when nothing is being written. */
+  settled(): Promise<void> {
+    return this.writes.settled();
+  }
+}

@@ -1,0 +1,221 @@
+// Prepares the ResourceClaims of pods before their containers start, and unprepares them when no pod uses them any more.
+// Invariant: a driver is called only for claims that are in the checkpoint; a claim leaves it only when every driver has
+// unprepared it; one pod at a time changes a claim, and no pod waits for the claims of another.
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { ResourceClaim } from "../../../shared/api/objects.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
+import type { ClaimStore } from "./claim-store.js";
+import type { ClaimRef, DriverClient } from "./driver-port.js";
+import { ClaimRefusedError, claimsOf, driversOf, requestsOf, requireUsable, type PodClaim } from "./pod-claims.js";
+
+/** A driver could not prepare or unprepare claims. */
+class DriverFailedError extends Error {
+  override readonly name = "DriverFailedError";
+}
+
+export interface ClaimsOptions {
+  store: ClaimStore;
+  /** @throws DriverNotRegisteredError */
+  driver(name: string): DriverClient;
+  /** @throws ApiError, ApiConnectionError */
+  readClaim(namespace: string, name: string, signal: AbortSignal): Promise<ResourceClaim>;
+  /** The pod's status in the API. */
+  apiStatus(podUid: string): PodStatus | undefined;
+  observe: ClaimsObserver;
+  clock: Pick<Clock, "monotonic">;
+}
+
+export interface ClaimsObserver {
+  operation(name: "PrepareResources" | "UnprepareResources", seconds: number, failed: boolean): void;
+}
+
+export class Claims {
+  /** The last change of each claim that is under way, by claim: pods that share a claim wait for each other. */
+  private readonly changes = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: ClaimsOptions) {}
+
+  /** Idempotent. @throws ClaimRefusedError, DriverNotRegisteredError, DriverFailedError, ClaimsNotSavedError, PluginCallError */
+  async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
+    if (!this.uses(pod)) return;
+    await this.measured("PrepareResources", () => {
+      const { namespace } = pod.metadata;
+      const claims = claimsOf(pod, this.statusOf(pod));
+      const keys = claims.map(({ claim }) => claimKey(namespace, claim));
+      return this.inTurn(keys, () => this.prepareNow(pod, claims, signal));
+    });
+  }
+
+  /** Idempotent; nothing of the pod runs any more. Throws as prepare does. */
+  async unprepare(podUid: string, signal: AbortSignal): Promise<void> {
+    const keys = this.options.store.of(podUid).map(({ namespace, name }) => claimKey(namespace, name));
+    if (keys.length === 0) return;
+    await this.measured("UnprepareResources", () => this.inTurn(keys, () => this.unprepareNow(podUid, signal)));
+  }
+
+  /** Every claim of the pod was prepared for it, perhaps by an earlier kubelet. @throws ClaimRefusedError */
+  isKnown(pod: Pod): boolean {
+    const { uid, namespace } = pod.metadata;
+    return claimsOf(pod, this.statusOf(pod)).every(
+      ({ claim }) => this.options.store.get(namespace, claim)?.pods.has(uid) === true,
+    );
+  }
+
+  /** CDI devices of a container of a prepared pod. @throws ClaimRefusedError */
+  cdiDevices(pod: Pod, container: Container): string[] {
+    if (!this.uses(pod)) return [];
+    const status = this.statusOf(pod);
+    return requestsOf(container, claimsOf(pod, status), status).flatMap(({ claim, request }) => {
+      const state = this.options.store.get(pod.metadata.namespace, claim);
+      if (state === undefined) throw new ClaimRefusedError(`ResourceClaim ${claim} is not prepared`);
+      return cdiDevicesOf(state, request);
+    });
+  }
+
+  /** Claims of pods that are not active any more, by pod. */
+  inactive(active: ReadonlySet<string>): Set<string> {
+    const pods = this.options.store.all().flatMap((claim) => [...claim.pods]);
+    return new Set(pods.filter((uid) => !active.has(uid)));
+  }
+
+  /** The pod has claims, or the scheduler made one for its extended resources. */
+  uses(pod: Pod): boolean {
+    return (pod.spec.resourceClaims ?? []).length > 0 || this.statusOf(pod).extendedResourceClaimStatus !== undefined;
+  }
+
+  private statusOf(pod: Pod): Partial<PodStatus> {
+    return this.options.apiStatus(pod.metadata.uid) ?? {};
+  }
+
+  private async prepareNow(pod: Pod, claims: readonly PodClaim[], signal: AbortSignal): Promise<void> {
+    const { options } = this;
+    const { store } = options;
+    const { namespace, uid: podUid } = pod.metadata;
+    // Everything that can refuse the pod comes before the first change: a refused pod leaves nothing to unprepare.
+    const usable: ResourceClaim[] = [];
+    for (const podClaim of claims) {
+      const claim = await options.readClaim(namespace, podClaim.claim, signal);
+      requireUsable(pod, podClaim, claim);
+      for (const name of driversOf(claim)) options.driver(name);
+      usable.push(claim);
+    }
+    signal.throwIfAborted();
+    const states = usable.map((claim) => this.referTo(claim, namespace, podUid));
+    await store.save();
+    const open = states.filter(({ prepared }) => !prepared);
+    for (const [name, batch] of byDriver(open)) await this.prepareAt(name, batch, signal);
+    for (const state of open) state.prepared = true;
+    await store.save();
+  }
+
+  /** @throws ClaimRefusedError when an older claim of that name is still in use */
+  private referTo(claim: ResourceClaim, namespace: string, podUid: string): ClaimState {
+    const { store } = this.options;
+    const { name = "", uid = "" } = claim.metadata;
+    const known = store.get(namespace, name);
+    if (known !== undefined && known.uid !== uid) {
+      throw new ClaimRefusedError(
+        `an older ResourceClaim of the name ${name} (UID ${known.uid}) is still in use on this node: was its pod deleted by force?`,
+      );
+    }
+    const drivers = new Map(driversOf(claim).map((driver) => [driver, []]));
+    const state = known ?? { uid, name, namespace, pods: new Set<string>(), drivers, prepared: false };
+    state.pods.add(podUid);
+    store.add(state);
+    return state;
+  }
+
+  private async prepareAt(driver: string, claims: readonly ClaimState[], signal: AbortSignal): Promise<void> {
+    const replies = await this.options.driver(driver).prepare(claims.map(refOf), signal);
+    requireAll("NodePrepareResources", driver, claims, replies);
+    for (const claim of claims) {
+      const { error = "", devices = [] } = replies.get(claim.uid) ?? {};
+      if (error !== "") {
+        throw new DriverFailedError(
+          `NodePrepareResources of driver ${driver} failed for ResourceClaim ${claim.name}: ${error}`,
+        );
+      }
+      claim.drivers.set(driver, devices);
+    }
+  }
+
+  private async unprepareNow(podUid: string, signal: AbortSignal): Promise<void> {
+    const { store } = this.options;
+    const used = store.of(podUid);
+    const last = used.filter(({ pods }) => pods.size === 1);
+    for (const [name, claims] of byDriver(last)) {
+      const replies = await this.options.driver(name).unprepare(claims.map(refOf), signal);
+      requireAll("NodeUnprepareResources", name, claims, replies);
+      for (const claim of claims) {
+        const error = replies.get(claim.uid) ?? "";
+        if (error !== "") {
+          throw new DriverFailedError(
+            `NodeUnprepareResources of driver ${name} failed for ResourceClaim ${claim.name}: ${error}`,
+          );
+        }
+      }
+    }
+    for (const claim of used) claim.pods.delete(podUid);
+    for (const claim of last) store.delete(claim);
+    await store.save();
+  }
+
+  private async measured(name: Parameters<ClaimsObserver["operation"]>[0], run: () => Promise<void>): Promise<void> {
+    const { clock, observe } = this.options;
+    const startedAt = clock.monotonic();
+    let failed = true;
+    try {
+      await run();
+      failed = false;
+    } finally {
+      observe.operation(name, (clock.monotonic() - startedAt) / 1000, failed);
+    }
+  }
+
+  /** Runs when the earlier changes of these claims have ended: a driver that hangs delays only the pods of its claims. */
+  private inTurn(keys: readonly string[], run: () => Promise<void>): Promise<void> {
+    const earlier = keys.flatMap((key) => this.changes.get(key) ?? []);
+    const turn = Promise.all(earlier).then(run);
+    const ended: Promise<void> = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const key of keys) this.changes.set(key, ended);
+    void ended.then(() => this.forget(keys, ended));
+    return turn;
+  }
+
+  private forget(keys: readonly string[], change: Promise<void>): void {
+    for (const key of keys) if (this.changes.get(key) === change) this.changes.delete(key);
+  }
+}
+
+function refOf({ namespace, uid, name }: ClaimState): ClaimRef {
+  return { namespace, uid, name };
+}
+
+/** One call per driver with all of its claims. */
+function byDriver(claims: readonly ClaimState[]): Map<string, ClaimState[]> {
+  const batches = new Map<string, ClaimState[]>();
+  for (const claim of claims) {
+    for (const driver of claim.drivers.keys()) batches.set(driver, [...(batches.get(driver) ?? []), claim]);
+  }
+  return batches;
+}
+
+/** @throws DriverFailedError when the reply lacks a claim of the request, or has another */
+function requireAll(
+  call: string,
+  driver: string,
+  claims: readonly ClaimState[],
+  replies: ReadonlyMap<string, unknown>,
+): void {
+  const asked = new Set(claims.map(({ uid }) => uid));
+  const foreign = [...replies.keys()].find((uid) => !asked.has(uid));
+  if (foreign !== undefined)
+    throw new DriverFailedError(`${call} of driver ${driver} replied for an unknown ResourceClaim UID ${foreign}`);
+  const skipped = claims.filter(({ uid }) => !replies.has(uid)).length;
+  if (skipped > 0) throw new DriverFailedError(`${call} of driver ${driver} skipped ${skipped} ResourceClaims`);
+}

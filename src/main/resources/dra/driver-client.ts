@@ -1,0 +1,68 @@
+// The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that registers.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
+import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/plugins/gen/dra.v1.js";
+import { DRAPluginService as V1Beta1 } from "../../../shared/plugins/gen/dra.v1beta1.js";
+import type { PreparedDevice } from "./claim-state.js";
+import type { DraMetrics } from "./metrics.js";
+import { DRIVER_CALL_MS, type DraService, type DriverClient } from "./driver-port.js";
+
+export interface DialOptions {
+  driver: string;
+  /** Socket of the plugin; absolute. */
+  endpoint: string;
+  service: DraService;
+  clock: Clock;
+  metrics: Pick<DraMetrics, "called">;
+}
+
+export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOptions): DriverClient {
+  const connection = new PluginConnection(endpoint, clock);
+  const measured = async <Request, Response>(
+    name: string,
+    method: UnaryMethod<Request, Response>,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<Response> => {
+    const startedAt = clock.monotonic();
+    let code = "OK";
+    try {
+      return await connection.call(method, request, { timeoutMs: DRIVER_CALL_MS, signal });
+    } catch (error) {
+      code = isPluginCallError(error) ? statusName(error.code) : "Unknown";
+      throw error;
+    } finally {
+      metrics.called(driver, name, code, (clock.monotonic() - startedAt) / 1000);
+    }
+  };
+  return {
+    async prepare(claims, signal) {
+      const method = service === "v1.DRAPlugin" ? V1.nodePrepareResources : V1Beta1.nodePrepareResources;
+      const request = { claims: claims.map(({ namespace, uid, name }) => ({ namespace, uid, name })) };
+      const reply = await measured(`/${service}/NodePrepareResources`, method, request, signal);
+      return new Map(
+        Object.entries(reply.claims).map(([uid, { error, devices }]) => [
+          uid,
+          {
+            error,
+            devices: devices.map(deviceOf),
+          },
+        ]),
+      );
+    },
+    async unprepare(claims, signal) {
+      const method = service === "v1.DRAPlugin" ? V1.nodeUnprepareResources : V1Beta1.nodeUnprepareResources;
+      const request = { claims: claims.map(({ namespace, uid, name }) => ({ namespace, uid, name })) };
+      const reply = await measured(`/${service}/NodeUnprepareResources`, method, request, signal);
+      return new Map(Object.entries(reply.claims).map(([uid, { error }]) => [uid, error]));
+    },
+    close: () => connection[Symbol.dispose](),
+  };
+}
+
+/** v1beta1 has no share id. */
+function deviceOf(device: Omit<DeviceV1, "shareId"> & Partial<Pick<DeviceV1, "shareId">>): PreparedDevice {
+  const { poolName: pool, deviceName, requestNames: requests, cdiDeviceIds: cdiDevices, shareId } = device;
+  return { pool, device: deviceName, ...(shareId !== undefined && { shareId }), requests, cdiDevices };
+}

@@ -1,0 +1,29 @@
+// The plugin of a DRA driver as the manager calls it. The gRPC behind it is in driver-client.ts, loaded with the first plugin.
+import type { PreparedDevice } from "./claim-state.js";
+
+export interface ClaimRef {
+  namespace: string;
+  uid: string;
+  name: string;
+}
+
+/** By UID of the claim. `error` not empty: that claim failed. */
+export interface PreparedClaim {
+  error: string;
+  devices: readonly PreparedDevice[];
+}
+
+export interface DriverClient {
+  /** @throws PluginCallError */
+  prepare(claims: readonly ClaimRef[], signal: AbortSignal): Promise<ReadonlyMap<string, PreparedClaim>>;
+  /** @throws PluginCallError. By UID of the claim: "" or the error. */
+  unprepare(claims: readonly ClaimRef[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  close(): void;
+}
+
+/** gRPC services by which a plugin is called, the preferred one first. */
+export const DRA_SERVICES = ["v1.DRAPlugin", "v1beta1.DRAPlugin"] as const;
+export type DraService = (typeof DRA_SERVICES)[number];
+
+/** Called at most this long, connecting included. */
+export const DRIVER_CALL_MS = 45_000;

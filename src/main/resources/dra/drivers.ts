@@ -1,0 +1,116 @@
+// The DRA drivers of this node: plugins that registered by the plugin watcher. A driver may have several plugins at once, while a
+// new version takes over from an old one; the newest is called.
+// Invariant: a driver without a plugin for WIPE_DELAY_MS loses the ResourceSlices of this node, so that no pod is scheduled to
+// devices that cannot be prepared; a plugin that comes back in time keeps them.
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { PluginHandler, PluginInfo } from "../../model/plugin-handler.js";
+import { PluginRefusedError } from "../../model/plugin-refused.js";
+import { DRA_SERVICES, type DraService, type DriverClient } from "./driver-port.js";
+
+/** Upstream's: long enough for a plugin's restart. */
+const WIPE_DELAY_MS = 30_000;
+
+/** A claim needs a driver that has no plugin on this node. */
+export class DriverNotRegisteredError extends Error {
+  override readonly name = "DriverNotRegisteredError";
+  constructor(readonly driver: string) {
+    super(`DRA driver ${driver} is not registered`);
+  }
+}
+
+export interface DriversOptions {
+  dial(driver: string, endpoint: string, service: DraService): Promise<DriverClient>;
+  /** Deletes the node's ResourceSlices of the driver; retries by itself until the signal aborts. */
+  wipeSlices(driver: string, signal: AbortSignal): void;
+  clock: Clock;
+  log: Logger;
+}
+
+interface Plugin {
+  endpoint: string;
+  service: DraService;
+  client: DriverClient;
+}
+
+export class Drivers implements PluginHandler {
+  /** By driver, in the order of registration. */
+  private readonly plugins = new Map<string, Plugin[]>();
+  private readonly wipes = new Map<string, { timer: Timer; abort: AbortController }>();
+
+  constructor(private readonly options: DriversOptions) {}
+
+  /** @throws PluginRefusedError */
+  validate({ name, endpoint, versions }: PluginInfo): void {
+    if (versions.length === 0)
+      throw new PluginRefusedError(`DRA driver ${name}: its plugin at ${endpoint} names no gRPC service`);
+    if (serviceOf(versions) === undefined) {
+      throw new PluginRefusedError(
+        `DRA driver ${name}: the kubelet knows none of the gRPC services ${versions.join(", ")} of its plugin at ${endpoint}; ` +
+          `it knows ${DRA_SERVICES.join(", ")}`,
+      );
+    }
+  }
+
+  async register({ name, endpoint, versions }: PluginInfo): Promise<void> {
+    const service = serviceOf(versions);
+    if (service === undefined) return;
+    const others = this.plugins.get(name) ?? [];
+    if (others.some((plugin) => plugin.endpoint === endpoint)) {
+      throw new PluginRefusedError(`DRA driver ${name}: endpoint ${endpoint} is registered already`);
+    }
+    const client = await this.options.dial(name, endpoint, service);
+    this.plugins.set(name, [...(this.plugins.get(name) ?? []), { endpoint, service, client }]);
+    this.keepSlices(name);
+    this.options.log.info({ driver: name, endpoint, service }, `DRA driver ${name} is registered at ${endpoint}`);
+  }
+
+  deregister({ name, endpoint }: PluginInfo): Promise<void> {
+    const plugins = this.plugins.get(name) ?? [];
+    const gone = plugins.find((plugin) => plugin.endpoint === endpoint);
+    if (gone === undefined) return Promise.resolve();
+    gone.client.close();
+    const left = plugins.filter((plugin) => plugin !== gone);
+    this.options.log.info(
+      { driver: name, endpoint, plugins: left.length },
+      `DRA driver ${name} is gone from ${endpoint}`,
+    );
+    if (left.length > 0) this.plugins.set(name, left);
+    else {
+      this.plugins.delete(name);
+      this.wipeLater(name);
+    }
+    return Promise.resolve();
+  }
+
+  /** The newest plugin of the driver. @throws DriverNotRegisteredError */
+  client(driver: string): DriverClient {
+    const newest = this.plugins.get(driver)?.at(-1);
+    if (newest === undefined) throw new DriverNotRegisteredError(driver);
+    return newest.client;
+  }
+
+  stop(): void {
+    for (const driver of [...this.wipes.keys()]) this.keepSlices(driver);
+    for (const plugin of [...this.plugins.values()].flat()) plugin.client.close();
+    this.plugins.clear();
+  }
+
+  private wipeLater(driver: string): void {
+    const abort = new AbortController();
+    const timer = this.options.clock.after(WIPE_DELAY_MS, () => this.options.wipeSlices(driver, abort.signal));
+    this.wipes.set(driver, { timer, abort });
+  }
+
+  private keepSlices(driver: string): void {
+    const wipe = this.wipes.get(driver);
+    wipe?.timer.cancel();
+    wipe?.abort.abort(new Error(`DRA driver ${driver} is registered again`));
+    this.wipes.delete(driver);
+  }
+}
+
+/** The first service of the plugin's list that the kubelet knows, as upstream chooses. */
+function serviceOf(versions: readonly string[]): DraService | undefined {
+  return versions.flatMap((version) => DRA_SERVICES.find((service) => service === version) ?? [])[0];
+}

@@ -1,0 +1,91 @@
+// Which ResourceClaims a pod uses, and whether it may: by its spec, by what controller and scheduler wrote into its status, and by
+// the claim itself. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+import type { ResourceClaim } from "../../../shared/api/objects.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+
+/** The pod cannot use a claim. The message is for its author: without the pod's name, which the event has. */
+export class ClaimRefusedError extends Error {
+  override readonly name = "ClaimRefusedError";
+}
+
+type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedResourceClaimStatus">;
+
+export interface PodClaim {
+  /** As containers refer to it; undefined for the claim of extended resources. */
+  podName: string | undefined;
+  /** Of the ResourceClaim object in the pod's namespace. */
+  claim: string;
+  /** It was made for this pod from a template: another pod's is refused. */
+  owned: boolean;
+}
+
+/** Claims that need no object are left out. @throws ClaimRefusedError while a claim of a template is not made yet */
+export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
+  const claims = (pod.spec.resourceClaims ?? []).flatMap((entry): PodClaim[] => {
+    const { name = "", resourceClaimName, resourceClaimTemplateName } = entry;
+    if (resourceClaimName !== undefined) return [{ podName: name, claim: resourceClaimName, owned: false }];
+    if (resourceClaimTemplateName === undefined) {
+      throw new ClaimRefusedError(`pod claim ${name} names neither a ResourceClaim nor a ResourceClaimTemplate`);
+    }
+    const made = status.resourceClaimStatuses?.find((one) => one.name === name);
+    if (made === undefined) {
+      throw new ClaimRefusedError(
+        `pod claim ${name}: its ResourceClaim has not been created from template ${resourceClaimTemplateName} yet`,
+      );
+    }
+    const { resourceClaimName: claim } = made;
+    return claim === undefined ? [] : [{ podName: name, claim, owned: true }];
+  });
+  const extended = status.extendedResourceClaimStatus;
+  if (extended === undefined) return claims;
+  return [...claims, { podName: undefined, claim: extended.resourceClaimName, owned: true }];
+}
+
+/** @throws ClaimRefusedError when the pod may not use the claim, or it is not allocated */
+export function requireUsable(pod: Pod, { claim: name, owned }: PodClaim, claim: ResourceClaim): void {
+  const { uid, name: podName } = pod.metadata;
+  const controller = claim.metadata.ownerReferences?.find((owner) => owner.controller === true);
+  if (owned && controller?.uid !== uid) {
+    throw new ClaimRefusedError(`ResourceClaim ${name} was not created for pod ${podName}: the pod is not its owner`);
+  }
+  const reserved = claim.status?.reservedFor?.some((user) => user.resource === "pods" && user.uid === uid) ?? false;
+  if (!reserved) {
+    throw new ClaimRefusedError(
+      `pod ${podName} (${uid}) is not allowed to use ResourceClaim ${name} (${claim.metadata.uid ?? ""}): it is not in status.reservedFor`,
+    );
+  }
+  if (claim.status?.allocation === undefined) throw new ClaimRefusedError(`ResourceClaim ${name}: not allocated`);
+}
+
+/** Drivers of the claim's allocation, each once. */
+export function driversOf(claim: ResourceClaim): string[] {
+  const results = claim.status?.allocation?.devices?.results ?? [];
+  return [...new Set(results.map(({ driver }) => driver))];
+}
+
+export interface ContainerRequest {
+  claim: string;
+  /** Of the claim; "": all of its requests. */
+  request: string;
+}
+
+/** The requests whose devices the container gets. */
+export function requestsOf(
+  container: Container,
+  claims: readonly PodClaim[],
+  status: ClaimStatuses,
+): ContainerRequest[] {
+  const byName = new Map(claims.map(({ podName, claim }) => [podName, claim]));
+  const named = (container.resources?.claims ?? []).flatMap(({ name, request = "" }) => {
+    const claim = byName.get(name);
+    return claim === undefined ? [] : [{ claim, request }];
+  });
+  const extended = status.extendedResourceClaimStatus;
+  if (extended === undefined) return named;
+  const requested = new Set(Object.keys(container.resources?.requests ?? {}));
+  const mapped = extended.requestMappings
+    .filter(({ containerName, resourceName }) => containerName === container.name && requested.has(resourceName))
+    .map(({ requestName }) => ({ claim: extended.resourceClaimName, request: requestName }));
+  return [...named, ...mapped];
+}

@@ -1,0 +1,96 @@
+// Drivers: the newest plugin of a driver is called, and ResourceSlices go when none is left for a while.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Drivers } from "../../../../src/main/resources/dra/drivers.js";
+import type { DriverClient } from "../../../../src/main/resources/dra/driver-port.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const NAME = "gpu.example.com";
+const plugin = (endpoint: string, versions: readonly string[] = ["v1.DRAPlugin"]) => ({
+  ...{ type: "DRAPlugin", name: NAME, endpoint, versions },
+});
+
+function build() {
+  const clock = new SteppedClock();
+  const wiped: AbortSignal[] = [];
+  const dialled: string[] = [];
+  const closed: string[] = [];
+  const clients = new Map<DriverClient, string>();
+  const drivers = new Drivers({
+    dial: (_driver, endpoint, service) => {
+      dialled.push(`${endpoint} ${service}`);
+      const client: DriverClient = {
+        prepare: () => Promise.resolve(new Map()),
+        unprepare: () => Promise.resolve(new Map()),
+        close: () => void closed.push(endpoint),
+      };
+      clients.set(client, endpoint);
+      return Promise.resolve(client);
+    },
+    wipeSlices: (_driver, signal) => void wiped.push(signal),
+    clock,
+    log: keptLog().log,
+  });
+  return { clock, wiped, dialled, closed, drivers, called: () => clients.get(drivers.client(NAME)) };
+}
+
+describe("drivers", () => {
+  test("a driver without a plugin cannot be called", () => {
+    assert.throws(() => build().drivers.client(NAME), /DRA driver gpu\.example\.com is not registered/);
+  });
+
+  test("a plugin without a service that the kubelet knows is refused, with both lists", () => {
+    const { drivers } = build();
+    assert.throws(() => drivers.validate(plugin("/a", [])), /names no gRPC service/);
+    assert.throws(
+      () => drivers.validate(plugin("/a", ["v2.DRAPlugin"])),
+      /v2\.DRAPlugin.*v1\.DRAPlugin, v1beta1\.DRAPlugin/,
+    );
+    drivers.validate(plugin("/a", ["v1beta1.DRAPlugin"]));
+  });
+
+  test("the first service of the plugin's list that the kubelet knows is called", async () => {
+    const { drivers, dialled } = build();
+    await drivers.register(plugin("/a", ["v2.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAPlugin"]));
+    assert.deepEqual(dialled, ["/a v1beta1.DRAPlugin"]);
+  });
+
+  test("during an update the newest plugin is called, and the older one when it goes again", async () => {
+    const { drivers, called, closed } = build();
+    await drivers.register(plugin("/old"));
+    await drivers.register(plugin("/new"));
+    assert.equal(called(), "/new");
+    await assert.rejects(drivers.register(plugin("/old")), /endpoint \/old is registered already/);
+    await drivers.deregister(plugin("/new"));
+    assert.deepEqual([called(), closed], ["/old", ["/new"]]);
+  });
+
+  test("slices are deleted 30 s after the last plugin went, and not when one is back in time", async () => {
+    const { drivers, clock, wiped } = build();
+    await drivers.register(plugin("/a"));
+    await drivers.register(plugin("/b"));
+    await drivers.deregister(plugin("/a"));
+    clock.step(60_000);
+    await drivers.deregister(plugin("/b"));
+    clock.step(29_000);
+    await drivers.register(plugin("/a"));
+    clock.step(60_000);
+    assert.equal(wiped.length, 0);
+    await drivers.deregister(plugin("/a"));
+    clock.step(30_000);
+    assert.equal(wiped.length, 1);
+    await drivers.register(plugin("/a"));
+    assert.equal(wiped[0]?.aborted, true);
+  });
+
+  test("stop closes all plugins and leaves no timer", async () => {
+    const { drivers, clock, closed } = build();
+    await drivers.register(plugin("/a"));
+    await drivers.deregister(plugin("/a"));
+    await drivers.register(plugin("/b"));
+    await drivers.deregister(plugin("/b"));
+    drivers.stop();
+    assert.deepEqual([closed, clock.pending], [["/a", "/b"], 0]);
+  });
+});
