@@ -19,6 +19,7 @@ import { WatchedObjects } from "./objects/watched-objects.js";
 import { LazyPodCertificates } from "./pod-certificates/lazy-pod-certificates.js";
 import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
 import type { ClusterObjects } from "../model/cluster-access.js";
+import type { PodClaims } from "../model/pod-claims.js";
 import { TokenCache } from "./tokens/token-cache.js";
 import type { Follow } from "./watching.js";
 
@@ -28,6 +29,7 @@ export interface ClusterObjectsOptions {
   clock: Clock;
   log: Logger;
   /** configMapAndSecretChangeDetectionStrategy. */
+  claims: PodClaims;
   strategy: "Watch" | "Cache" | "Get";
   syncFrequencyMs: number;
   /** The gate of this name. */
@@ -45,6 +47,7 @@ export class NodeClusterObjects implements ClusterObjects {
   readonly client: ApiClient;
   readonly configMaps: ObjectManager<ConfigMap>;
   readonly secrets: ObjectManager<Secret>;
+  readonly claims: PodClaims;
   readonly tokens: TokenCache;
   readonly trustAnchors: TrustBundles;
   readonly podCertificates: LazyPodCertificates;
@@ -57,6 +60,7 @@ export class NodeClusterObjects implements ClusterObjects {
   constructor(private readonly options: ClusterObjectsOptions) {
     const { client, follow, clock, log } = options;
     this.client = client;
+    this.claims = options.claims;
     this.configMaps = this.manager(CONFIG_MAPS);
     this.secrets = this.manager(SECRETS);
     this.tokens = new TokenCache({ client, clock, log: moduleLogger(log, "tokens") });

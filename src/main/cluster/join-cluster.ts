@@ -34,6 +34,7 @@ import { startCredentials, type NodeCertificates } from "./credentials.js";
 import type { LateCluster } from "./late-cluster.js";
 import type { JoinedCluster } from "./membership.js";
 import type { Follow } from "./watching.js";
+import { startDra } from "./dra/start-dra.js";
 import { startPodSync, type PodSync } from "./start-pod-sync.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
@@ -119,8 +120,17 @@ class Joining implements JoinedCluster {
     this.stops.push(() => client.close());
     signal.throwIfAborted();
     const nodeStatus = this.startNodeStatus(credentials);
+    const dra = startDra({
+      ...parts,
+      rootDir: settings.rootDir,
+      client,
+      apiStatus: (uid) => parts.sync.cluster?.statusOf(uid),
+      activePods: () => (parts.sync.loop.settled ? activeUids(parts.sync) : undefined),
+    });
+    this.stops.push(() => dra.stop());
     const objects = new NodeClusterObjects({
       client,
+      claims: dra.claims,
       follow: followBy({ client, presence: client.presence, clock, log }),
       clock,
       log,
@@ -142,7 +152,8 @@ class Joining implements JoinedCluster {
     parts.late.join(objects);
     const events = client.sharing({ qps: orNone(settings.eventRecordQPS), burst: settings.eventBurst });
     const ready = firstNode(nodeStatus);
-    const csi = startCsi({ ...parts, rootDir: settings.rootDir, client, nodeStatus, ready });
+    const plugins = { ...parts.plugins, DRAPlugin: dra.handler };
+    const csi = startCsi({ ...parts, plugins, rootDir: settings.rootDir, client, nodeStatus, ready });
     this.stops.push(() => csi.stop());
     const pods = startPodSync({
       ...parts,
@@ -225,6 +236,12 @@ type Strategy = ConstructorParameters<typeof NodeClusterObjects>[0]["strategy"];
 /** The rules have refused what is none of them. */
 function strategyOf(text: string | undefined): Strategy {
   return text === "Cache" || text === "Get" ? text : "Watch";
+}
+
+/** Pods whose claims may be in use. */
+function activeUids({ workers }: NodeSync): ReadonlySet<string> {
+  const over = ["finished", "terminated"];
+  return new Set([...workers.all()].filter(({ state }) => !over.includes(state)).map(({ uid }) => uid));
 }
 
 /** 0 events per second: no limit, as the field has it. */

@@ -6,6 +6,7 @@ import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/
 import type { LabelSelector } from "../../shared/api/label-selector.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodClaims } from "./pod-claims.js";
 
 /** Config maps or secrets that pods refer to, by the strategy of configMapAndSecretChangeDetectionStrategy. */
 export interface ReferencedObjects<T> {
@@ -69,6 +70,8 @@ export interface ClusterObjects {
   knownServices(): readonly Service[] | undefined;
   trustAnchors: TrustAnchors;
   podCertificates: PodCertificates;
+  /** ResourceClaims of pods. */
+  claims: PodClaims;
   /** The class, or undefined when there is none of that name. */
   runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined>;
   /** This node's object as last seen; undefined before. */

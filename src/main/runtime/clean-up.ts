@@ -9,9 +9,14 @@ import { podLogDirectory } from "../model/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** A pod that is over but still shown keeps its directories: they hold its last words. Rejects as cleanUpPod does. */
-export async function releasePod(runtime: NodeRuntime, uid: string): Promise<void> {
-  runtime.cluster?.()?.podGone(uid);
-  await Promise.all([runtime.volumes.tearDownPod(uid), runtime.cgroups.removePod(uid)]);
+export async function releasePod(runtime: NodeRuntime, uid: string, signal: AbortSignal): Promise<void> {
+  const cluster = runtime.cluster?.();
+  cluster?.podGone(uid);
+  await Promise.all([
+    cluster?.claims.unprepare(uid, signal),
+    runtime.volumes.tearDownPod(uid),
+    runtime.cgroups.removePod(uid),
+  ]);
 }
 
 /**
@@ -21,10 +26,16 @@ export async function releasePod(runtime: NodeRuntime, uid: string): Promise<voi
 export async function cleanUpPod(
   runtime: NodeRuntime,
   uid: string,
+  signal: AbortSignal,
   { pod, comesBack = false }: { pod?: Pod | undefined; comesBack?: boolean } = {},
 ): Promise<void> {
-  runtime.cluster?.()?.podGone(uid);
-  await Promise.all([runtime.volumes.removePodDirectory(uid), runtime.cgroups.removePod(uid)]);
+  const cluster = runtime.cluster?.();
+  cluster?.podGone(uid);
+  await Promise.all([
+    cluster?.claims.unprepare(uid, signal),
+    runtime.volumes.removePodDirectory(uid),
+    runtime.cgroups.removePod(uid),
+  ]);
   // Its directory held the record of its ids: from here on they may be another pod's.
   runtime.userNamespaces.release(uid);
   if (!comesBack) await removeLogs(runtime, uid, pod);

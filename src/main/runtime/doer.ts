@@ -7,7 +7,7 @@ import type { Step } from "../model/step.js";
 import { traced } from "../model/pod-trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
-import { requirePreparedClaims } from "../model/dynamic-resources.js";
+import { prepareClaims } from "../model/pod-claims.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { ImagesAhead } from "./images-ahead.js";
@@ -104,11 +104,11 @@ export class Doer implements StepDoer {
         return removeSandbox(this.runtime, step, signal);
       case "release":
         this.environment = undefined;
-        await releasePod(this.runtime, this.uid);
+        await releasePod(this.runtime, this.uid, signal);
         return [];
       case "clean-up":
         this.environment = undefined;
-        await cleanUpPod(this.runtime, this.uid, { pod, comesBack: this.comesBack() });
+        await cleanUpPod(this.runtime, this.uid, signal, { pod, comesBack: this.comesBack() });
         return [];
     }
   }
@@ -126,7 +126,7 @@ export class Doer implements StepDoer {
 
   /** Prepares once per definition; a new sandbox always prepares anew, as the old one may have taken things with it. */
   private async prepare(pod: Pod, signal: AbortSignal, anew: boolean): Promise<PodEnvironment> {
-    requirePreparedClaims(pod);
+    await prepareClaims(this.runtime.cluster?.()?.claims, pod, anew, signal);
     if (!anew && this.environment?.pod === pod) {
       const { prepared } = this.environment;
       const failed = await prepared.volumes.then(

@@ -234,7 +234,7 @@ async function configure(
       env,
       mounts: [...(grant.mounts ?? []), ...mounts],
       devices: [...(grant.devices ?? []), ...containerDevices(container, volumes)],
-      cdiDevices: grant.cdiDevices ?? [],
+      cdiDevices: [...(grant.cdiDevices ?? []), ...(runtime.cluster?.()?.claims.cdiDevices(pod, container) ?? [])],
       ...(grant.annotations !== undefined && { annotations: grant.annotations }),
       resources: grantedResources(runtime, pod, container, grant),
       ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),

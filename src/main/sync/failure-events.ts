@@ -2,7 +2,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { isUnavailable } from "../../shared/cri/errors.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { DynamicResourcesError } from "../model/dynamic-resources.js";
+import { DynamicResourcesError } from "../model/pod-claims.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../model/pod-environment-error.js";
 import { isNetworkNotReadyError } from "./network-not-ready.js";
 import { InspectionError } from "./pod-cache.js";

@@ -1,6 +1,6 @@
 // Failures that the author of the pod causes and repairs: an image that cannot be pulled, a missing config map. Their
 // message says everything, and every retry repeats them: the log gets one line of each, without a stack.
-import { DynamicResourcesError } from "../model/dynamic-resources.js";
+import { DynamicResourcesError } from "../model/pod-claims.js";
 import { isStartContainerError } from "../model/start-container-error.js";
 import { isUnsupportedVolumeError, isVolumesNotReadyError, isVolumeSetUpError } from "../volumes/errors.js";
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, readlink, readdir, rm, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
-import { DynamicResourcesError } from "../../../src/main/model/dynamic-resources.js";
+import { DynamicResourcesError } from "../../../src/main/model/pod-claims.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/model/pod-environment-error.js";
 import { StartContainerError } from "../../../src/main/model/start-container-error.js";
 import type { Step } from "../../../src/main/model/step.js";

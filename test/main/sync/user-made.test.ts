@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DynamicResourcesError } from "../../../src/main/model/dynamic-resources.js";
+import { DynamicResourcesError } from "../../../src/main/model/pod-claims.js";
 import { StartContainerError } from "../../../src/main/model/start-container-error.js";
 import { faultField } from "../../../src/main/sync/user-made.js";
 import { VolumesNotReadyError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";

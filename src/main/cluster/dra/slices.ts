@@ -1,0 +1,52 @@
+// Deletes the ResourceSlices of this node: of every driver when the kubelet starts, because none is registered yet, and of one
+// driver whose plugins are gone. Pods are then not scheduled to devices that cannot be prepared here.
+import { RESOURCE_SLICES } from "../../../shared/api/client/kinds.js";
+import { isNotFound } from "../../../shared/api/client/errors.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+
+export interface SlicesOptions {
+  nodeName: string;
+  client: Pick<ApiClient, "list" | "delete">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** `driver` undefined: of all drivers. Tries until it succeeds or the signal aborts; never rejects. */
+export async function wipeSlices(
+  { nodeName, client, clock, log }: SlicesOptions,
+  driver: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const ended = (): boolean => signal.aborted;
+  const fieldSelector = `spec.nodeName=${nodeName}${driver === undefined ? "" : `,spec.driver=${driver}`}`;
+  for (let retryMs = FIRST_RETRY_MS; !ended(); retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)) {
+    try {
+      const { items } = await client.list(RESOURCE_SLICES, { fieldSelector, signal });
+      for (const { metadata } of items) await deleteSlice(client, metadata.name ?? "", signal);
+      if (items.length > 0) log.info({ fieldSelector, slices: items.length }, `deleted ${items.length} ResourceSlices`);
+      return;
+    } catch (error) {
+      // A server without the API has no slices.
+      if (ended() || isNotFound(error)) return;
+      log.info(
+        { err: error, fieldSelector, retryMs },
+        `cannot delete ResourceSlices: ${errorText(error)}; trying again`,
+      );
+    }
+    await clock.sleep(retryMs, signal).catch(() => undefined);
+  }
+}
+
+async function deleteSlice(client: Pick<ApiClient, "delete">, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.delete(RESOURCE_SLICES, { name }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

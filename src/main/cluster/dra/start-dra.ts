@@ -1,0 +1,142 @@
+// Dynamic resource allocation on this node, once it is joining its cluster: drivers register, claims of pods are prepared and
+// unprepared, and ResourceSlices of drivers that are gone are deleted (KEP-4381).
+// Invariant: nothing of it is read or loaded before a driver registers or a pod has claims, but for one look for the checkpoint.
+import { RESOURCE_CLAIMS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { PluginHandler } from "../../model/plugin-handler.js";
+import { DynamicResourcesError, type PodClaims } from "../../model/pod-claims.js";
+import { ClaimStore } from "../../resources/dra/claim-store.js";
+import { Claims } from "../../resources/dra/claims.js";
+import { Drivers } from "../../resources/dra/drivers.js";
+import { draMetrics } from "../../resources/dra/metrics.js";
+import { wipeSlices } from "./slices.js";
+
+/** Claims of pods that ended without a release are looked for this often; upstream's period. */
+const RECONCILE_MS = 60_000;
+
+export interface DraParts {
+  rootDir: string;
+  nodeName: string;
+  client: ApiClient;
+  /** The pod's status in the API. */
+  apiStatus(podUid: string): PodStatus | undefined;
+  /** Pods that may use claims: all but those that have terminated. Undefined until every source has delivered. */
+  activePods(): ReadonlySet<string> | undefined;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface RunningDra {
+  handler: PluginHandler;
+  claims: PodClaims;
+  stop(): Promise<void>;
+}
+
+export function startDra(parts: DraParts): RunningDra {
+  const { rootDir, nodeName, client, registry, clock } = parts;
+  const log = moduleLogger(parts.log, "dra");
+  const ended = new AbortController();
+  const store = new ClaimStore(rootDir, clock, log);
+  const metrics = draMetrics(registry, () => store.all());
+  const slices = { nodeName, client, clock, log };
+  const wipes = new Set<Promise<void>>();
+  /** Ends when the signal aborts: that of a driver does when the driver is back, and when the kubelet stops. */
+  const wipe = (driver: string | undefined, signal: AbortSignal): void => {
+    const wiping = wipeSlices(slices, driver, signal).finally(() => wipes.delete(wiping));
+    wipes.add(wiping);
+  };
+  const drivers = new Drivers({
+    dial: async (driver, endpoint, service) =>
+      (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, service, clock, metrics }),
+    wipeSlices: (driver, signal) => wipe(driver, signal),
+    ...{ clock, log },
+  });
+  const claims = new Claims({
+    store,
+    driver: (name) => drivers.client(name),
+    readClaim: (namespace, name, signal) => client.get(RESOURCE_CLAIMS, { namespace, name }, { signal }),
+    apiStatus: (uid) => parts.apiStatus(uid),
+    observe: metrics,
+    clock,
+  });
+  // Unknown claims of running pods are prepared again; an error must not keep other pods from their end.
+  const loaded = store.load().catch((error: unknown) => {
+    log.error({ err: error }, `cannot read the state of ResourceClaims: ${errorText(error)}`);
+  });
+  wipe(undefined, ended.signal);
+
+  const reconcile = async (): Promise<void> => {
+    await loaded;
+    const active = parts.activePods();
+    if (active === undefined) return;
+    for (const uid of claims.inactive(active)) {
+      await claims.unprepare(uid, ended.signal).catch((error: unknown) => {
+        log.info(
+          { err: error, uid },
+          `cannot unprepare the ResourceClaims of pod ${uid}: ${errorText(error)}; trying again`,
+        );
+      });
+    }
+  };
+  let reconciling: Promise<void> = Promise.resolve();
+  const timer = clock.every(RECONCILE_MS, () => {
+    reconciling = reconciling.then(reconcile).catch((error: unknown) => {
+      log.debug({ err: error }, "ResourceClaims are not reconciled");
+    });
+  });
+
+  return {
+    handler: drivers,
+    claims: podClaims(claims, loaded),
+    async stop() {
+      ended.abort(new Error("the kubelet is stopping"));
+      timer.cancel();
+      drivers.stop();
+      await Promise.all([...wipes, reconciling]);
+      await store.settled();
+    },
+  };
+}
+
+/** The claims as the runtime verbs use them: errors become the pod's event. */
+function podClaims(claims: Claims, loaded: Promise<void>): PodClaims {
+  return {
+    async prepare(pod: Pod, anew, signal) {
+      if (!claims.uses(pod)) return;
+      await explained("prepare", signal, async () => {
+        await loaded;
+        if (anew || !claims.isKnown(pod)) await claims.prepare(pod, signal);
+      });
+    },
+    unprepare: (podUid, signal) =>
+      explained("unprepare", signal, async () => {
+        await loaded;
+        await claims.unprepare(podUid, signal);
+      }),
+    cdiDevices(pod, container) {
+      try {
+        return claims.cdiDevices(pod, container);
+      } catch (cause) {
+        throw new DynamicResourcesError(`prepare dynamic resources: ${messageOf(cause)}`, { cause });
+      }
+    },
+  };
+}
+
+/** @throws DynamicResourcesError, or the signal's reason */
+async function explained(verb: "prepare" | "unprepare", signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new DynamicResourcesError(`${verb} dynamic resources: ${messageOf(cause)}`, { cause });
+  }
+}

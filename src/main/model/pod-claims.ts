@@ -1,0 +1,39 @@
+// The ResourceClaims of pods as the runtime verbs use them (dynamic resource allocation, KEP-4381).
+// Invariant: no sandbox and no container of a pod starts without the devices that its claims grant.
+import type { Container, Pod } from "../../shared/api/pod.js";
+
+/** Claims are not prepared or not unprepared. The message completes upstream's event FailedPrepareDynamicResources. */
+export class DynamicResourcesError extends Error {
+  override readonly name = "DynamicResourcesError";
+}
+
+export interface PodClaims {
+  /**
+   * Prepares the pod's claims: always for a new PodSandbox (`anew`), otherwise only what an earlier kubelet has not recorded.
+   * @throws DynamicResourcesError, or the signal's reason
+   */
+  prepare(pod: Pod, anew: boolean, signal: AbortSignal): Promise<void>;
+  /** No container of the pod runs. Idempotent. @throws DynamicResourcesError, or the signal's reason */
+  unprepare(podUid: string, signal: AbortSignal): Promise<void>;
+  /** Fully qualified names of the container's CDI devices. @throws DynamicResourcesError */
+  cdiDevices(pod: Pod, container: Container): string[];
+}
+
+/** Prepares the pod's claims. `claims` undefined: the node has not joined a cluster. @throws DynamicResourcesError */
+export async function prepareClaims(
+  claims: PodClaims | undefined,
+  pod: Pod,
+  anew: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  if (claims !== undefined) {
+    await claims.prepare(pod, anew, signal);
+    return;
+  }
+  const wanted = pod.spec.resourceClaims ?? [];
+  if (wanted.length === 0) return;
+  const names = wanted.map(({ name }) => name ?? "(unnamed)").join(", ");
+  throw new DynamicResourcesError(
+    `prepare dynamic resources: the node has not joined a cluster that could allocate them (pod claims ${names})`,
+  );
+}

@@ -1,0 +1,130 @@
+// A DRA driver of our own: its plugin registers, prepares made-up devices with a CDI name each, keeps a record of its calls, and fails
+// or hangs on order.
+import { mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import {
+  DRAPluginService as V1,
+  type NodePrepareResourcesRequest,
+  type NodePrepareResourcesResponse,
+  type NodeUnprepareResourcesRequest,
+  type NodeUnprepareResourcesResponse,
+} from "../../../src/shared/plugins/gen/dra.v1.js";
+import { DRAPluginService as V1Beta1 } from "../../../src/shared/plugins/gen/dra.v1beta1.js";
+import {
+  RegistrationService,
+  type PluginInfo,
+  type RegistrationStatus,
+} from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
+
+export interface TestDraDriverOptions {
+  name: string;
+  /** Of the kubelet. */
+  rootDir: string;
+  /** Tells instances of one driver apart. */
+  instance?: string;
+  services?: readonly ("v1.DRAPlugin" | "v1beta1.DRAPlugin")[];
+}
+
+export class TestDraDriver implements AsyncDisposable {
+  /** "prepare NAME,NAME" and "unprepare NAME". */
+  readonly calls: string[] = [];
+  readonly statuses: RegistrationStatus[] = [];
+  /** The error of the replies; "": none. */
+  error = "";
+  private servers: Server[] = [];
+
+  private constructor(private readonly options: TestDraDriverOptions) {}
+
+  static async start(options: TestDraDriverOptions): Promise<TestDraDriver> {
+    const driver = new TestDraDriver(options);
+    await driver.start();
+    return driver;
+  }
+
+  /** The CDI name of the claim's device. */
+  cdiDevice(claim: string): string {
+    return `${this.options.name}/device=${claim}`;
+  }
+
+  async start(): Promise<void> {
+    const { services = ["v1.DRAPlugin"] } = this.options;
+    const plugin = new Server();
+    const handlers = {
+      nodePrepareResources: (
+        { request }: ServerUnaryCall<NodePrepareResourcesRequest, NodePrepareResourcesResponse>,
+        reply: sendUnaryData<NodePrepareResourcesResponse>,
+      ) => {
+        this.calls.push(`prepare ${request.claims.map(({ name }) => name).join()}`);
+        const device = (name: string) => ({
+          requestNames: [],
+          poolName: "pool",
+          deviceName: name,
+          cdiDeviceIds: [this.cdiDevice(name)],
+        });
+        const claims = request.claims.map(({ uid, name }) => {
+          const devices = this.error === "" ? [device(name)] : [];
+          return [uid, { devices, error: this.error }] as const;
+        });
+        reply(null, { claims: Object.fromEntries(claims) });
+      },
+      nodeUnprepareResources: (
+        { request }: ServerUnaryCall<NodeUnprepareResourcesRequest, NodeUnprepareResourcesResponse>,
+        reply: sendUnaryData<NodeUnprepareResourcesResponse>,
+      ) => {
+        this.calls.push(`unprepare ${request.claims.map(({ name }) => name).join()}`);
+        reply(null, { claims: Object.fromEntries(request.claims.map(({ uid }) => [uid, { error: this.error }])) });
+      },
+    };
+    if (services.includes("v1.DRAPlugin")) plugin.addService(V1, handlers);
+    if (services.includes("v1beta1.DRAPlugin")) plugin.addService(V1Beta1, handlers);
+    const registration = new Server();
+    registration.addService(RegistrationService, {
+      getInfo: (_call: unknown, reply: sendUnaryData<PluginInfo>) => {
+        const { name } = this.options;
+        reply(null, { type: "DRAPlugin", name, endpoint: this.endpoint, supportedVersions: [...services] });
+      },
+      notifyRegistrationStatus: (
+        { request }: ServerUnaryCall<RegistrationStatus, object>,
+        reply: sendUnaryData<object>,
+      ) => {
+        this.statuses.push(request);
+        reply(null, {});
+      },
+    });
+    await serve(plugin, this.endpoint);
+    await serve(registration, this.registration);
+    this.servers = [registration, plugin];
+  }
+
+  /** The plugin ends, as a pod's restart has it: its registration socket goes. */
+  async stop(): Promise<void> {
+    await rm(this.registration, { force: true });
+    for (const server of this.servers.splice(0)) server.forceShutdown();
+    await rm(this.endpoint, { force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  private get endpoint(): string {
+    const { rootDir, name, instance = "one" } = this.options;
+    return `${rootDir}/plugins/${name}/${instance}.sock`;
+  }
+
+  private get registration(): string {
+    const { rootDir, name, instance = "one" } = this.options;
+    return `${rootDir}/plugins_registry/${name}-${instance}-reg.sock`;
+  }
+}
+
+async function serve(server: Server, socket: string): Promise<void> {
+  await mkdir(dirname(socket), { recursive: true });
+  await rm(socket, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+}
