@@ -56,7 +56,7 @@ export function startDra(parts: DraParts): RunningDra {
   const drivers = new Drivers({
     dial: async (driver, endpoint, service) =>
       (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, service, clock, metrics }),
-    wipeSlices: (driver, signal) => wipe(driver, signal),
+    wipeSlices: wipe,
     ...{ clock, log },
   });
   const claims = new Claims({

@@ -1,6 +1,8 @@
 // The file <root-dir>/dra_manager_state in upstream's form, so that a node can change between kubelets: a JSON object with Data
 // (a JSON text) and Checksum (CRC-32 of Data). https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/kubelet/cm/dra/state
 import { crc32 } from "node:zlib";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { listOf, recordOf, textOf } from "../json-shape.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
 
 const KIND = "DRACheckpoint";
@@ -36,16 +38,22 @@ export function encodeClaims(claims: Iterable<ClaimState>): string {
 
 /** `file`: as parsed from JSON. @throws ClaimCheckpointError */
 export function decodeClaims(file: unknown): ClaimState[] {
-  const { Data, Checksum } = objectOf(file, "the file");
-  if (typeof Data !== "string") throw new ClaimCheckpointError("Data is not a text");
-  if (crc32(Data) !== Checksum) throw new ClaimCheckpointError("the checksum differs: the file is damaged");
-  const { kind, apiVersion, ClaimInfoStateList: list } = objectOf(parsed(Data), "Data");
-  if (kind !== KIND || apiVersion !== API_VERSION) {
-    throw new ClaimCheckpointError(`it is ${String(kind)} of ${String(apiVersion)}, not ${KIND} of ${API_VERSION}`);
+  try {
+    return claimsOf(file);
+  } catch (cause) {
+    throw new ClaimCheckpointError(messageOf(cause), { cause });
   }
-  if (list === null || list === undefined) return [];
-  if (!Array.isArray(list)) throw new ClaimCheckpointError("ClaimInfoStateList is not a list");
-  return list.map((entry: unknown) => decodeClaim(objectOf(entry, "an entry")));
+}
+
+function claimsOf(file: unknown): ClaimState[] {
+  const { Data: data, Checksum } = recordOf(file, "the file");
+  const text = textOf(data, "Data");
+  if (crc32(text) !== Checksum) throw new Error("the checksum differs: the file is damaged");
+  const { kind, apiVersion, ClaimInfoStateList: list } = recordOf(JSON.parse(text), "Data");
+  if (kind !== KIND || apiVersion !== API_VERSION) {
+    throw new Error(`it is ${String(kind)} of ${String(apiVersion)}, not ${KIND} of ${API_VERSION}`);
+  }
+  return listOf(list ?? [], "ClaimInfoStateList").map((entry) => decodeClaim(recordOf(entry, "an entry")));
 }
 
 function encodeClaim({ uid, name, namespace, pods, drivers }: ClaimState): ClaimJson {
@@ -71,16 +79,16 @@ function encodeDevice({ pool, device, shareId, requests, cdiDevices }: PreparedD
 }
 
 function decodeClaim(entry: Record<string, unknown>): ClaimState {
-  const drivers = objectOf(entry["DriverState"] ?? {}, "DriverState");
+  const drivers = recordOf(entry["DriverState"] ?? {}, "DriverState");
   return {
     uid: textOf(entry["ClaimUID"], "ClaimUID"),
     name: textOf(entry["ClaimName"], "ClaimName"),
     namespace: textOf(entry["Namespace"], "Namespace"),
-    pods: new Set(Object.keys(objectOf(entry["PodUIDs"] ?? {}, "PodUIDs"))),
+    pods: new Set(Object.keys(recordOf(entry["PodUIDs"] ?? {}, "PodUIDs"))),
     drivers: new Map(
       Object.entries(drivers).map(([driver, state]) => {
-        const { Devices } = objectOf(state, "a driver's state");
-        return [driver, listOf(Devices, "Devices").map((device) => decodeDevice(objectOf(device, "a device")))];
+        const { Devices } = recordOf(state, "a driver's state");
+        return [driver, listOf(Devices ?? [], "Devices").map((device) => decodeDevice(recordOf(device, "a device")))];
       }),
     ),
     prepared: false,
@@ -93,33 +101,7 @@ function decodeDevice(device: Record<string, unknown>): PreparedDevice {
     pool: textOf(device["PoolName"], "PoolName"),
     device: textOf(device["DeviceName"], "DeviceName"),
     ...(shareId !== undefined && { shareId: textOf(shareId, "ShareID") }),
-    requests: listOf(device["RequestNames"], "RequestNames").map((name) => textOf(name, "a request's name")),
-    cdiDevices: listOf(device["CDIDeviceIDs"], "CDIDeviceIDs").map((id) => textOf(id, "a CDI device")),
+    requests: listOf(device["RequestNames"] ?? [], "RequestNames").map((name) => textOf(name, "a request's name")),
+    cdiDevices: listOf(device["CDIDeviceIDs"] ?? [], "CDIDeviceIDs").map((id) => textOf(id, "a CDI device")),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new ClaimCheckpointError("it is not JSON", { cause });
-  }
-}
-
-function objectOf(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new ClaimCheckpointError(`${what} is not an object`);
-  }
-  return value as Record<string, unknown>;
-}
-
-function listOf(value: unknown, what: string): unknown[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new ClaimCheckpointError(`${what} is not a list`);
-  return value;
-}
-
-function textOf(value: unknown, what: string): string {
-  if (typeof value !== "string") throw new ClaimCheckpointError(`${what} is not a text`);
-  return value;
 }

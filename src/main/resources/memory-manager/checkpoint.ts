@@ -2,6 +2,7 @@
 // Go's debug print of the struct, type names and all (docs/adr/0031).
 import { fnv32 } from "../../../shared/hash/fnv32.js";
 import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";
+import { listOf, recordOf } from "../json-shape.js";
 
 export const MEMORY_STATE_FILE = "memory_manager_state";
 
@@ -105,16 +106,6 @@ function decodeBlock(value: unknown, where: string): MemoryBlock {
   if (typeof type !== "string") throw new Error(`${where}: the type is missing`);
   const nodes = listOf(numaAffinity, `${where}.numaAffinity`).map((id) => intOf(id, `${where}.numaAffinity`));
   return { numaAffinity: nodes, type, size: bytesOf(size, `${where}.size`) };
-}
-
-function recordOf(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Error(`${where} is not an object`);
-}
-
-function listOf(value: unknown, where: string): unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new Error(`${where} is not a list`);
 }
 
 function intOf(value: unknown, where: string): number {

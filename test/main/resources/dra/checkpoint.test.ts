@@ -20,7 +20,7 @@ const CLAIM: ClaimState = {
   prepared: false,
 };
 
-test("what is written is what upstream writes", () => {
+test("the file has upstream's form", () => {
   const { Data, Checksum } = JSON.parse(encodeClaims([CLAIM])) as { Data: string; Checksum: number };
   assert.equal(Checksum, crc32(Data));
   assert.deepEqual(JSON.parse(Data), {

@@ -1,0 +1,19 @@
+// The shapes of JSON in the managers' checkpoints: each function returns the value with its type, or says which part is wrong.
+
+/** @throws Error */
+export function recordOf(value: unknown, where: string): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Error(`${where} is not an object`);
+}
+
+/** @throws Error */
+export function listOf(value: unknown, where: string): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Error(`${where} is not a list`);
+}
+
+/** @throws Error */
+export function textOf(value: unknown, where: string): string {
+  if (typeof value === "string") return value;
+  throw new Error(`${where} is not a text`);
+}
