@@ -11,7 +11,7 @@ import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
 import { run } from "../../packaging/standalone/exec.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
 
-const START_ERROR = 128;
+const START_ERROR = "StartError";
 
 /** What one pod can be told through files: end with a status, fail its liveness probe, turn its readiness. */
 type Deed = "exit" | "sicken" | "turn";
@@ -170,9 +170,9 @@ export class Churn {
     if (idle !== undefined) return `has ${idle.name} neither running nor done`;
     if (app.state.running === undefined) return "does not run its app";
     if (app.restartCount < instance.restarts) return `shows ${app.restartCount} restarts of ${instance.restarts}`;
-    const last = app.lastState.terminated?.exitCode;
-    // containerd 1.6 shows StartError (128) for a start during which its client was killed.
-    if (instance.lastExit !== undefined && last !== instance.lastExit && last !== START_ERROR) {
+    const { exitCode: last, reason } = app.lastState.terminated ?? {};
+    // containerd 1.6 shows StartError for a start during which its client was killed.
+    if (instance.lastExit !== undefined && last !== instance.lastExit && reason !== START_ERROR) {
       return `shows ${last ?? "none"} as its last exit code, not ${instance.lastExit}`;
     }
     const ready = pod.status?.conditions?.find(({ type }) => type === "Ready")?.status;
