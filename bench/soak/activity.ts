@@ -1,4 +1,4 @@
-// What goes on while the kubelet is soaked. Invariant: an activity leaves as much behind after its thousandth round as
+// The activities of a soak. Invariant: an activity leaves as much behind after its thousandth round as
 // after its first; a round that fails is counted, and does not end the others.
 import { sleep } from "../../packaging/standalone/wait.js";
 

@@ -227,7 +227,7 @@ test("a deletion asks the runtime for the pod's state after what was done to it,
   );
 });
 
-test("a restart of the kubelet: pods run on, times stand, what was deleted meanwhile ends", async () => {
+test("a restart of the kubelet: pods run on, times stay, and pods that were deleted meanwhile end", async () => {
   const { api, node } = cluster;
   for (const name of ["stays", "goes", "over"]) {
     const script = name === "over" ? "exit 0" : IDLE;

@@ -1,5 +1,5 @@
-// The power goes at any write of the disk while state is handed out: what was promised to a pod is on the disk, every file is
-// whole, and a kubelet that starts on that disk gives none of it to another pod.
+// The power goes at any write of the disk while resources are allocated: a pod's allocation is on the disk, every file is
+// whole, and a kubelet that starts on that disk allocates none of it to another pod.
 import assert from "node:assert/strict";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ async function handOut(
   return { promises, begun };
 }
 
-/** What is wrong after the cut. */
+/** The errors after the cut. */
 async function problemsAfter(root: string, promises: readonly Promised[], position: number): Promise<string[]> {
   const problems: string[] = [];
   for (const [name, opens] of Object.entries(STORES)) {
@@ -135,7 +135,7 @@ async function cutPower(
 const atPromises = (promises: readonly Promised[]): Cut[] =>
   promises.map(({ from }) => ({ position: from, survival: "none" }));
 
-test("what was promised is not given to another pod after a power cut at any write", async (t) => {
+test("a resource allocated to a pod is allocated to no other after a power cut at any write", async (t) => {
   const found = await cutPower(t, { together: true, steps: 12, takeBack: 0.3 }, (log, promises, begun, random) => [
     ...atPromises(promises).filter((_, index) => index % 3 === 0),
     ...Array.from({ length: RANDOM_CUTS }, (_, index) => ({

@@ -101,7 +101,7 @@ test("one pod more than the node takes is refused; a host port is given once; ro
   }
   await node.writeManifest("p6", idle("p6"));
   const full = await waitForPod(node, "p6", ({ status }) => status?.phase === "Failed", "refused");
-  // Static pods are critical: the kubelet looks whom it could end for it, and finds nobody.
+  // Static pods are critical: the kubelet looks for a pod to preempt and finds none.
   assert.equal(full.status?.reason, "UnexpectedAdmissionError");
   assert.match(full.status.message ?? "", /resource: pods, requested: 1, used: 4, capacity: 4$/);
   await node.removeManifest("p3");

@@ -1,5 +1,5 @@
 // The node in a cluster, on the real runtime: registered Ready with what the machine has, its heartbeat kept over a death of
-// the kubelet without a flip, and left to run out, with the reason told, when main is stuck for good.
+// the kubelet without a flip, and left to run out, with its reason in the status, when main is stuck for good.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { release } from "node:os";

@@ -204,7 +204,7 @@ describe("in-place resize", { concurrency: 8 }, () => {
 });
 
 describe("a resize that can't be done at once", () => {
-  test("a memory limit below what is used is refused; a kubelet killed meanwhile finishes it later", async () => {
+  test("a memory limit below the usage is refused; a kubelet killed meanwhile finishes it later", async () => {
     const control = join(node.kubelet.dir, "control");
     await mkdir(control);
     const holder = `(x=$(head -c 40000000 /dev/zero | tr '\\0' a); touch /control/held; while [ ! -e /control/free ]; do sleep 0.2; done) &

@@ -13,7 +13,7 @@ export const DISK_FAILURES: readonly DiskFailure[] = ["full", "read-only"];
 export class FailingDisk implements AsyncDisposable {
   private constructor(private readonly folder: string) {}
 
-  /** Hides what was in the folder. */
+  /** Hides the files of the folder. */
   static async on(folder: string): Promise<FailingDisk> {
     await run("mount", ["-t", "tmpfs", "-o", "size=64k", "nodelet-test", folder]);
     return new FailingDisk(folder);

@@ -27,7 +27,7 @@ export class ReadinessWatch {
 
   private async watch(node: TestNode): Promise<void> {
     while (!this.over) {
-      // While the kubelet is away nobody answers.
+      // While the kubelet is away no server answers.
       for (const pod of await node.pods().catch(() => [])) {
         // Before a pod is known again it has no condition at all.
         const ready = conditionsOf(pod)["Ready"];

@@ -10,7 +10,7 @@ export interface Component {
   stop?(): unknown;
 }
 
-/** A component whose start makes what is to be stopped. */
+/** A component whose start returns an object with its stop. */
 export function running(name: string, start: () => { stop(): unknown }): Component {
   let stop = (): unknown => undefined;
   return {

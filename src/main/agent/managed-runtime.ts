@@ -24,7 +24,7 @@ export interface ManagedRuntime {
   facts: StandingFacts;
 }
 
-/** @throws NodeReservationError when the node has less than what is reserved */
+/** @throws NodeReservationError when the node has less than its reservations */
 export async function makeManagedRuntime(
   { settings, registry, clock, log }: AgentContext,
   foundation: Foundation,

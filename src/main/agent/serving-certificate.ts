@@ -15,7 +15,7 @@ export interface ServingParts {
   tasks: TasksPool;
   clock: Clock;
   log: Logger;
-  /** Aborted when the kubelet ends: what is cut short then is no fault. */
+  /** Aborted when the kubelet ends: an interrupted creation is then no error. */
   signal: AbortSignal;
 }
 

@@ -25,7 +25,7 @@ export class Doer implements StepDoer {
     private readonly uid: string,
     /** Called with the directories in which the runtime makes this pod's container cgroups. */
     private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
-    /** Without one, what was done is known as long as the kubelet lives. */
+    /** Without one, finished hooks are known as long as the kubelet runs. */
     preStopMemory?: PreStopMemory,
     /** What the pod's containers were last given, as far as it is known. */
     private readonly actuated: () => PodResources | undefined = () => undefined,

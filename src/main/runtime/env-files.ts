@@ -48,7 +48,7 @@ export class EnvFiles {
     try {
       value = Buffer.from(valueOf(await this.file(place.hostPath, path), key));
     } catch {
-      // What is in the file, and where it leads, is not for everybody who can read the pod's status.
+      // The message names neither the content of the file nor its target: readers of the pod's status may not see them.
       throw new CreateContainerConfigError("couldn't parse env file");
     }
     if (value.length > LONGEST_VALUE) {

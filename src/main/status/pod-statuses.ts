@@ -54,7 +54,7 @@ export interface PodStatusesDeps {
   onFinal: (pod: Pod, status: PodStatus) => void;
 }
 
-/** A pod runs with what is allocated to it; shown is what its definition desired resources. */
+/** A pod runs with what is allocated to it; its spec shows the desired resources. */
 interface ShownResize {
   desired?: Pod;
   actuated?: PodResources;

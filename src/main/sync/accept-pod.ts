@@ -29,7 +29,7 @@ export function acceptPod(parts: SyncParts, pod: Pod): void {
     else if (before?.finalStatus !== undefined) parts.statuses.acceptAgain(pod, startTime);
     else parts.statuses.accept(pod, startTime);
   }
-  // Adopted pods have their cgroup already: their exits are to be seen from the first moment. What is deleted is ended.
+  // Adopted pods have their cgroup already: their exits are watched from the first moment. A deleted pod is terminated anyway.
   const { sandboxes } = parts.cache.get(uid);
   const ends = pod.metadata.deletionTimestamp !== undefined;
   if (!ends && sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) {

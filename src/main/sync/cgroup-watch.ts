@@ -1,4 +1,4 @@
-// Is what runs of a pod still in the pod's cgroup? Somebody may have removed or moved it, or the kubelet was started with
+// Checks that the containers of a pod are still in the pod's cgroup. A process may have removed or moved it, or the kubelet was started with
 // cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more, whatever is found later.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,4 +1,4 @@
-// How an earlier life of the kubelet ended a pod, or somebody else did, out of its record and its phase in the API. Pure.
+// How a pod was terminated before this kubelet started: from its record and its phase in the API. Pure.
 import type { PodPhase } from "../../shared/api/pod-status.js";
 import { isFinalPhase } from "../model/phase.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";

@@ -32,7 +32,7 @@ export class PodEnding {
   private termination: TerminationRequest | undefined;
   /** Settles when the deadline is where the next kubelet finds it. */
   private deadlineKept: Promise<void> = Promise.resolve();
-  /** The final picture was reported: what is seen of the pod later changes nothing. */
+  /** The final picture was reported: a later observation of the pod changes nothing. */
   private reported = false;
   private released = false;
   private cleaned = false;
@@ -140,7 +140,7 @@ export class PodEnding {
       return;
     }
     await this.stopAll(plan, observed, deadline);
-    // A start that was given up may have taken effect after all: what was stopped late is released once more.
+    // A start that was given up may have taken effect after all: a container that was stopped late is released once more.
     if (this.end === end) this.released = plan.steps.some((step) => step.kind === "release");
     worker.passes.again();
   }

@@ -1,4 +1,4 @@
-// What is kept on disk of a pod, and how it is read back: only what the rest of the kubelet relies on is looked at.
+// The record of a pod on disk and its reading: only the fields that the kubelet relies on are checked.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";

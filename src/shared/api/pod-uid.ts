@@ -1,5 +1,5 @@
 // Pod UIDs become directory and cgroup names, which are later removed with all they hold: a UID that is a path would
-// make the kubelet remove what is not its own.
+// make the kubelet remove files of others.
 
 /** The UID of a pod cannot be used as a file name. */
 export class UnsafePodUidError extends Error {

@@ -133,7 +133,7 @@ export class ImageGc {
     const runAt = clock.steady();
     await this.look();
     const before = inEvictionOrder(this.records.all());
-    // Until it ran that long itself the kubelet cannot know what was used when.
+    // Until it ran that long itself the kubelet cannot know when an image was used.
     const { imageMaximumGCAgeMs: maxAgeMs } = this.settings;
     const old = runAt - this.startedAt > maxAgeMs ? tooOld(before, runAt, maxAgeMs) : [];
     if (old.length > 0) await this.removeAll(old, Infinity, "age");
@@ -249,7 +249,7 @@ export class ImageGc {
     const used = new Set(inUse);
     for (const image of listed) if (keysOfImage(image).some((key) => contained.has(key))) used.add(image.id);
     const now = clock.steady();
-    // What was there before the kubelet is old; after a restart of this thread alone an image may just have been pulled.
+    // An image that was there before the kubelet is old; after a restart of this thread alone an image may just have been pulled.
     const firstSeen = this.looked || generation > 1 ? now : NEVER;
     this.records.update(listed, used, now, firstSeen);
     this.looked = true;

@@ -1,5 +1,5 @@
 // The gate of the authenticated port: every request passes authentication and authorisation before any route sees it.
-// Invariant: what is refused costs little (no route, no runtime, no body read) and has its own line in the log.
+// Invariant: a refused request costs little (no route, no runtime, no body read) and has its own line in the log.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";

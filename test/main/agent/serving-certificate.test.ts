@@ -1,4 +1,4 @@
-// The certificate that the kubelet makes itself: what goes wrong is told, what the kubelet's own end cuts short is not.
+// The certificate that the kubelet makes itself: an error is logged, an interruption by the kubelet's own stop is not.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { provideServingCertificate, type ServingParts } from "../../../src/main/agent/serving-certificate.js";

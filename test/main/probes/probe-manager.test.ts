@@ -1,4 +1,4 @@
-// The probe manager: what the thread is told, what becomes of its records, and what survives the kubelet.
+// The probe manager: its messages to the thread, the effects of the records, and the results that outlive the kubelet.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -48,7 +48,7 @@ test("definition, start time and termination are read back by the next kubelet",
   });
 });
 
-test("deadlines go on by the clock of the next kubelet, wherever somebody has set it meanwhile", async (t) => {
+test("deadlines go on by the clock of the next kubelet, even if the wall clock was set meanwhile", async (t) => {
   const { folder, kept } = await build(t);
   const by = (lead: number, monotonicMs: number): PodRecords => {
     const clock = new SteppedClock();

@@ -167,7 +167,7 @@ test("the sidecars of a pod that ran to its end share one grace; when it is over
   assert.deepEqual(stops(), [...inTurn, ...late]);
 });
 
-test("the next kubelet gives the sidecars of a pod that ran to its end what is left; none is stopped before that is kept", async () => {
+test("the next kubelet gives the sidecars of a completed pod the rest of their grace period; none is stopped before it is recorded", async () => {
   const sidecar = container("proxy", { restartPolicy: "Always" });
   const { world, worker, web } = await started({ initContainers: [sidecar], restartPolicy: "Never" });
   await worker.stop();

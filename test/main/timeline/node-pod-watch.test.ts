@@ -1,4 +1,4 @@
-// What of a pod's life is measured, and what is not: starts of pods that ran before, ends that another kubelet counted.
+// The stages of a pod that are measured, and those that are not: starts of pods that ran before, ends that another kubelet counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodePodWatch } from "../../../src/main/timeline/node-pod-watch.js";

@@ -1,5 +1,5 @@
 // Main reads texts of other people: each parser gets a megabyte of what could be its worst, and each expression in the code
-// gets the text that it begins with, again and again. What is super-linear takes seconds; what is linear takes milliseconds.
+// gets the text that it begins with, again and again. Super-linear work takes seconds, linear work milliseconds.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import ts from "typescript";

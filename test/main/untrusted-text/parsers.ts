@@ -1,5 +1,5 @@
 // The functions of main and of shared code that read texts of other people, each with a way to hand it one text; and the
-// functions that read no such text, with the reason. text-functions.ts finds what is in neither.
+// functions that read no such text, with the reason. text-functions.ts finds functions that are in neither.
 import { dotted } from "../../../src/main/admission/sysctls.js";
 import { cleanChain, distinctCertificates } from "../../../src/main/cluster/collections/certificates.js";
 import { cacheKey } from "../../../src/main/images/credential-providers/cache-keys.js";

@@ -16,6 +16,6 @@ test("brackets in texts do not count, nor do many values side by side", () => {
   assert.equal((parseJson(`[${"[],".repeat(40_000)}1]`) as unknown[]).length, 40_001);
 });
 
-test("what is no JSON is a SyntaxError", () => {
+test("text that is not JSON is a SyntaxError", () => {
   assert.throws(() => parseJson("{"), SyntaxError);
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { run } from "../../../packaging/standalone/exec.js";
 import { imageAfter, parseLog, type LogEntry, type Survival } from "./write-log.js";
 
-/** Commits of the journal by the clock, and flushes before a rename, would save what was never synced. */
+/** Commits of the journal by the clock, and flushes before a rename, would save data that was never synced. */
 const OPTIONS = "loop,noatime,commit=600,noauto_da_alloc";
 const SIZE = "16M";
 

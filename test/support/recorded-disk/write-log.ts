@@ -1,5 +1,5 @@
-// What was written to a disk, in order, and what the disk may hold after the power went at some moment.
-// Invariant: what was written before the last flush is there; of each later block of 4 KiB either version may be.
+// The writes to a disk, in order, and the contents that the disk may have after a power cut.
+// Invariant: blocks written before the last flush are there; of each later block of 4 KiB either version may be.
 
 interface DiskWrite {
   offset: number;

@@ -54,7 +54,7 @@ export class PluginSocket {
     return !this.active && this.registered === undefined && this.wanted === undefined;
   }
 
-  /** Waits for what is under way, without deregistering: the plugin outlives the kubelet. */
+  /** Waits for the calls under way, without deregistering: the plugin outlives the kubelet. */
   async stop(): Promise<void> {
     this.wanted = this.registered?.identity;
     this.turn.abort(new Error("the kubelet is stopping"));

@@ -1,9 +1,8 @@
-// What is allocated to each pod, and what its containers were last given: the two states that outlive the kubelet (files
+// The resources allocated to each pod, and those last actuated in its containers: the two states that outlive the kubelet (files
 // allocated_pods_state and actuated_pods_state below the root directory).
-// Invariant: the allocation says what a pod may use; its spec says only what is desired; an allocation is
-// written before what was actuated of it, so that another kubelet never takes more for given than was promised; what a
-// resize changed is written at once. What only repeats a pod's definition is gathered for a moment: another kubelet that
-// does not read it allocates the same, and gives it to the containers once more.
+// Invariant: a pod may use its allocation; its spec is only the desire. An allocation is written before its actuated
+// resources, so that another kubelet never assumes more than was allocated. The change of a resize is written at once. Allocations that
+// equal the spec are gathered for a moment: a kubelet that does not read them allocates the same and actuates it once more.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -96,7 +95,7 @@ export class Allocations {
     }
   }
 
-  /** Writes what is gathered: the pod's spec is about to desire other resources. */
+  /** Writes the gathered changes: the pod's spec is about to desire other resources. */
   hurry(): void {
     if (this.gathering === undefined) return;
     this.gathering.cancel();

@@ -42,7 +42,7 @@ export async function chooseDevices(input: ChoiceInput, ask: AskPreference): Pro
   return take(withNear, required, preferred, [...far, ...anywhere]);
 }
 
-/** What is there already, then what the plugin prefers of `from`, then the rest of `from` in its order. */
+/** The devices chosen before, then the plugin's preference in `from`, then the rest of `from` in its order. */
 function take(
   chosen: readonly string[],
   required: number,

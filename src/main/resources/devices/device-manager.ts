@@ -1,7 +1,7 @@
 // Hands out the devices of plugins to containers.
 // Invariant: a device is never with two pods, even if a damaged checkpoint does not say which ones running pods have;
 // a container has its devices before it is created and keeps them, over restarts of container, plugin and kubelet, until
-// its pod is released; what was handed out is on disk before the pod is admitted.
+// its pod is released; an allocation is on disk before the pod is admitted.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";

@@ -1,6 +1,6 @@
 // What hands out a node's CPUs, memory and devices to containers, and what the sync path sees of it. Each manager says where
 // it could serve a container (hints), the topology manager agrees with all of them on one place, and then each allocates.
-// Invariant: what is granted to a container is granted to no other until it is released; promises survive a restart
+// Invariant: a resource granted to a container is granted to no other until it is released; promises survive a restart
 // of the kubelet by each manager's own checkpoint; a pod that was refused holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";

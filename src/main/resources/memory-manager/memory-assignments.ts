@@ -1,5 +1,5 @@
 // Who holds which memory, in the kubelet and on disk (memory_manager_state). Invariant: what a container was promised is
-// on disk before it may run, or it was not promised; what is read back was promised by the same machine, or still fits it;
+// on disk before it may run, or it was not promised; an assignment that is read back is of the same machine, or still fits it;
 // what a pod of unknown definition has is kept until it is known that nothing of the pod runs.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";

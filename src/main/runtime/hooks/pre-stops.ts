@@ -65,7 +65,7 @@ export class PreStops {
     await unlessAborted(run.over, signal);
   }
 
-  /** The kubelet stops: the next one begins anew what is cut here. */
+  /** The kubelet stops: the next one runs an interrupted hook again. */
   async stop(): Promise<void> {
     const runs = [...this.runs.values()];
     for (const { abort } of runs) abort.abort(new AgentStopsError());
@@ -135,5 +135,5 @@ class AgentStopsError extends Error {
   }
 }
 
-/** For a pod of which nothing is kept: what was done is known as long as the kubelet lives. */
+/** For a pod without a record: finished hooks are known as long as the kubelet runs. */
 export const noMemory: PreStopMemory = { has: () => false, add: () => undefined, saw: () => undefined };

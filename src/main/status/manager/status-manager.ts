@@ -158,7 +158,7 @@ export class StatusManager {
     return this.queue.size;
   }
 
-  /** What was not sent is not lost: the next kubelet computes it again. */
+  /** A status that was not sent is not lost: the next kubelet computes it again. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error("the kubelet is stopping"));
     this.reconciling.cancel();

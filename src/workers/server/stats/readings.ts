@@ -69,7 +69,7 @@ export interface ReadingsParts {
   system: (pods: string | undefined) => readonly SystemCgroup[];
   reader: Pick<CgroupReader, "cpu" | "memory">;
   clock: Clock;
-  /** After each look: what is not needed any more may be dropped. `idle`: there was no request for long. */
+  /** After each look: readings that are no longer needed may be dropped. `idle`: there was no request for long. */
   looked: (idle: boolean) => void;
 }
 

@@ -45,7 +45,7 @@ async function build(t: Parameters<typeof temporaryFolder>[0]) {
   return { root, kept, open };
 }
 
-test("both states outlive the kubelet; what is forgotten does not", async (t) => {
+test("both states outlive the kubelet; those of a forgotten pod do not", async (t) => {
   const { open } = await build(t);
   const first = await open();
   first.allocate("uid-a", { containers: { app: CPU }, pod: CPU });

@@ -35,7 +35,7 @@ async function damaged(t: TestContext, damage: Damage) {
   await first.stop();
   await damage(join(kit.rootDir, FILE));
   kit.runtime.pods = [observed("a", "a"), observed("b", "b")];
-  /** Where a container runs: on what the runtime was told last. */
+  /** The CPUs that the runtime was last given for a container. */
   const cpusOf = (id: string): number[] => {
     const last = kit.told.findLast((line) => line.startsWith(`${id}: `));
     return [...(parseCpuList((last ?? (id === "a" ? "a: 2" : "b: 3")).slice(id.length + 2)) ?? [])];

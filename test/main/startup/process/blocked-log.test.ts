@@ -1,4 +1,4 @@
-// A standard error that nobody reads: the kubelet goes on as if it were read, and ends when it is told to.
+// A standard error without a reader: the kubelet goes on as with one, and ends at a signal.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

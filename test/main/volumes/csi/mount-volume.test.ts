@@ -96,7 +96,7 @@ test("two pods share what is staged; the last one's leaving unstages it", { skip
   assert.deepEqual(mountsBelow(root), []);
 });
 
-test("another kubelet finds what is published, touches nothing of it, and takes it down", { skip }, async (t) => {
+test("another kubelet finds a published volume, changes nothing of it, and unpublishes it", { skip }, async (t) => {
   const { driver, volumes, restarted, root } = await csiKit(t);
   const volume = csiVolume();
   const place = await volumes.setUpMount({ pod: podOf("u1"), volume, signal: never });

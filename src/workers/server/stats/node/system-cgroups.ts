@@ -31,7 +31,7 @@ export function systemCgroups(parts: SystemCgroupParts, pods: string | undefined
   const add = (name: SystemCgroup["name"], path: string | undefined): void => {
     if (path !== undefined && reader.exists(path)) found.push({ name, path });
   };
-  // What is configured counts when it is there: it may not exist.
+  // A configured cgroup counts only if it exists.
   const configured = (path: string): string | undefined => {
     const absolute = `/${path.replace(/^\/+/, "")}`;
     return path !== "" && reader.exists(absolute) ? absolute : undefined;
