@@ -53,11 +53,6 @@ describe("a pod that is refused", () => {
       asking({ cpu: "5000" }),
       refused("OutOfcpu", /resource: cpu, requested: 5000000, used: 0, capacity: \d+$/),
     ],
-    [
-      "a device",
-      asking({ "example.com/gpu": 1 }),
-      refused("OutOfexample.com/gpu", /resource: example.com\/gpu, requested: 1, used: 0, capacity: 0$/),
-    ],
   ];
   for (const [what, pod, [reason, message]] of rows) {
     test(`${what}: Failed with the reason, and nothing is made`, async () => {
@@ -70,6 +65,13 @@ describe("a pod that is refused", () => {
       await waitGone(node, "refused");
     });
   }
+});
+
+test("an extended resource that the node does not know keeps no pod from running", async () => {
+  await node.writeManifest("refused", asking({ "example.com/of-the-cluster": 1 }));
+  await waitForPod(node, "refused", ({ status }) => status?.phase === "Running", "Running");
+  await node.removeManifest("refused");
+  await waitGone(node, "refused");
 });
 
 test("safe and allowed sysctls are set, this node's labels select, and a mended manifest runs", async () => {

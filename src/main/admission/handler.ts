@@ -1,13 +1,18 @@
 // What an admission handler looks at, and what it answers. Handlers are pure: they are asked again for a resize.
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { Refusal } from "../model/refusal.js";
+
+export type ExtendedClaim = NonNullable<PodStatus["extendedResourceClaimStatus"]>;
 
 export interface AdmissionContext {
   pod: Pod;
   /** Pods that were admitted and have not ended. */
   others: readonly Pod[];
   node: AdmissionNode;
+  /** The claim that the scheduler made for extended resources of the pod; undefined: none. */
+  extendedClaim?: ExtendedClaim | undefined;
 }
 
 /** The node as admission sees it. */

@@ -1,6 +1,7 @@
 // Admission of the running node: asks the handlers, makes room for critical pods, and keeps account of who was let in.
 // Invariant: the account changes only here, so that two pods can't be promised the same room.
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
@@ -10,7 +11,7 @@ import type { ResourceManagers } from "../resources/managers/port.js";
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
-import type { AdmissionContext, AdmissionNode } from "./handler.js";
+import type { AdmissionContext, AdmissionNode, ExtendedClaim } from "./handler.js";
 import { choosePreempted } from "./preemption.js";
 import { findShortages } from "./predicates/resources.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
@@ -29,6 +30,8 @@ export interface NodeAdmissionDeps {
   node: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
   /** The node as the API server has it at this moment, for a pod that was sent here by newer labels than are known. */
   freshNode?: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
+  /** The pod's status in the API; undefined: the API server does not have the pod. */
+  apiStatus: (uid: string) => PodStatus | undefined;
   events: EventRecorder;
   log: Logger;
   /** Ends a pod for good; resolves when nothing of it runs. */
@@ -102,7 +105,7 @@ export class NodeAdmission implements Admission {
       node = await this.deps.freshNode(pod, signal);
       refusal = firstRefusal(this.context(pod, node));
     }
-    if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(pod, node)) {
+    if (refusal?.missing !== undefined && isCriticalPod(pod) && !isBeyond(this.context(pod, node))) {
       const { missing, message } = refusal;
       refusal =
         placementRefusal(this.context(pod, node)) ?? (await this.makeRoom(pod, node, { missing, message }, signal));
@@ -112,7 +115,11 @@ export class NodeAdmission implements Admission {
 
   private context(pod: Pod, node: AdmissionNode): AdmissionContext {
     const others = [...this.admitted.values()].filter((other) => other.metadata.uid !== pod.metadata.uid);
-    return { pod, others, node };
+    return { pod, others, node, extendedClaim: this.extendedClaim(pod) };
+  }
+
+  private extendedClaim({ metadata }: Pod): ExtendedClaim | undefined {
+    return this.deps.apiStatus(metadata.uid)?.extendedResourceClaimStatus;
   }
 
   private async makeRoom(
@@ -153,6 +160,6 @@ export class NodeAdmission implements Admission {
 }
 
 /** The pod requests more than the node's capacity: preemption cannot make room for it. */
-function isBeyond(pod: Pod, node: AdmissionNode): boolean {
-  return findShortages({ pod, others: [], node }).length > 0;
+function isBeyond(context: AdmissionContext): boolean {
+  return findShortages({ ...context, others: [] }).length > 0;
 }

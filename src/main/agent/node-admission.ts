@@ -3,6 +3,7 @@ import { statfs } from "node:fs/promises";
 import { release } from "node:os";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { withNodeObject } from "../admission/node-object.js";
@@ -45,6 +46,8 @@ export interface NodeAdmissionParts {
   object?: () => Node | undefined;
   /** The same, asked for now; undefined when it can't be had. */
   freshObject?: (signal: AbortSignal) => Promise<Node | undefined>;
+  /** The pod's status in the API. */
+  apiStatus: (uid: string) => PodStatus | undefined;
   /** The machine is about to go down. */
   shuttingDown?: () => boolean;
 }
@@ -94,6 +97,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
       freshNode: async (pod: Pod, signal: AbortSignal) =>
         await node((await freshObject(signal)) ?? parts.object?.(), pod, signal),
     }),
+    apiStatus: parts.apiStatus,
     events,
     log: moduleLogger(parts.log, "admission"),
     fail,

@@ -45,6 +45,7 @@ export function makeSyncPath(
   const admission = nodeAdmission(facts, {
     cri: runtime.cri,
     fail: (uid, failure) => later.get().workers.fail(uid, failure),
+    apiStatus: (uid) => later.get().cluster?.statusOf(uid),
     ...{ events, registry, log, managers, devices, resources },
     pressures: () => pressures.current,
     object: () => membership?.node(),

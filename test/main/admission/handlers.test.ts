@@ -16,8 +16,9 @@ import { taintsHandler } from "../../../src/main/admission/predicates/taints.js"
 import { pressureHandler } from "../../../src/main/admission/pressure.js";
 import { dotted, sysctlHandler } from "../../../src/main/admission/sysctls.js";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
+import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { container, pod } from "../../support/pods.js";
-import { apiPod, context, requesting } from "./kit.js";
+import { admissionNode, apiPod, context, requesting } from "./kit.js";
 
 interface Row {
   what: string;
@@ -198,7 +199,23 @@ table("resources", resourcesHandler, [
     pod: requesting({ "hugepages-2Mi": "66Mi" }),
     refusal: short("hugepages-2Mi", "69206016", "0", "67108864"),
   },
-  { what: "a device", pod: requesting({ "example.com/gpu": 1 }), refusal: short("example.com/gpu", "1", "0", "0") },
+  { what: "an extended resource that the node does not know", pod: requesting({ "example.com/gpu": 1 }) },
+  {
+    what: "an extended resource whose device plugin has no device left",
+    pod: requesting({ "example.com/gpu": 1 }),
+    node: { allocatable: new Map([...admissionNode().allocatable, ["example.com/gpu", parseQuantity(0)]]) },
+    refusal: short("example.com/gpu", "1", "0", "0"),
+  },
+  {
+    what: "other resources of a pod with an unknown extended resource still count",
+    pod: requesting({ "example.com/gpu": 1, cpu: "3" }),
+    refusal: short("cpu", "3000", "0", "2000"),
+  },
+  {
+    what: "unknown names that Kubernetes owns are a shortage",
+    pod: requesting({ "deviceclass.resource.kubernetes.io/gpu": 1 }),
+    refusal: short("deviceclass.resource.kubernetes.io/gpu", "1", "0", "0"),
+  },
   {
     what: "too many pods",
     pod: apiPod(),
@@ -218,6 +235,25 @@ table("resources", resourcesHandler, [
     refusal: short("cpu", "2100", "0", "2000"),
   },
 ]);
+
+describe("extended resources of the scheduler's claim", () => {
+  const allocatable = new Map([...admissionNode().allocatable, ["example.com/gpu", parseQuantity(1)]]);
+  const mapping = (resourceName: string) => ({ containerName: "app", resourceName, requestName: "container-0" });
+  const given = requesting({ "example.com/gpu": 2, "deviceclass.resource.kubernetes.io/nic": 1 });
+  const claimed = (...resources: string[]) =>
+    resourcesHandler({
+      ...context(given, { allocatable }),
+      extendedClaim: { resourceClaimName: "made", requestMappings: resources.map(mapping) },
+    })?.reason;
+
+  test("are left out of the fit test, also if a device plugin offers the same name", () => {
+    assert.equal(claimed("example.com/gpu", "deviceclass.resource.kubernetes.io/nic"), undefined);
+  });
+  test("those that the claim does not name are tested", () => {
+    assert.equal(claimed("deviceclass.resource.kubernetes.io/nic"), "OutOfexample.com/gpu");
+    assert.equal(claimed("example.com/gpu"), "OutOfdeviceclass.resource.kubernetes.io/nic");
+  });
+});
 
 test("the shortage is reported for every resource that is short", () => {
   const refusal = resourcesHandler(context(requesting({ cpu: "3", memory: "5Gi" })));

@@ -11,6 +11,7 @@ import type { Refusal } from "../../../src/main/model/refusal.js";
 function build(answer?: Refusal | Error) {
   const told: string[] = [];
   const admission = new NodeAdmission({
+    apiStatus: () => undefined,
     node: () => Promise.resolve(admissionNode()),
     events: noEvents,
     log: keptLog().log,

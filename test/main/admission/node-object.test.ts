@@ -46,6 +46,7 @@ test("a pod that was sent here by newer labels than are known gets a second look
   let fresh = 0;
   const labels = { zone: "b" };
   const admission = new NodeAdmission({
+    apiStatus: () => undefined,
     node: () => Promise.resolve(admissionNode()),
     freshNode: () => {
       fresh++;

@@ -106,6 +106,7 @@ describe("the node's admission", () => {
     const failed: string[] = [];
     const counted: string[] = [];
     const admission = new NodeAdmission({
+      apiStatus: () => undefined,
       node: () => Promise.resolve(admissionNode()),
       events: noEvents,
       log: keptLog().log,

@@ -2,6 +2,7 @@
 // short are what preemption would have to free.
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
 import { podRequests } from "../../resources/pod-requests.js";
+import { withoutMissingExtended } from "../missing-extended.js";
 import type { AdmissionContext, AdmissionHandler } from "../handler.js";
 import type { MissingResource } from "../../model/refusal.js";
 
@@ -13,10 +14,6 @@ interface Shortage extends MissingResource {
   message: string;
 }
 
-/**
- * A device ("example.com/gpu") that the node does not have is a shortage like any other: upstream leaves unknown ones to
- * the device plugin, and a pod would run without what it asked for.
- */
 export const resourcesHandler: AdmissionHandler = (context) => {
   const shortages = findShortages(context);
   const [first] = shortages;
@@ -28,7 +25,7 @@ export const resourcesHandler: AdmissionHandler = (context) => {
   };
 };
 
-export function findShortages({ pod, others, node }: AdmissionContext): Shortage[] {
+export function findShortages({ pod, others, node, extendedClaim }: AdmissionContext): Shortage[] {
   const shortages: Shortage[] = [];
   const used = new Map<string, bigint>();
   for (const other of others) {
@@ -46,7 +43,7 @@ export function findShortages({ pod, others, node }: AdmissionContext): Shortage
   };
   const capacityOf = (name: string): bigint => node.allocatable.get(name)?.nanos ?? 0n;
   check("pods", NANO, BigInt(others.length) * NANO, capacityOf("pods"));
-  const requests = podRequests(pod);
+  const requests = podRequests(withoutMissingExtended(pod, node.allocatable, extendedClaim));
   for (const name of [...requests.keys()].sort(byOrder)) {
     check(name, requests.get(name)?.nanos ?? 0n, used.get(name) ?? 0n, capacityOf(name));
   }

@@ -33,6 +33,7 @@ class World {
   readonly allocations = new Allocations("/dev/null/nowhere", this.clock, this.log);
   readonly admission = new AdmissionQueue(
     new NodeAdmission({
+      apiStatus: () => undefined,
       node: () => Promise.resolve(admissionNode()),
       events: { pod: () => undefined, node: () => undefined },
       log: this.log,
