@@ -5,6 +5,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import type { PodStatus } from "../../src/shared/api/pod-status.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { PluginConnection } from "../../src/shared/plugins/connection.js";
+import { PodResourcesListerService } from "../../src/shared/plugins/gen/podresources.v1.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../fake-cri/fake-cri.js";
 import { testImage } from "../harness/node.js";
@@ -66,6 +71,42 @@ describe("dynamic resources", () => {
     await settled("its end", () => still(cluster.fixture, ["b"]));
   });
 
+  test("the health that a driver reports is in the container's status, and its devices in the pod resources service", async () => {
+    driver.health.set("watched", { healthy: true });
+    driver.reportHealth();
+    put("h", claiming("watched"));
+    claim("watched", "h");
+    await settled("the pod", () => unready(cluster.fixture, ["h"]));
+    const resourceID = driver.cdiDevice("watched");
+    await settled("Healthy", () => shownHealth("h", [{ resourceID, health: "Healthy" }]));
+    driver.health.set("watched", { healthy: false, message: "it is too hot" });
+    driver.reportHealth();
+    await settled("Unhealthy", () => shownHealth("h", [{ resourceID, health: "Unhealthy", message: "it is too hot" }]));
+
+    using service = new PluginConnection(`${cluster.node.kubelet.rootDir}/pod-resources/kubelet.sock`, systemClock);
+    const { podResources } = await service.call(
+      PodResourcesListerService.get,
+      { podName: "h", podNamespace: "default" },
+      { timeoutMs: PATIENCE_MS, waitForReady: true },
+    );
+    assert.deepEqual(
+      podResources?.containers.flatMap(({ dynamicResources }) => dynamicResources),
+      [
+        {
+          ...{ claimName: "watched", claimNamespace: "default" },
+          claimResources: [
+            {
+              ...{ driverName: DRIVER, poolName: "pool", deviceName: "watched", shareId: undefined },
+              cdiDevices: [{ name: resourceID }],
+            },
+          ],
+        },
+      ],
+    );
+    await cluster.api.delete("pods", "default", "h", { gracePeriodSeconds: 1 });
+    await settled("its end", () => still(cluster.fixture, ["h"]));
+  });
+
   test("kill -9: the next kubelet keeps the pod and its devices, and unprepares the claim of a pod that is gone", async () => {
     put("c", claiming("kept"));
     claim("kept", "c");
@@ -119,6 +160,13 @@ describe("dynamic resources", () => {
         reservedFor: [{ resource: "pods", name: user, uid }],
       },
     });
+  }
+
+  /** "" when the pod's container shows exactly these resources of its claim. */
+  function shownHealth(pod: string, resources: readonly object[]): string {
+    const { status } = (cluster.fixture.store.get("pods", "default", pod) ?? {}) as { status?: PodStatus };
+    const shown = status?.containerStatuses?.[0]?.allocatedResourcesStatus;
+    return isDeepStrictEqual(shown, [{ name: "claim:gpu", resources }]) ? "" : JSON.stringify(shown);
   }
 
   /** CDI devices of the newest container of the pod. */

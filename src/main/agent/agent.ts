@@ -97,6 +97,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
           watchPlugins: context.cluster === undefined,
           pods: () => sync.statuses.all(),
           ports: { exclusive: managers },
+          cluster: () => runtime.cluster?.(),
           activePodsOnly: settings.podResourcesListUseActivePods,
         }),
       ),

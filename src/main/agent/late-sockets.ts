@@ -8,6 +8,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
+import type { ClusterAccess } from "../model/cluster-access.js";
 import type { PluginHandler } from "../model/plugin-handler.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 
@@ -22,7 +23,8 @@ export interface LateSocketsParts {
   watchPlugins: boolean;
   pods: () => Iterable<Pod>;
   /** What other managers hold. */
-  ports: Pick<PodResourcesPorts, "exclusive" | "claims">;
+  ports: Pick<PodResourcesPorts, "exclusive">;
+  cluster: ClusterAccess;
   /** Gate KubeletPodResourcesListUseActivePods. */
   activePodsOnly: boolean;
   registry: ThreadRegistry;
@@ -61,12 +63,18 @@ export function startLateSockets(parts: LateSocketsParts): LateSockets {
         return () => devices.stop();
       }),
       keepTrying("pod resources", async () => {
-        const [{ servePodResources }, { PodResourcesLister }, { listedDevices }] = await Promise.all([
+        const [{ servePodResources }, { PodResourcesLister }, { listedDevices }, { listedClaims }] = await Promise.all([
           import("../node/pod-resources/server.js"),
           import("../node/pod-resources/lister.js"),
           import("../node/pod-resources/listed-devices.js"),
+          import("../node/pod-resources/listed-claims.js"),
         ]);
-        const ports = { ...parts.ports, pods: parts.pods, devices: listedDevices(() => devices.manager) };
+        const ports = {
+          ...parts.ports,
+          pods: parts.pods,
+          devices: listedDevices(() => devices.manager),
+          claims: listedClaims(() => parts.cluster()?.claims),
+        };
         const server = await servePodResources({
           directory: `${rootDir}/pod-resources`,
           lister: new PodResourcesLister(ports, parts.activePodsOnly),

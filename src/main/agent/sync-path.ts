@@ -1,5 +1,8 @@
 // The sync path with what it needs of the node: admission, probes, the node's cgroups, and who hears of its pods.
+import type { Pod } from "../../shared/api/pod.js";
+import type { ResourceStatus } from "../../shared/api/pod-status.js";
 import { NodePressures } from "../eviction/pressures.js";
+import type { PodClaims } from "../model/pod-claims.js";
 import { createProbes } from "../probes/create-probes.js";
 import { resizeMetrics } from "../resources/allocation/metrics.js";
 import { tellPods } from "../status/host-ips.js";
@@ -64,7 +67,12 @@ export function makeSyncPath(
     pleg: threads.pleg,
     ...{ probes, admission, clock, log },
     gates: settings.restartGates,
-    ...(settings.resourceHealthStatus && { resourceHealth: (uid, container) => devices.health(uid, container) }),
+    ...(settings.resourceHealthStatus && {
+      resourceHealth: (pod, container) => [
+        ...devices.health(pod.metadata.uid, container),
+        ...claimHealth(runtime.cluster?.()?.claims, pod, container),
+      ],
+    }),
     backoff: settings.crashLoopBackOff,
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => threads.server.publish(delta),
@@ -79,4 +87,10 @@ export function makeSyncPath(
   hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
   watchNode(registry, metrics, sync);
   return { sync, probes, pressures, shutdown, cgroupMaintenance };
+}
+
+/** Of devices of the container's ResourceClaims. */
+function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): ResourceStatus[] {
+  const container = pod.spec.containers.find((one) => one.name === name);
+  return claims === undefined || container === undefined ? [] : claims.health(pod, container);
 }

@@ -126,6 +126,8 @@ class Joining implements JoinedCluster {
       client,
       apiStatus: (uid) => parts.sync.cluster?.statusOf(uid),
       activePods: () => (parts.sync.loop.settled ? activeUids(parts.sync) : undefined),
+      gates: settings,
+      onHealth: (uids) => uids.forEach((uid) => parts.sync.statuses.refresh(uid)),
     });
     this.stops.push(() => dra.stop());
     const objects = new NodeClusterObjects({

@@ -1,10 +1,27 @@
 // The ResourceClaims of pods as the runtime verbs use them (dynamic resource allocation, KEP-4381).
 // Invariant: no sandbox and no container of a pod starts without the devices that its claims grant.
 import type { Container, Pod } from "../../shared/api/pod.js";
+import type { ResourceStatus } from "../../shared/api/pod-status.js";
 
 /** Claims are not prepared or not unprepared. The message completes upstream's event FailedPrepareDynamicResources. */
 export class DynamicResourcesError extends Error {
   override readonly name = "DynamicResourcesError";
+}
+
+/** A claim of a container with all of its devices, for the pod resources service. */
+export interface ListedClaim {
+  name: string;
+  namespace: string;
+  devices: readonly ListedClaimDevice[];
+}
+
+export interface ListedClaimDevice {
+  driver: string;
+  pool: string;
+  device: string;
+  shareId?: string;
+  /** Fully qualified: "vendor.com/class=name". */
+  cdiDevices: readonly string[];
 }
 
 export interface PodClaims {
@@ -17,6 +34,10 @@ export interface PodClaims {
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
   /** Fully qualified names of the container's CDI devices. @throws DynamicResourcesError */
   cdiDevices(pod: Pod, container: Container): string[];
+  /** Of the devices of the container's claims: containerStatuses[].allocatedResourcesStatus. Empty without claims. */
+  health(pod: Pod, container: Container): ResourceStatus[];
+  /** Prepared claims of the container. */
+  listed(pod: Pod, container: Container): ListedClaim[];
 }
 
 /** Prepares the pod's claims. `claims` undefined: the node has not joined a cluster. @throws DynamicResourcesError */

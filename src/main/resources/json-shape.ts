@@ -17,3 +17,9 @@ export function textOf(value: unknown, where: string): string {
   if (typeof value === "string") return value;
   throw new Error(`${where} is not a text`);
 }
+
+/** @throws Error */
+export function numberOf(value: unknown, where: string): number {
+  if (typeof value === "number") return value;
+  throw new Error(`${where} is not a number`);
+}

@@ -39,7 +39,7 @@ export interface PodStatusesDeps {
   /** Gate ContainerStopSignals: container statuses show the stop signal. */
   stopSignals: boolean;
   /** Of the devices that a container has; absent: not shown. */
-  resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
+  resourceHealth?: (pod: Pod, container: string) => ResourceStatus[];
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** What the API server has of the pod; absent: there is no server. */
   apiStatus?: (uid: string) => PodStatus | undefined;
@@ -182,7 +182,7 @@ export class PodStatuses {
       ...(inPostStart !== undefined && { inPostStart }),
       ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
       stopSignals: this.deps.stopSignals,
-      ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(uid, container) }),
+      ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
       ...(resize !== undefined && { resizeConditions: resize.conditions }),
       ...(resize?.actuated !== undefined && { actuated: resize.actuated }),
       ...(restarting !== undefined && { restarting }),

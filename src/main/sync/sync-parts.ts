@@ -1,4 +1,5 @@
 // What the parts of the sync path know of each other. NodeSync makes them, and passes itself.
+import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -33,7 +34,7 @@ export interface NodeSyncDeps {
   log: Logger;
   gates: RestartGates;
   /** Absent: containers' statuses do not say. */
-  resourceHealth?: (podUid: string, container: string) => ResourceStatus[];
+  resourceHealth?: (pod: Pod, container: string) => ResourceStatus[];
   backoff: Partial<BackoffOptions>;
   publish(delta: PodDelta): void;
   /** From the start on; others join by `subscribe`. */

@@ -59,7 +59,8 @@ export interface ApiContainerStatus {
 /** Health of the devices that a container was given of one resource. */
 export interface ResourceStatus {
   name: string;
-  resources: { resourceID: string; health: "Healthy" | "Unhealthy" | "Unknown" }[];
+  /** `message`: gate ResourceHealthStatusMessage. */
+  resources: { resourceID: string; health: "Healthy" | "Unhealthy" | "Unknown"; message?: string }[];
 }
 
 export interface PodStatus {

@@ -2,7 +2,13 @@
 // or hangs on order.
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import {
+  Server,
+  ServerCredentials,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+} from "@grpc/grpc-js";
 import {
   DRAPluginService as V1,
   type NodePrepareResourcesRequest,
@@ -11,6 +17,11 @@ import {
   type NodeUnprepareResourcesResponse,
 } from "../../../src/shared/plugins/gen/dra.v1.js";
 import { DRAPluginService as V1Beta1 } from "../../../src/shared/plugins/gen/dra.v1beta1.js";
+import {
+  DRAResourceHealthService,
+  HealthStatus,
+  type NodeWatchResourcesResponse,
+} from "../../../src/shared/plugins/gen/drahealth.v1alpha1.js";
 import {
   RegistrationService,
   type PluginInfo,
@@ -32,6 +43,9 @@ export class TestDraDriver implements AsyncDisposable {
   readonly statuses: RegistrationStatus[] = [];
   /** The error of the replies; "": none. */
   error = "";
+  /** By claim: the health that is reported of its device. Call reportHealth() after a change. */
+  readonly health = new Map<string, { healthy: boolean; message?: string }>();
+  private readonly watchers = new Set<ServerWritableStream<object, NodeWatchResourcesResponse>>();
   private servers: Server[] = [];
 
   private constructor(private readonly options: TestDraDriverOptions) {}
@@ -76,6 +90,13 @@ export class TestDraDriver implements AsyncDisposable {
         reply(null, { claims: Object.fromEntries(request.claims.map(({ uid }) => [uid, { error: this.error }])) });
       },
     };
+    plugin.addService(DRAResourceHealthService, {
+      nodeWatchResources: (call: ServerWritableStream<object, NodeWatchResourcesResponse>) => {
+        this.watchers.add(call);
+        call.on("close", () => this.watchers.delete(call));
+        this.reportHealth();
+      },
+    });
     if (services.includes("v1.DRAPlugin")) plugin.addService(V1, handlers);
     if (services.includes("v1beta1.DRAPlugin")) plugin.addService(V1Beta1, handlers);
     const registration = new Server();
@@ -95,6 +116,18 @@ export class TestDraDriver implements AsyncDisposable {
     await serve(plugin, this.endpoint);
     await serve(registration, this.registration);
     this.servers = [registration, plugin];
+  }
+
+  /** Sends the health of all devices to the kubelets that watch it. */
+  reportHealth(): void {
+    const devices = [...this.health].map(([deviceName, { healthy, message = "" }]) => ({
+      device: { poolName: "pool", deviceName },
+      health: healthy ? HealthStatus.HEALTHY : HealthStatus.UNHEALTHY,
+      lastUpdatedTime: 0n,
+      healthCheckTimeoutSeconds: 600n,
+      message,
+    }));
+    for (const watcher of this.watchers) watcher.write({ devices });
   }
 
   /** The plugin ends, as a pod's restart has it: its registration socket goes. */

@@ -15,7 +15,9 @@ import { DynamicResourcesError, type PodClaims } from "../../model/pod-claims.js
 import { ClaimStore } from "../../resources/dra/claim-store.js";
 import { Claims } from "../../resources/dra/claims.js";
 import { Drivers } from "../../resources/dra/drivers.js";
+import { claimHealth, listedClaim, type HealthView } from "../../resources/dra/claim-view.js";
 import { draMetrics } from "../../resources/dra/metrics.js";
+import { followHealth } from "./follow-health.js";
 import { wipeSlices } from "./slices.js";
 
 /** Claims of pods that ended without a release are looked for this often; upstream's period. */
@@ -29,9 +31,19 @@ export interface DraParts {
   apiStatus(podUid: string): PodStatus | undefined;
   /** Pods that may use claims: all but those that have terminated. Undefined until every source has delivered. */
   activePods(): ReadonlySet<string> | undefined;
+  gates: DraGates;
+  /** The health of devices of these pods changed. */
+  onHealth(podUids: ReadonlySet<string>): void;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+}
+
+/** Feature gates of the same names. */
+export interface DraGates {
+  resourceHealthStatus: boolean;
+  resourceHealthStatusMessage: boolean;
+  draExtendedResource: boolean;
 }
 
 export interface RunningDra {
@@ -41,7 +53,7 @@ export interface RunningDra {
 }
 
 export function startDra(parts: DraParts): RunningDra {
-  const { rootDir, nodeName, client, registry, clock } = parts;
+  const { rootDir, nodeName, client, gates, registry, clock } = parts;
   const log = moduleLogger(parts.log, "dra");
   const ended = new AbortController();
   const store = new ClaimStore(rootDir, clock, log);
@@ -53,10 +65,16 @@ export function startDra(parts: DraParts): RunningDra {
     const wiping = wipeSlices(slices, driver, signal).finally(() => wipes.delete(wiping));
     wipes.add(wiping);
   };
+  const health = followHealth({
+    claims: () => store.all(),
+    onPods: (uids) => parts.onHealth(uids),
+    ...{ rootDir, clock, log },
+  });
   const drivers = new Drivers({
     dial: async (driver, endpoint, service) =>
       (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, service, clock, metrics }),
     wipeSlices: wipe,
+    ...(gates.resourceHealthStatus && { watchHealth: (...plugin) => health.watch(...plugin) }),
     ...{ clock, log },
   });
   const claims = new Claims({
@@ -64,6 +82,7 @@ export function startDra(parts: DraParts): RunningDra {
     driver: (name) => drivers.client(name),
     readClaim: (namespace, name, signal) => client.get(RESOURCE_CLAIMS, { namespace, name }, { signal }),
     apiStatus: (uid) => parts.apiStatus(uid),
+    extendedResources: gates.draExtendedResource,
     observe: metrics,
     clock,
   });
@@ -95,19 +114,22 @@ export function startDra(parts: DraParts): RunningDra {
 
   return {
     handler: drivers,
-    claims: podClaims(claims, loaded),
+    claims: podClaims(claims, loaded, {
+      healthOf: (driver, device) => health.of(driver, device),
+      messages: gates.resourceHealthStatusMessage,
+    }),
     async stop() {
       ended.abort(new Error("the kubelet is stopping"));
       timer.cancel();
       drivers.stop();
-      await Promise.all([...wipes, reconciling]);
+      await Promise.all([...wipes, reconciling, health.stop()]);
       await store.settled();
     },
   };
 }
 
 /** The claims as the runtime verbs use them: errors become the pod's event. */
-function podClaims(claims: Claims, loaded: Promise<void>): PodClaims {
+function podClaims(claims: Claims, loaded: Promise<void>, view: HealthView): PodClaims {
   return {
     async prepare(pod: Pod, anew, signal) {
       if (!claims.uses(pod)) return;
@@ -128,6 +150,8 @@ function podClaims(claims: Claims, loaded: Promise<void>): PodClaims {
         throw new DynamicResourcesError(`prepare dynamic resources: ${messageOf(cause)}`, { cause });
       }
     },
+    health: (pod, container) => claimHealth(claims.ofContainer(pod, container), view),
+    listed: (pod, container) => claims.listed(pod, container).map(listedClaim),
   };
 }
 

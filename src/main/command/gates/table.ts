@@ -88,7 +88,7 @@ export const GATES = {
   }),
   DRADeviceTaintRules: gate("BETA", false, { dependsOn: ["DRADeviceTaints"] }),
   DRADeviceTaints: gate("BETA", true, { dependsOn: ["DynamicResourceAllocation"] }),
-  DRAExtendedResource: gate("BETA", true, { dependsOn: ["DynamicResourceAllocation"] }),
+  DRAExtendedResource: gate("BETA", true, { dependsOn: ["DynamicResourceAllocation"], actedOn: true }),
   DRAListTypeAttributes: gate("ALPHA", false, { dependsOn: ["DynamicResourceAllocation"] }),
   DRANodeAllocatableResources: gate("ALPHA", false, { dependsOn: ["DynamicResourceAllocation"] }),
   DRAPartitionableDevices: gate("BETA", true, { dependsOn: ["DynamicResourceAllocation"] }),
@@ -223,7 +223,7 @@ export const GATES = {
   RemoteRequestHeaderUID: gate("BETA", true),
   ResilientWatchCacheInitialization: gate("GA", true, { locked: true }),
   ResourceHealthStatus: gate("BETA", true, { dependsOn: ["DynamicResourceAllocation"], actedOn: true }),
-  ResourceHealthStatusMessage: gate("BETA", true, { dependsOn: ["ResourceHealthStatus"] }),
+  ResourceHealthStatusMessage: gate("BETA", true, { dependsOn: ["ResourceHealthStatus"], actedOn: true }),
   RestartAllContainersOnContainerExits: gate("BETA", true, {
     dependsOn: ["ContainerRestartRules", "NodeDeclaredFeatures"],
     actedOn: true,

@@ -19,6 +19,8 @@ export function runtimeSettings(read: ConfigReader) {
     containerStopSignals: read.gate("ContainerStopSignals"),
     envFiles: read.gate("EnvFiles"),
     resourceHealthStatus: read.gate("ResourceHealthStatus"),
+    resourceHealthStatusMessage: read.gate("ResourceHealthStatusMessage"),
+    draExtendedResource: read.gate("DRAExtendedResource"),
     podResourcesListUseActivePods: read.gate("KubeletPodResourcesListUseActivePods"),
     restartGates: {
       containerRestartRules: read.gate("ContainerRestartRules"),

@@ -8,7 +8,17 @@ import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
 import type { ClaimStore } from "./claim-store.js";
 import type { ClaimRef, DriverClient } from "./driver-port.js";
-import { ClaimRefusedError, claimsOf, driversOf, requestsOf, requireUsable, type PodClaim } from "./pod-claims.js";
+import type { ContainerClaim } from "./claim-view.js";
+import {
+  ClaimRefusedError,
+  claimsOf,
+  driversOf,
+  madeFor,
+  requestsOf,
+  requireUsable,
+  type ClaimStatuses,
+  type PodClaim,
+} from "./pod-claims.js";
 
 /** A driver could not prepare or unprepare claims. */
 class DriverFailedError extends Error {
@@ -23,6 +33,8 @@ export interface ClaimsOptions {
   readClaim(namespace: string, name: string, signal: AbortSignal): Promise<ResourceClaim>;
   /** The pod's status in the API. */
   apiStatus(podUid: string): PodStatus | undefined;
+  /** Gate DRAExtendedResource: the claim that the scheduler made for extended resources of the pod counts. */
+  extendedResources: boolean;
   observe: ClaimsObserver;
   clock: Pick<Clock, "monotonic">;
 }
@@ -74,6 +86,25 @@ export class Claims {
     });
   }
 
+  /** Prepared claims of the container, as its resources.claims has them. Empty while a claim of a template is not made. */
+  ofContainer(pod: Pod, container: Container): ContainerClaim[] {
+    return (container.resources?.claims ?? []).flatMap(({ name, request = "" }) => {
+      const entry = pod.spec.resourceClaims?.find((claim) => claim.name === name);
+      const claim = entry?.resourceClaimName ?? madeFor(this.statusOf(pod), name);
+      const state = claim === undefined ? undefined : this.options.store.get(pod.metadata.namespace, claim);
+      return state === undefined ? [] : [{ podName: name, request, state }];
+    });
+  }
+
+  /** The claims whose devices the container has, each once: those of its extended resources too. */
+  listed(pod: Pod, container: Container): ClaimState[] {
+    const named = this.ofContainer(pod, container).map(({ state }) => state);
+    const { extendedResourceClaimStatus: extended } = this.statusOf(pod);
+    const mapped = extended?.requestMappings.some(({ containerName }) => containerName === container.name) === true;
+    const own = mapped ? this.options.store.get(pod.metadata.namespace, extended.resourceClaimName) : undefined;
+    return [...new Set([...named, ...(own === undefined ? [] : [own])])];
+  }
+
   /** Claims of pods that are not active any more, by pod. */
   inactive(active: ReadonlySet<string>): Set<string> {
     const pods = this.options.store.all().flatMap((claim) => [...claim.pods]);
@@ -85,8 +116,11 @@ export class Claims {
     return (pod.spec.resourceClaims ?? []).length > 0 || this.statusOf(pod).extendedResourceClaimStatus !== undefined;
   }
 
-  private statusOf(pod: Pod): Partial<PodStatus> {
-    return this.options.apiStatus(pod.metadata.uid) ?? {};
+  private statusOf(pod: Pod): ClaimStatuses {
+    const status: ClaimStatuses = this.options.apiStatus(pod.metadata.uid) ?? {};
+    if (this.options.extendedResources || status.extendedResourceClaimStatus === undefined) return status;
+    const { resourceClaimStatuses } = status;
+    return resourceClaimStatuses === undefined ? {} : { resourceClaimStatuses };
   }
 
   private async prepareNow(pod: Pod, claims: readonly PodClaim[], signal: AbortSignal): Promise<void> {

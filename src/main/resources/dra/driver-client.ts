@@ -4,7 +4,13 @@ import { isPluginCallError, statusName } from "../../../shared/plugins/call-erro
 import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/plugins/gen/dra.v1.js";
 import { DRAPluginService as V1Beta1 } from "../../../shared/plugins/gen/dra.v1beta1.js";
+import {
+  DRAResourceHealthService,
+  HealthStatus,
+  type DeviceHealth as DeviceHealthMessage,
+} from "../../../shared/plugins/gen/drahealth.v1alpha1.js";
 import type { PreparedDevice } from "./claim-state.js";
+import { DEFAULT_TIMEOUT_MS, type DeviceReport } from "./device-health.js";
 import type { DraMetrics } from "./metrics.js";
 import { DRIVER_CALL_MS, type DraService, type DriverClient } from "./driver-port.js";
 
@@ -57,6 +63,13 @@ export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOp
       const reply = await measured(`/${service}/NodeUnprepareResources`, method, request, signal);
       return new Map(Object.entries(reply.claims).map(([uid, { error }]) => [uid, error]));
     },
+    watchHealth: (onReports, signal) =>
+      connection.stream(
+        DRAResourceHealthService.nodeWatchResources,
+        {},
+        ({ devices }) => onReports(devices.map(reportOf)),
+        signal,
+      ),
     close: () => connection[Symbol.dispose](),
   };
 }
@@ -65,4 +78,27 @@ export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOp
 function deviceOf(device: Omit<DeviceV1, "shareId"> & Partial<Pick<DeviceV1, "shareId">>): PreparedDevice {
   const { poolName: pool, deviceName, requestNames: requests, cdiDeviceIds: cdiDevices, shareId } = device;
   return { pool, device: deviceName, ...(shareId !== undefined && { shareId }), requests, cdiDevices };
+}
+
+/** The API's limit of a message, in bytes. */
+const MESSAGE_BYTES = 1024;
+const CUT = "...";
+/** Half a character at the end becomes U+FFFD, of three bytes. */
+const REPLACEMENT_BYTES = 3;
+
+function reportOf({ device, health, healthCheckTimeoutSeconds, message }: DeviceHealthMessage): DeviceReport {
+  const seconds = Number(healthCheckTimeoutSeconds);
+  return {
+    pool: device?.poolName ?? "",
+    device: device?.deviceName ?? "",
+    health: health === HealthStatus.HEALTHY ? "Healthy" : health === HealthStatus.UNHEALTHY ? "Unhealthy" : "Unknown",
+    message: limited(message),
+    timeoutMs: seconds > 0 ? seconds * 1000 : DEFAULT_TIMEOUT_MS,
+  };
+}
+
+function limited(message: string): string {
+  if (Buffer.byteLength(message) <= MESSAGE_BYTES) return message;
+  const kept = Buffer.from(message).subarray(0, MESSAGE_BYTES - CUT.length - REPLACEMENT_BYTES);
+  return `${kept.toString()}${CUT}`;
 }

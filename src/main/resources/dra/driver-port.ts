@@ -1,5 +1,6 @@
 // The plugin of a DRA driver as the manager calls it. The gRPC behind it is in driver-client.ts, loaded with the first plugin.
 import type { PreparedDevice } from "./claim-state.js";
+import type { DeviceReport } from "./device-health.js";
 
 export interface ClaimRef {
   namespace: string;
@@ -18,6 +19,8 @@ export interface DriverClient {
   prepare(claims: readonly ClaimRef[], signal: AbortSignal): Promise<ReadonlyMap<string, PreparedClaim>>;
   /** @throws PluginCallError. By UID of the claim: "" or the error. */
   unprepare(claims: readonly ClaimRef[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /** Resolves when the plugin ends the stream. @throws PluginCallError, also when the signal ended it */
+  watchHealth(onReports: (reports: readonly DeviceReport[]) => void, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 

@@ -23,6 +23,8 @@ export interface DriversOptions {
   dial(driver: string, endpoint: string, service: DraService): Promise<DriverClient>;
   /** Deletes the node's ResourceSlices of the driver; retries by itself until the signal aborts. */
   wipeSlices(driver: string, signal: AbortSignal): void;
+  /** Follows the health of the driver's devices until the signal aborts. Absent: gate ResourceHealthStatus is off. */
+  watchHealth?(driver: string, client: DriverClient, signal: AbortSignal): void;
   clock: Clock;
   log: Logger;
 }
@@ -31,6 +33,8 @@ interface Plugin {
   endpoint: string;
   service: DraService;
   client: DriverClient;
+  /** Aborts when the plugin is gone. */
+  gone: AbortController;
 }
 
 export class Drivers implements PluginHandler {
@@ -60,7 +64,9 @@ export class Drivers implements PluginHandler {
       throw new PluginRefusedError(`DRA driver ${name}: endpoint ${endpoint} is registered already`);
     }
     const client = await this.options.dial(name, endpoint, service);
-    this.plugins.set(name, [...(this.plugins.get(name) ?? []), { endpoint, service, client }]);
+    const gone = new AbortController();
+    this.plugins.set(name, [...(this.plugins.get(name) ?? []), { endpoint, service, client, gone }]);
+    this.options.watchHealth?.(name, client, gone.signal);
     this.keepSlices(name);
     this.options.log.info({ driver: name, endpoint, service }, `DRA driver ${name} is registered at ${endpoint}`);
   }
@@ -69,7 +75,7 @@ export class Drivers implements PluginHandler {
     const plugins = this.plugins.get(name) ?? [];
     const gone = plugins.find((plugin) => plugin.endpoint === endpoint);
     if (gone === undefined) return Promise.resolve();
-    gone.client.close();
+    close(gone);
     const left = plugins.filter((plugin) => plugin !== gone);
     this.options.log.info(
       { driver: name, endpoint, plugins: left.length },
@@ -92,7 +98,7 @@ export class Drivers implements PluginHandler {
 
   stop(): void {
     for (const driver of [...this.wipes.keys()]) this.keepSlices(driver);
-    for (const plugin of [...this.plugins.values()].flat()) plugin.client.close();
+    for (const plugin of [...this.plugins.values()].flat()) close(plugin);
     this.plugins.clear();
   }
 
@@ -108,6 +114,11 @@ export class Drivers implements PluginHandler {
     wipe?.abort.abort(new Error(`DRA driver ${driver} is registered again`));
     this.wipes.delete(driver);
   }
+}
+
+function close({ client, gone }: Plugin): void {
+  gone.abort(new Error("the plugin is gone"));
+  client.close();
 }
 
 /** The first service of the plugin's list that the kubelet knows, as upstream chooses. */

@@ -9,7 +9,7 @@ export class ClaimRefusedError extends Error {
   override readonly name = "ClaimRefusedError";
 }
 
-type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedResourceClaimStatus">;
+export type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedResourceClaimStatus">;
 
 export interface PodClaim {
   /** As containers refer to it; undefined for the claim of extended resources. */
@@ -40,6 +40,11 @@ export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
   const extended = status.extendedResourceClaimStatus;
   if (extended === undefined) return claims;
   return [...claims, { podName: undefined, claim: extended.resourceClaimName, owned: true }];
+}
+
+/** The ResourceClaim that was made for the pod from the template of its claim `name`; undefined before. */
+export function madeFor(status: Partial<ClaimStatuses>, name: string): string | undefined {
+  return status.resourceClaimStatuses?.find((one) => one.name === name)?.resourceClaimName;
 }
 
 /** @throws ClaimRefusedError when the pod may not use the claim, or it is not allocated */

@@ -21,6 +21,8 @@ class World {
   readonly statuses = new Map<string, Partial<PodStatus>>();
   readonly operations: string[] = [];
   registered = true;
+  /** Gate DRAExtendedResource. */
+  extendedResources = true;
   /** By claim: what the driver replies. */
   reply: (claim: ClaimRef) => PreparedClaim | undefined = ({ name }) => ({
     error: "",
@@ -52,6 +54,7 @@ class World {
           this.calls.push(`unprepare ${refs.map((ref) => ref.name).join()}`);
           return Promise.resolve(new Map(refs.map((ref) => [ref.uid, this.unprepareError])));
         },
+        watchHealth: () => Promise.resolve(),
         close: () => undefined,
       };
     };
@@ -64,6 +67,7 @@ class World {
           ? Promise.reject(new Error(`resourceclaims "${name}" not found`))
           : Promise.resolve(claim);
       },
+      extendedResources: this.extendedResources,
       apiStatus: (uid) => this.statuses.get(uid) as PodStatus | undefined,
       observe: { operation: (name, _seconds, failed) => this.operations.push(`${name} ${failed ? "failed" : "ok"}`) },
       clock: systemClock,
@@ -236,6 +240,31 @@ describe("claims of pods", () => {
     assert.equal(store.of("b").length, 1);
   });
 
+  test("the claims of a container are those that its resources name, once they are prepared", async () => {
+    const { claims } = await world.start();
+    world.claim("made", ["a"]);
+    const object = world.objects.get("made");
+    if (object !== undefined) {
+      object.metadata.ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "a", controller: true }];
+    }
+    const user = podWith(
+      "a",
+      [{ name: "c", resourceClaimTemplateName: "template" }],
+      [{ name: "c", request: "one" }, { name: "unknown" }],
+    );
+    const [app] = user.spec.containers;
+    assert.ok(app);
+    assert.deepEqual(claims.ofContainer(user, app), []);
+    world.statuses.set("a", { resourceClaimStatuses: [{ name: "c", resourceClaimName: "made" }] });
+    assert.deepEqual(claims.ofContainer(user, app), []);
+    await claims.prepare(user, never);
+    assert.deepEqual(
+      claims.ofContainer(user, app).map(({ podName, request, state }) => [podName, request, state.name]),
+      [["c", "one", "made"]],
+    );
+    assert.deepEqual(claims.listed(user, { ...app, resources: {} }), []);
+  });
+
   test("a claim of the same name with another UID waits for the end of the older one", async () => {
     const { claims } = await world.start();
     world.claim("gpu", ["a"]);
@@ -264,5 +293,14 @@ describe("claims of pods", () => {
     if (app !== undefined) app.resources = { requests: { "example.com/gpu": "1" } };
     await claims.prepare(plain, never);
     assert.deepEqual(devicesOf(claims, plain), ["example.com/gpu=extended"]);
+    assert.ok(app);
+    assert.deepEqual(
+      claims.listed(plain, app).map(({ name }) => name),
+      ["extended"],
+    );
+
+    world.extendedResources = false;
+    const { claims: without } = await world.start();
+    assert.deepEqual([devicesOf(without, plain), without.listed(plain, app)], [[], []]);
   });
 });

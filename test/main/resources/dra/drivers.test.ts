@@ -16,6 +16,7 @@ function build() {
   const wiped: AbortSignal[] = [];
   const dialled: string[] = [];
   const closed: string[] = [];
+  const watched = new Set<string>();
   const clients = new Map<DriverClient, string>();
   const drivers = new Drivers({
     dial: (_driver, endpoint, service) => {
@@ -23,16 +24,22 @@ function build() {
       const client: DriverClient = {
         prepare: () => Promise.resolve(new Map()),
         unprepare: () => Promise.resolve(new Map()),
+        watchHealth: () => Promise.resolve(),
         close: () => void closed.push(endpoint),
       };
       clients.set(client, endpoint);
       return Promise.resolve(client);
     },
     wipeSlices: (_driver, signal) => void wiped.push(signal),
+    watchHealth: (driver, client, signal) => {
+      const stream = `${driver} ${clients.get(client)}`;
+      watched.add(stream);
+      signal.addEventListener("abort", () => watched.delete(stream));
+    },
     clock,
     log: keptLog().log,
   });
-  return { clock, wiped, dialled, closed, drivers, called: () => clients.get(drivers.client(NAME)) };
+  return { clock, wiped, dialled, closed, watched, drivers, called: () => clients.get(drivers.client(NAME)) };
 }
 
 describe("drivers", () => {
@@ -82,6 +89,17 @@ describe("drivers", () => {
     assert.equal(wiped.length, 1);
     await drivers.register(plugin("/a"));
     assert.equal(wiped[0]?.aborted, true);
+  });
+
+  test("the health of a plugin's devices is followed while it is registered", async () => {
+    const { drivers, watched } = build();
+    await drivers.register(plugin("/a"));
+    await drivers.register(plugin("/b"));
+    assert.deepEqual([...watched], [`${NAME} /a`, `${NAME} /b`]);
+    await drivers.deregister(plugin("/a"));
+    assert.deepEqual([...watched], [`${NAME} /b`]);
+    drivers.stop();
+    assert.equal(watched.size, 0);
   });
 
   test("stop closes all plugins and leaves no timer", async () => {
