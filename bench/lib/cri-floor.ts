@@ -124,6 +124,7 @@ export class CriFloor {
       mounts: mounts.get(container.name) ?? [],
       resources: LinuxContainerResources.fromPartial(RESOURCES),
       seccompDefault: false,
+      thermalThrottlePaths: [],
       seccompProfileRoot: this.files,
     });
     config.labels = {};

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { access, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { readThermalThrottlePaths } from "../../src/main/node/machine.js";
 import type { PodSpec, SecurityContext } from "../../src/shared/api/pod.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import {
@@ -58,6 +59,8 @@ describe("security context", { concurrency: 6 }, () => {
       `echo "READONLY=$(grep -c ' /proc/sys proc ro' /proc/mounts)"`,
       // A path that the node's kernel lacks cannot be masked.
       `echo "MASKS=$(grep -cE ' /proc/(keys|timer_list|interrupts) ' /proc/mounts)"`,
+      // Machines without such sensors have nothing to mask.
+      `echo "THERMAL=$(grep -cE ' /sys/devices/system/cpu/cpu[0-9]+/thermal_throttle ' /proc/mounts)"`,
       'touch /file && echo "WRITABLE=yes"',
     ].join("\n");
     const seen = await facts("plain", script, {});
@@ -70,6 +73,7 @@ describe("security context", { concurrency: 6 }, () => {
     assert.equal(seen["READONLY"], "1");
     const there = await Promise.all(["keys", "timer_list", "interrupts"].map((name) => exists(`/proc/${name}`)));
     assert.equal(Number(seen["MASKS"]), there.filter(Boolean).length);
+    assert.equal(Number(seen["THERMAL"]), (await readThermalThrottlePaths()).length);
     assert.equal(seen["WRITABLE"], "yes");
   });
 

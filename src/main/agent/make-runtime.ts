@@ -14,7 +14,7 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
 import type { HostIPs } from "../status/host-ips.js";
-import { readTotalSwap } from "../node/machine.js";
+import { readThermalThrottlePaths, readTotalSwap } from "../node/machine.js";
 import { createCgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { hasSwapController, readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
@@ -81,6 +81,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     log,
     onCallMissing: () => recordLosingSupport(registry),
   });
+  const thermal = readThermalThrottlePaths();
   const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
   const { cgroupRoot, cgroupsPerQOS, cpuCFSQuota, qosReservedMemory: percent } = settings;
   const podPidsLimit = BigInt(settings.podPidsLimit);
@@ -99,9 +100,10 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       return createCgroupManager({ ...common, ...reserved, driver: chosen });
     }),
   );
-  const [swapController, swapBytes, allocatable] = await Promise.all([
+  const [swapController, swapBytes, thermalThrottlePaths, allocatable] = await Promise.all([
     hasSwapController(mounts),
     readTotalSwap(),
+    thermal,
     parts.allocatable,
   ]);
   const node: NodeFacts = {
@@ -115,6 +117,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     cgroupVersion: mounts.version,
     swapController,
     hugePageSizes,
+    thermalThrottlePaths,
     containerLimits: {
       singleProcessOOMKill: settings.singleProcessOOMKill ?? mounts.version === 1,
       cpuPeriodUs,

@@ -30,6 +30,8 @@ export interface NodeFacts {
   swapController: boolean;
   /** Bytes. */
   hugePageSizes: bigint[];
+  /** Masked in containers: existing /sys/devices/system/cpu/cpuN/thermal_throttle directories. */
+  thermalThrottlePaths: readonly string[];
   /** How containers are limited beyond their own figures; the defaults of cgroup v1 when absent. */
   containerLimits?: ContainerLimits;
 }

@@ -239,6 +239,7 @@ async function configure(
       resources: grantedResources(runtime, pod, container, grant),
       ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
       seccompDefault: settings.seccompDefault,
+      thermalThrottlePaths: runtime.node.thermalThrottlePaths,
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),
       stopSignals: settings.containerStopSignals,
     });

@@ -113,6 +113,13 @@ test("a container: created with the sandbox's own configuration, started, linked
   assert.deepEqual(world.counted, ["sandbox ok", "container started"]);
 });
 
+test("the node's thermal_throttle directories are masked in containers", async (t) => {
+  const world = await build(t);
+  await world.start(podOf(app()), app());
+  const { maskedPaths } = world.created().config?.linux?.securityContext ?? {};
+  assert.equal(maskedPaths?.at(-1), "/sys/devices/system/cpu/cpu0/thermal_throttle");
+});
+
 test("the hosts file has the pod's addresses and aliases and is mounted", async (t) => {
   const world = await build(t);
   const pod = podOf(app(), { hostAliases: [{ ip: "10.1.1.1", hostnames: ["db", "cache"] }] });

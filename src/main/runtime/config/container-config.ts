@@ -39,7 +39,7 @@ export interface ContainerInput {
   resources: LinuxContainerResources;
   seccompDefault: boolean;
   seccompProfileRoot: string;
-  thermalThrottlePaths?: readonly string[];
+  thermalThrottlePaths: readonly string[];
   volumeGroups?: readonly number[];
   userNamespace?: UserNamespace;
   /** Ephemeral containers: id of the running target container. */

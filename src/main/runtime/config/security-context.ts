@@ -18,7 +18,7 @@ export interface SecurityContextInput {
   /** Groups that the pod's volumes ask for. */
   volumeGroups?: readonly number[];
   /** The node's existing /sys/devices/system/cpu/cpuN/thermal_throttle directories. */
-  thermalThrottlePaths?: readonly string[];
+  thermalThrottlePaths: readonly string[];
 }
 
 /** Throws CreateContainerConfigError for a broken runAsNonRoot promise or an incomplete profile. */
@@ -51,7 +51,7 @@ export function containerSecurityContext(input: SecurityContextInput): LinuxCont
       input.seccompProfileRoot,
     ),
     noNewPrivs: own.allowPrivilegeEscalation === false,
-    maskedPaths: masked ? [...defaultMaskedPaths, ...(input.thermalThrottlePaths ?? [])] : [],
+    maskedPaths: masked ? [...defaultMaskedPaths, ...input.thermalThrottlePaths] : [],
     readonlyPaths: masked ? [...defaultReadonlyPaths] : [],
   });
 }

@@ -30,6 +30,7 @@ function build(container: Partial<Container> = {}, spec: Partial<PodSpec> = {}, 
     resources: LinuxContainerResources.fromPartial({ cpuShares: 2n }),
     seccompDefault: false,
     seccompProfileRoot: "/root/seccomp",
+    thermalThrottlePaths: [],
     ...rest,
   });
 }
@@ -165,6 +166,20 @@ test("AppArmor is sent typed and as the old string", () => {
     assert.equal(context.apparmor?.profileType, Profile[type]);
   }
   assert.equal(security().apparmor, undefined);
+});
+
+test("an AppArmor annotation counts after the container's field and before the pod's", () => {
+  const key = "container.apparmor.security.beta.kubernetes.io/a";
+  const named = (annotation: string, container: Partial<Container> = {}, spec: Partial<PodSpec> = {}) => {
+    const { apparmor } = security(container, spec, { pod: makePod(spec, { annotations: { [key]: annotation } }) });
+    return apparmor && [apparmor.profileType, apparmor.localhostRef];
+  };
+  const runtimeDefault = { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } } as const;
+  assert.deepEqual(named("localhost/prof"), [Profile.Localhost, "prof"]);
+  assert.deepEqual(named("unconfined", {}, runtimeDefault), [Profile.Unconfined, ""]);
+  assert.deepEqual(named("unconfined", runtimeDefault), [Profile.RuntimeDefault, ""]);
+  assert.deepEqual(named("", {}, runtimeDefault), [Profile.RuntimeDefault, ""]);
+  assert.equal(named(""), undefined);
 });
 
 test("capabilities, privilege, read-only root, escalation, groups, proc mount", () => {
