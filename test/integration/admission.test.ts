@@ -3,7 +3,18 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { PodSpec } from "../../src/shared/api/pod.js";
 import { startNode, type TestNode } from "../harness/node.js";
-import { IDLE, manifest, report, reporter, RuntimeView, shell, waitForPod, waitGone } from "../support/static-pods.js";
+import { appArmorProblem } from "../../src/main/admission/app-armor.js";
+import {
+  IDLE,
+  manifest,
+  report,
+  reporter,
+  RuntimeView,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
 
 let node: TestNode;
 let runtime: RuntimeView;
@@ -65,6 +76,33 @@ describe("a pod that is refused", () => {
       await waitGone(node, "refused");
     });
   }
+});
+
+describe("an AppArmor annotation of a static pod", () => {
+  const annotated = (profile: string) => {
+    const annotations = { "container.apparmor.security.beta.kubernetes.io/app": profile };
+    return manifest("armored", [shell("app", IDLE)], { metadata: { annotations } });
+  };
+  test("counts as the field does: the pod is refused where its profile cannot be enforced", async () => {
+    await node.writeManifest("armored", annotated("localhost/nodelet-no-such-profile"));
+    // With AppArmor in the kernel the runtime refuses a profile that is not loaded.
+    const shown = await waitForPod(
+      node,
+      "armored",
+      (pod) => pod.status?.reason === "AppArmor" || statusOf(pod, "app")?.state.waiting?.message !== undefined,
+      "refused",
+    );
+    const { reason, message = "" } = shown.status ?? {};
+    const enforced = (await appArmorProblem()) === undefined;
+    if (enforced) assert.match(statusOf(shown, "app")?.state.waiting?.message ?? "", /apparmor/i);
+    else assert.deepEqual([reason, /AppArmor is not enabled/.test(message)], ["AppArmor", true]);
+  });
+  test("unconfined runs everywhere", async () => {
+    await node.writeManifest("armored", annotated("unconfined"));
+    await waitForPod(node, "armored", ({ status }) => status?.phase === "Running", "Running");
+    await node.removeManifest("armored");
+    await waitGone(node, "armored");
+  });
 });
 
 test("an extended resource that the node does not know keeps no pod from running", async () => {

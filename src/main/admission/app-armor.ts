@@ -1,5 +1,7 @@
 // A pod that asks for an AppArmor profile runs where it is enforced, or not at all (status-rules.md 10).
 import { readFile } from "node:fs/promises";
+import { appArmorProfileOf } from "../../shared/api/app-armor.js";
+import { allContainersOf } from "../../shared/api/pod-containers.js";
 import type { AppArmorProfile, Pod } from "../../shared/api/pod.js";
 import type { AdmissionHandler } from "./handler.js";
 
@@ -18,12 +20,11 @@ export const appArmorHandler: AdmissionHandler = ({ pod, node }) => {
   return undefined;
 };
 
-function profilesOf({ spec }: Pod): AppArmorProfile[] {
-  const all = [spec, ...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  return all.flatMap(({ securityContext }) => {
-    const profile = securityContext?.appArmorProfile;
-    return profile === undefined || profile.type === "Unconfined" ? [] : [profile];
-  });
+function profilesOf(pod: Pod): AppArmorProfile[] {
+  const ofContainers = allContainersOf(pod.spec).map((container) => appArmorProfileOf(pod, container));
+  return [pod.spec.securityContext?.appArmorProfile, ...ofContainers].flatMap((profile) =>
+    profile === undefined || profile.type === "Unconfined" ? [] : [profile],
+  );
 }
 
 /** Why profiles can't be enforced on this machine; undefined: they can. */

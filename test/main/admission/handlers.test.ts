@@ -409,6 +409,11 @@ const profile = (type: "RuntimeDefault" | "Unconfined" | "Localhost", localhostP
   apiPod({
     securityContext: { appArmorProfile: { type, ...(localhostProfile !== undefined && { localhostProfile }) } },
   });
+const annotated = (value: string): Pod => {
+  const made = apiPod({ containers: [container("app")] });
+  const annotations = { "container.apparmor.security.beta.kubernetes.io/app": value };
+  return { ...made, metadata: { ...made.metadata, annotations } };
+};
 const off = { appArmorProblem: "AppArmor is not enabled on the host" };
 
 table("AppArmor", appArmorHandler, [
@@ -419,6 +424,19 @@ table("AppArmor", appArmorHandler, [
     pod: profile("RuntimeDefault"),
     node: off,
     refusal: ["AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host"],
+  },
+  {
+    what: "asked for by annotation, not there",
+    pod: annotated("localhost/mine"),
+    node: off,
+    refusal: ["AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host"],
+  },
+  { what: "unconfined by annotation, not there", pod: annotated("unconfined"), node: off },
+  { what: "asked for by annotation, there", pod: annotated("runtime/default") },
+  {
+    what: "by annotation without a name",
+    pod: annotated("localhost/"),
+    refusal: ["AppArmor", 'Cannot enforce AppArmor: invalid AppArmor profile name: "localhost/"'],
   },
   { what: "asked for, there", pod: profile("Localhost", "mine") },
   {

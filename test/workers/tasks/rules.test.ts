@@ -41,6 +41,11 @@ const mount = (more: Json): Parts => ({
 const env = (valueFrom: Json): Parts => ({ c: { env: [{ name: "A", valueFrom }] } });
 const init = (more: Json): Parts => ({ spec: { initContainers: [{ name: "i", image: "b", ...more }] } });
 
+const ARMOR = "container.apparmor.security.beta.kubernetes.io/";
+const armored = (container: string, profile: string): Parts => ({
+  meta: { annotations: { [`${ARMOR}${container}`]: profile } },
+});
+
 /** What is broken; the manifest; the field blamed; the sentence. */
 const broken: [string, Parts, string, RegExp][] = [
   [
@@ -55,6 +60,24 @@ const broken: [string, Parts, string, RegExp][] = [
   ["no metadata", { pod: { metadata: null } }, "metadata", /required/],
   ["no spec", { pod: { spec: null } }, "spec", /required/],
   ["no name", { meta: { name: null } }, "metadata.name", /required value/],
+  [
+    "AppArmor annotation for another container",
+    armored("other", "runtime/default"),
+    `metadata.annotations[${ARMOR}other]`,
+    /invalid value "other"; allowed: the name of a container/,
+  ],
+  [
+    "AppArmor annotation without a profile",
+    armored("main", "strict"),
+    `metadata.annotations[${ARMOR}main]`,
+    /invalid value "strict"; allowed: "runtime\/default", "unconfined" or "localhost\//,
+  ],
+  [
+    "AppArmor annotation that disagrees with the field",
+    { ...armored("main", "localhost/a"), spec: { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } } },
+    `${C}.securityContext.appArmorProfile`,
+    /the same profile as in the annotation/,
+  ],
   ["name", { meta: { name: "Web_1" } }, "metadata.name", /invalid value "Web_1"; allowed: a DNS name/],
   ["name too long with the node's", { meta: { name: "a".repeat(250) } }, "metadata.name", /at most 248 characters/],
   ["namespace", { meta: { namespace: "a.b" } }, "metadata.namespace", /a DNS label/],

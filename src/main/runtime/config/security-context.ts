@@ -1,4 +1,5 @@
 // The security context of a container as CRI wants it: the pod's fields, overridden by the container's (section 22).
+import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
 import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../shared/api/pod.js";
 import type { NamespaceOption, SELinuxOption } from "../../../shared/cri/gen/runtime.v1.js";
 import { LinuxContainerSecurityContext, SupplementalGroupsPolicy } from "../../../shared/cri/gen/runtime.v1.js";
@@ -44,7 +45,7 @@ export function containerSecurityContext(input: SecurityContextInput): LinuxCont
     readonlyRootfs: own.readOnlyRootFilesystem === true,
     supplementalGroups: supplementalGroups(pod, input.volumeGroups),
     supplementalGroupsPolicy: groupsPolicy(shared),
-    ...appArmorProfile(own.appArmorProfile ?? shared.appArmorProfile),
+    ...appArmorProfile(appArmorProfileOf(pod, container)),
     seccomp: seccompProfile(
       own.seccompProfile ?? shared.seccompProfile,
       input.seccompDefault,

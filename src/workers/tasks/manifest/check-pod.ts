@@ -3,6 +3,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import { podSchema } from "./pod-schema.js";
 import type { FieldPath, Report } from "./report.js";
 import { checkAPIReferences } from "./rules/api-references.js";
+import { checkAppArmorAnnotations } from "./rules/app-armor-rules.js";
 import { checkContainers } from "./rules/container-rules.js";
 import { checkPod } from "./rules/pod-rules.js";
 import { checkProbes } from "./rules/probe-rules.js";
@@ -25,6 +26,7 @@ export function checkPodManifest(value: unknown, options: CheckOptions, report: 
   if (!isPodShaped(checked)) return undefined;
   checkPod(checked, report);
   checkContainers(checked, report);
+  checkAppArmorAnnotations(checked, report);
   checkProbes(checked, report);
   checkResources(checked, report);
   checkVolumes(checked, report);
