@@ -125,6 +125,7 @@ export class CriFloor {
       resources: LinuxContainerResources.fromPartial(RESOURCES),
       seccompDefault: false,
       thermalThrottlePaths: [],
+      volumeGroups: [],
       seccompProfileRoot: this.files,
     });
     config.labels = {};

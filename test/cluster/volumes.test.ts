@@ -2,7 +2,7 @@
 // updates reach them while they run.
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";
@@ -70,6 +70,29 @@ async function saidMatching(of: ApiObject, like: RegExp, count: number): Promise
     (lines = (await logOf(of)).filter((line) => like.test(line))).length >= count;
   await waitFor(holds, { what: `${count} lines like ${like.source}`, timeoutMs: 20_000 });
   return lines;
+}
+
+/** A claim bound to a local volume of this node; a controller binds it on a real server. */
+async function localClaim(name: string, spec: Fields, annotations: Record<string, string> = {}): Promise<void> {
+  const volumeName = `${namespace}-${name}`;
+  const common = { accessModes: ["ReadWriteOnce"], storageClassName: "", volumeMode: "Filesystem" };
+  const resources = { requests: { storage: "1Mi" } };
+  const claim = await make("persistentvolumeclaims", name, { spec: { ...common, volumeName, resources } });
+  const here = { key: "metadata.name", operator: "In", values: [NODE_NAME] };
+  await api.create("persistentvolumes", {
+    metadata: { name: volumeName, annotations },
+    spec: {
+      ...common,
+      capacity: { storage: "1Mi" },
+      claimRef: { namespace, name, uid: claim.metadata.uid },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields: [here] }] } },
+      persistentVolumeReclaimPolicy: "Retain",
+      ...spec,
+    },
+  });
+  if (cluster.fixture === undefined) return;
+  const status = { phase: "Bound", capacity: { storage: "1Mi" }, accessModes: ["ReadWriteOnce"] };
+  await api.patch("persistentvolumeclaims", namespace, name, { status }, { subresource: "status" });
 }
 
 const ACCESS = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -264,4 +287,33 @@ test("without the API server containers come back with what is known of it", asy
   const file = `${node.kubelet.rootDir}/pods/${made.metadata.uid}/volumes/kubernetes.io~configmap/known/a`;
   const updated = async (): Promise<boolean> => (await readFile(file, "utf8")) === "2";
   await waitFor(updated, { what: "the update after the server's return", timeoutMs: 40_000 });
+});
+
+test("annotations of a persistent volume reach the container: its group, and the mount options", async () => {
+  const directory = join(cluster.node.kubelet.rootDir, "..", "local-disk");
+  await mkdir(directory, { recursive: true });
+  await localClaim(
+    "annotated",
+    { local: { path: directory }, mountOptions: ["noexec"] },
+    { "pv.beta.kubernetes.io/gid": "4711", "volume.beta.kubernetes.io/mount-options": "nosuid,nodev" },
+  );
+  const script = `echo "GROUPS $(id -G)"; echo "OPTIONS $(grep ' /data ' /proc/mounts | cut -d' ' -f4)"; echo done`;
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "annotated" } }];
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+  const securityContext = { supplementalGroups: [99] };
+  const made = await pod("annotated", script, { volumeMounts }, { volumes, securityContext });
+  const lines = await said(made, "done", "the pod to have looked");
+  const words = (word: string): string[] =>
+    lines
+      .find((line) => line.startsWith(word))
+      ?.split(/[ ,]/)
+      .slice(1) ?? [];
+  assert.deepEqual(
+    ["99", "4711"].filter((group) => !words("GROUPS").includes(group)),
+    [],
+  );
+  assert.deepEqual(
+    ["nosuid", "nodev", "noexec"].filter((option) => words("OPTIONS").includes(option)),
+    ["nosuid", "nodev"],
+  );
 });

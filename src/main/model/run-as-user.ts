@@ -56,7 +56,7 @@ export function verifyRunAsNonRoot(pod: Pod, container: Container, image: ImageU
 }
 
 /** Extra groups of the pod's processes: fsGroup, the listed ones, then those of volumes; each once. */
-export function supplementalGroups(pod: Pod, volumeGroups: readonly number[] = []): bigint[] {
+export function supplementalGroups(pod: Pod, volumeGroups: readonly number[]): bigint[] {
   const { fsGroup, supplementalGroups: listed = [] } = pod.spec.securityContext ?? {};
   const groups = [...(fsGroup === undefined ? [] : [fsGroup]), ...listed, ...volumeGroups];
   return [...new Set(groups)].map(BigInt);

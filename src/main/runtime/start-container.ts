@@ -239,6 +239,7 @@ async function configure(
       resources: grantedResources(runtime, pod, container, grant),
       ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
       seccompDefault: settings.seccompDefault,
+      volumeGroups: groupsOf(volumes),
       thermalThrottlePaths: runtime.node.thermalThrottlePaths,
       seccompProfileRoot: seccompProfileRoot(settings.rootDir),
       stopSignals: settings.containerStopSignals,
@@ -249,6 +250,13 @@ async function configure(
     const reason = isCreateContainerConfigError(error) ? error.reason : "CreateContainerConfigError";
     throw new StartContainerError(reason, message, undefined, { cause: error });
   }
+}
+
+/** Of all of the pod's volumes, also of those that this container does not mount, as upstream. */
+function groupsOf(volumes: ReadonlyMap<string, VolumePlace>): number[] {
+  return [...volumes.values()].flatMap((place) =>
+    isImagePlace(place) || place.group === undefined ? [] : [place.group],
+  );
 }
 
 /** No status of the container is left: its log files still tell how often it ran. */

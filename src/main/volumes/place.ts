@@ -10,6 +10,8 @@ export interface HostPlace {
   readOnly?: true;
   /** The volume's name on disk, where it is not the pod's name for it: a persistent volume's. */
   volumeName?: string;
+  /** Processes of the pod are in this group. */
+  group?: number;
 }
 export interface ImagePlace {
   /** What to fetch before the first container that mounts it; the runtime gets the resolved reference. */
@@ -22,6 +24,7 @@ export interface DevicePlace {
   readOnly?: true;
   /** As of a HostPlace. */
   volumeName?: string;
+  group?: number;
 }
 
 export function isDevicePlace(place: VolumePlace): place is DevicePlace {

@@ -40,7 +40,8 @@ export interface ContainerInput {
   seccompDefault: boolean;
   seccompProfileRoot: string;
   thermalThrottlePaths: readonly string[];
-  volumeGroups?: readonly number[];
+  /** Groups that the pod's volumes ask for. */
+  volumeGroups: readonly number[];
   userNamespace?: UserNamespace;
   /** Ephemeral containers: id of the running target container. */
   targetContainerId?: string;

@@ -32,7 +32,6 @@ export interface SandboxInput {
   overhead?: LinuxContainerResources;
   /** Id maps for hostUsers false. */
   userNamespace?: UserNamespace;
-  volumeGroups?: readonly number[];
 }
 
 export function sandboxConfig(input: SandboxInput): PodSandboxConfig {
@@ -84,7 +83,8 @@ function sandboxSecurityContext(input: SandboxInput): LinuxSandboxSecurityContex
     // containerd and CRI-O refuse a group without a user; the pause process needs neither.
     runAsGroup: runAsUser === undefined || runAsGroup === undefined ? undefined : { value: BigInt(runAsGroup) },
     readonlyRootfs: false,
-    supplementalGroups: supplementalGroups(pod, input.volumeGroups),
+    // Without the groups of volumes: the pause process opens no file of theirs, and sandboxes do not wait for volumes.
+    supplementalGroups: supplementalGroups(pod, []),
     supplementalGroupsPolicy: groupsPolicy(context),
     privileged: containers.some((container) => container.securityContext?.privileged === true),
     seccomp: runtimeDefaultProfile,

@@ -17,7 +17,7 @@ export interface SecurityContextInput {
   /** ROOTDIR/seccomp. */
   seccompProfileRoot: string;
   /** Groups that the pod's volumes ask for. */
-  volumeGroups?: readonly number[];
+  volumeGroups: readonly number[];
   /** The node's existing /sys/devices/system/cpu/cpuN/thermal_throttle directories. */
   thermalThrottlePaths: readonly string[];
 }

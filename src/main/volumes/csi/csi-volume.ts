@@ -3,6 +3,7 @@ import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../
 import type { Pod } from "../../../shared/api/pod.js";
 import type { CSIVolumeSource, Volume } from "../../../shared/api/volume.js";
 import { CsiSpecError } from "./errors.js";
+import { mountOptionsOf } from "../persistent/pv-annotations.js";
 import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
 import type { VolumeLifecycle } from "./vol-data.js";
 
@@ -61,7 +62,7 @@ export function persistentVolume(
     spec: specName(name),
     fsType: csi.fsType ?? "",
     attributes: csi.volumeAttributes ?? {},
-    mountOptions: pv.spec.mountOptions ?? [],
+    mountOptions: mountOptionsOf(pv),
     accessModes: pv.spec.accessModes ?? [],
     readOnly,
     ...(migrated ? { migrated: true } : {}),

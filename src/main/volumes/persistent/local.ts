@@ -9,6 +9,7 @@ import type { EventRecorder } from "../../model/event-recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
+import { mountOptionsOf } from "./pv-annotations.js";
 import { MountedVolumes } from "./mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 
@@ -49,7 +50,7 @@ export class LocalVolumes {
     }
     if ((stats.mode & constants.S_IFMT) !== constants.S_IFDIR)
       throw new LocalVolumeError(`local volume ${path} is neither a directory nor a device`);
-    const options = [...(readOnly ? ["ro"] : []), ...(pv.spec.mountOptions ?? [])];
+    const options = [...(readOnly ? ["ro"] : []), ...mountOptionsOf(pv)];
     const hostPath = await this.mounted.setUp({ uid, name, source: path, options, signal });
     if (!readOnly) {
       await this.warnOfOtherGroup(pod, pv, stats.gid);

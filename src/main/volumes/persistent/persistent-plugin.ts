@@ -10,13 +10,14 @@ import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { hostPathPlugin } from "../host-path/plugin.js";
-import type { VolumePlace } from "../place.js";
+import { isImagePlace, type VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { boundClaim, isBlock, type BoundClaim } from "./claim.js";
 import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
+import { groupOf, mountOptionsOf } from "./pv-annotations.js";
 import { stepError, reportingStep } from "./reporting-step.js";
 
 const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
@@ -49,7 +50,7 @@ export function persistentPlugin(
         named(bound.pv.metadata.name ?? "");
         checkAffinity(deps, pod, volume, bound.pv);
         await deps.expansion.arrives(bound);
-        const place = await mountOf(request, bound);
+        const place = withGroup(await mountOf(request, bound), groupOf(bound.pv));
         deps.onBound(pod, volume, bound, place);
         await deps.expansion.expand({ pod, bound, place, online: false, signal });
         return place;
@@ -91,7 +92,7 @@ export function persistentPlugin(
     if (nfs !== undefined && !isBlock(pv)) {
       doneBy(NFS_PLUGIN);
       const { uid } = pod.metadata;
-      const { mountOptions = [] } = pv.spec;
+      const mountOptions = mountOptionsOf(pv);
       return deps.nfs.setUp({ uid, name, nfs, readOnly: readOnly || nfs.readOnly === true, mountOptions, signal });
     }
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
@@ -108,6 +109,10 @@ export function persistentPlugin(
         "use csi, local, nfs or hostPath",
     );
   }
+}
+
+function withGroup(place: VolumePlace, group: number | undefined): VolumePlace {
+  return group === undefined || isImagePlace(place) ? place : { ...place, group };
 }
 
 function csiOf({ pv, readOnly, migrated }: BoundClaim, csi: CSIPersistentVolumeSource): CsiVolume {

@@ -31,6 +31,7 @@ function build(container: Partial<Container> = {}, spec: Partial<PodSpec> = {}, 
     seccompDefault: false,
     seccompProfileRoot: "/root/seccomp",
     thermalThrottlePaths: [],
+    volumeGroups: [],
     ...rest,
   });
 }

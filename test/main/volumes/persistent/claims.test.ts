@@ -72,14 +72,14 @@ async function world(
       node: connectCsiNode(common),
     });
   }
-  const bind = (spec: PersistentVolume["spec"], claim: Partial<PersistentVolumeClaim> = {}): void => {
+  const bind = (spec: PersistentVolume["spec"], claim: Partial<PersistentVolumeClaim> = {}, annotations = {}): void => {
     const bound = api.put<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS, {
       metadata: { ...CLAIM, uid: "claim-uid", ...claim.metadata },
       spec: { volumeName: "pv-1", ...claim.spec },
       status: { phase: "Bound", ...claim.status },
     });
     api.put<PersistentVolume>(PERSISTENT_VOLUMES, {
-      metadata: { name: "pv-1" },
+      metadata: { name: "pv-1", annotations },
       spec: { claimRef: { uid: bound.metadata.uid ?? "" }, ...spec },
     });
   };
@@ -243,6 +243,32 @@ test("a local volume is mounted, given to the group, read-only where asked, and 
   assert.deepEqual(mountsBelow(root), []);
   assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
 });
+
+test(
+  "annotations of a persistent volume: the group of the pod's processes, and mount options instead of the field's",
+  { skip },
+  async (t) => {
+    const { root, manager, bind } = await world(t, { withDriver: false });
+    mkdirSync(`${root}/disks/one`, { recursive: true });
+    const annotations = {
+      "pv.beta.kubernetes.io/gid": "4711",
+      "volume.beta.kubernetes.io/mount-options": "nosuid,,nodev",
+    };
+    bind({ local: { path: `${root}/disks/one` }, mountOptions: ["noexec"] }, {}, annotations);
+    const places = await manager.setUpPod(podWith([claimed]), never);
+    const hostPath = hostPathOf(places, "data");
+    assert.deepEqual(places.get("data"), { hostPath, volumeName: "pv-1", group: 4711 });
+    const line = readFileSync("/proc/self/mountinfo", "utf8")
+      .split("\n")
+      .find((one) => one.includes(hostPath));
+    const options = line?.split(" ")[5]?.split(",") ?? [];
+    assert.deepEqual(
+      ["nosuid", "nodev", "noexec"].filter((option) => options.includes(option)),
+      ["nosuid", "nodev"],
+    );
+    await manager.removePodDirectory("uid-1");
+  },
+);
 
 test("a host path behind a claim is that path", async (t) => {
   const { root, manager, bind } = await world(t, { withDriver: false });
