@@ -21,7 +21,11 @@ let runtime: RuntimeView;
 
 before(async () => {
   node = await startNode({
-    config: { maxPods: 4, allowedUnsafeSysctls: ["net.core.somaxconn"] },
+    config: {
+      maxPods: 4,
+      featureGates: { RestartAllContainersOnContainerExits: false },
+      allowedUnsafeSysctls: ["net.core.somaxconn"],
+    },
     flags: ["--node-labels=rack=r1"],
   });
   runtime = new RuntimeView(node.endpoint);
@@ -63,6 +67,16 @@ describe("a pod that is refused", () => {
       "more cpu than the node has",
       asking({ cpu: "5000" }),
       refused("OutOfcpu", /resource: cpu, requested: 5000000, used: 0, capacity: \d+$/),
+    ],
+    [
+      "a feature that the node does not declare",
+      manifest("refused", [
+        shell("app", IDLE, {
+          restartPolicy: "Never",
+          restartPolicyRules: [{ action: "RestartAllContainers", exitCodes: { operator: "In", values: [3] } }],
+        }),
+      ]),
+      refused("PodFeatureUnsupported", /not available: RestartAllContainersOnContainerExits$/),
     ],
   ];
   for (const [what, pod, [reason, message]] of rows) {

@@ -2,6 +2,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { NodeResources } from "../resources/node-capacity.js";
+import type { DeclarableFeature } from "../model/declared-features.js";
 import type { Refusal } from "../model/refusal.js";
 
 export type ExtendedClaim = NonNullable<PodStatus["extendedResourceClaimStatus"]>;
@@ -32,6 +33,8 @@ export interface AdmissionNode {
   /** undefined: the runtime has not said. */
   supplementalGroupsPolicy: boolean | undefined;
   podLevelResources: boolean;
+  /** undefined: they are not checked. */
+  declaredFeatures: readonly DeclarableFeature[] | undefined;
 }
 
 /** undefined: no objection. */

@@ -1,8 +1,8 @@
 // All handlers in the order in which they are asked; the first refusal wins. Between the first two and the rest a new pod asks
-// the resource managers (node-admission.ts). Declared features take their place here when the node has them.
+// the resource managers (node-admission.ts).
 import { appArmorHandler } from "./app-armor.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";
-import { podFeaturesHandler, shutdownHandler } from "./pod-features.js";
+import { declaredFeaturesHandler, podFeaturesHandler, shutdownHandler } from "./pod-features.js";
 import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity.js";
 import { nodePortsHandler } from "./predicates/node-ports.js";
 import { operatingSystemHandler, supplementalGroupsHandler } from "./predicates/operating-system.js";
@@ -24,6 +24,7 @@ const AFTER_RESOURCES: readonly AdmissionHandler[] = [
   ...PLACEMENT,
   appArmorHandler,
   podFeaturesHandler,
+  declaredFeaturesHandler,
   shutdownHandler,
 ];
 

@@ -14,6 +14,7 @@ import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
 import { NodeAdmission } from "../admission/node-admission.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
+import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
 import {
@@ -76,6 +77,7 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
     allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
     appArmorProblem: armorProblem,
     podLevelResources: settings.podLevelResources,
+    declaredFeatures: settings.declaredFeatures,
   };
 }
 
@@ -89,6 +91,7 @@ export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts
       shuttingDown: parts.shuttingDown?.() ?? false,
       allocatable: devices.allocatable(pod, known.allocatable),
       supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
+      declaredFeatures: await featuresFor(pod, known.declaredFeatures, cri, signal),
     };
   };
   return new NodeAdmission({
@@ -115,6 +118,19 @@ async function strictGroups(
   if (pod.spec.securityContext?.supplementalGroupsPolicy !== "Strict") return undefined;
   const { features } = await cri.status({ verbose: false }, { signal });
   return features?.supplementalGroupsPolicy ?? false;
+}
+
+/** Only a pod that needs a feature of the runtime makes the kubelet ask for it. */
+async function featuresFor(
+  pod: Pod,
+  declared: AdmissionNode["declaredFeatures"],
+  cri: Pick<CriClient, "status">,
+  signal: AbortSignal,
+): Promise<AdmissionNode["declaredFeatures"]> {
+  const ofRuntime = USER_NAMESPACES_HOST_NETWORK;
+  if (declared?.includes(ofRuntime) !== true || !featuresToRun(pod).includes(ofRuntime)) return declared;
+  const { features } = await cri.status({ verbose: false }, { signal });
+  return features?.userNamespacesHostNetwork === true ? declared : declared.filter((name) => name !== ofRuntime);
 }
 
 async function resourcesOf(settings: NodeSettings): Promise<{ capacity: NodeResources; allocatable: NodeResources }> {

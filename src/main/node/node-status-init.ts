@@ -4,11 +4,10 @@ import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { goPlatform } from "./metrics.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles } from "./certificates/certificate-files.js";
-import { declaredFeatures } from "./declared-features.js";
 
 export type NodeStatusSettings = Pick<
   Settings,
-  | "config"
+  | "declaredFeatures"
   | "kubeconfig"
   | "certDir"
   | "rotateCertificates"
@@ -56,7 +55,7 @@ export function nodeStatusInit(
     userAgent: `kubelet/${settings.kubernetesVersion} (${platform}) kubernetes/nodelet`,
     operatingSystem,
     architecture,
-    declaredFeatures: declaredFeatures(settings.config),
+    declaredFeatures: [...(settings.declaredFeatures ?? [])],
     rootDir: settings.rootDir,
     startedAtMs,
   };

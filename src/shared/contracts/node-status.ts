@@ -34,7 +34,7 @@ export interface NodeStatusInit {
   /** As Go names them: "linux", "amd64". */
   operatingSystem: string;
   architecture: string;
-  /** Sorted; empty without the gate NodeDeclaredFeatures. */
+  /** As the gates have it, sorted; empty without the gate NodeDeclaredFeatures. */
   declaredFeatures: string[];
   /** Device plugins' checkpoint lies below it. */
   rootDir: string;

@@ -86,6 +86,7 @@ export interface RuntimeDetails {
   handlers: { name: string; recursiveReadOnlyMounts: boolean; userNamespaces: boolean }[];
   /** Absent: the runtime does not say. */
   supplementalGroupsPolicy?: boolean;
+  userNamespacesHostNetwork?: boolean;
 }
 
 /** pleg → main. */

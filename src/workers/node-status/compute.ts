@@ -12,6 +12,8 @@ import { without } from "./registration.js";
 import type { KubeletHealth } from "./health-monitor.js";
 import { apiTime } from "../../shared/api/time.js";
 
+const HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport";
+
 export interface StatusInput {
   init: NodeStatusInit;
   /** undefined: main has not spoken yet. */
@@ -68,6 +70,9 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
   for (const reason of told) {
     events.push({ type: "Normal", reason, message: `Node ${init.nodeName} status is now: ${reason}` });
   }
+  // The only feature that depends on the runtime.
+  const ofRuntime = facts?.runtime?.details.userNamespacesHostNetwork === true;
+  const declaredFeatures = init.declaredFeatures.filter((name) => ofRuntime || name !== HOST_NETWORK_USERS);
   const status: NodeStatus = {
     ...old,
     capacity,
@@ -79,9 +84,9 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
     ...(facts?.images !== undefined && { images: facts.images }),
     ...(facts?.volumesInUse !== undefined && { volumesInUse: [...facts.volumesInUse].sort() }),
     ...runtimeOf(facts),
-    ...(init.declaredFeatures.length > 0 && { declaredFeatures: init.declaredFeatures }),
+    ...(declaredFeatures.length > 0 && { declaredFeatures }),
   };
-  if (init.declaredFeatures.length === 0) delete status.declaredFeatures;
+  if (declaredFeatures.length === 0) delete status.declaredFeatures;
   return { node: { ...existing, metadata: metadataOf(existing, init), status }, events, addressError };
 }
 

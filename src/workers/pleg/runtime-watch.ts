@@ -58,7 +58,10 @@ function detailsOf(reply: StatusResponse): RuntimeDetails {
         userNamespaces,
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...(features !== undefined && { supplementalGroupsPolicy: features.supplementalGroupsPolicy }),
+    ...(features !== undefined && {
+      supplementalGroupsPolicy: features.supplementalGroupsPolicy,
+      userNamespacesHostNetwork: features.userNamespacesHostNetwork,
+    }),
   };
 }
 

@@ -4,7 +4,11 @@ import { describe, test } from "node:test";
 import { appArmorHandler } from "../../../src/main/admission/app-armor.js";
 import type { AdmissionHandler, AdmissionNode } from "../../../src/main/admission/handler.js";
 import { firstRefusal } from "../../../src/main/admission/handlers.js";
-import { podFeaturesHandler, shutdownHandler } from "../../../src/main/admission/pod-features.js";
+import {
+  declaredFeaturesHandler,
+  podFeaturesHandler,
+  shutdownHandler,
+} from "../../../src/main/admission/pod-features.js";
 import { nodeAffinityHandler, nodeNameHandler } from "../../../src/main/admission/predicates/node-affinity.js";
 import { nodePortsHandler } from "../../../src/main/admission/predicates/node-ports.js";
 import {
@@ -456,6 +460,42 @@ table("features", podFeaturesHandler, [
     refusal: ["PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled"],
   },
 ]);
+
+const restartsAll: Partial<Container> = {
+  restartPolicy: "Never",
+  restartPolicyRules: [{ action: "RestartAllContainers", exitCodes: { operator: "In", values: [3] } }],
+};
+const hostUsers: Partial<PodSpec> = { hostNetwork: true, hostUsers: false };
+const unsupported = (features: string): [string, string] => [
+  "PodFeatureUnsupported",
+  `Pod requires node features that are not available: ${features}`,
+];
+
+table("declared features", declaredFeaturesHandler, [
+  { what: "a pod that needs none", pod: apiPod() },
+  {
+    what: "RestartAllContainers of a node that declares it",
+    pod: apiPod({ containers: [container("app", restartsAll)] }),
+    node: { declaredFeatures: ["RestartAllContainersOnContainerExits"] },
+  },
+  {
+    what: "RestartAllContainers of a node that does not",
+    pod: apiPod({ containers: [container("app", restartsAll)] }),
+    refusal: unsupported("RestartAllContainersOnContainerExits"),
+  },
+  {
+    what: "RestartAllContainers of an init container, and a user namespace on the host's network",
+    pod: apiPod({ initContainers: [container("init", restartsAll)], ...hostUsers }),
+    refusal: unsupported("RestartAllContainersOnContainerExits, UserNamespacesHostNetworkSupport"),
+  },
+  { what: "the host's network alone", pod: apiPod({ hostNetwork: true }) },
+  { what: "a user namespace alone", pod: apiPod({ hostUsers: false }) },
+  { what: "without the gate NodeDeclaredFeatures", pod: apiPod(hostUsers), node: { declaredFeatures: undefined } },
+]);
+
+test("declared features are among the handlers that admission asks", () => {
+  assert.equal(firstRefusal(context(apiPod(hostUsers)))?.reason, "PodFeatureUnsupported");
+});
 
 table("shutdown", shutdownHandler, [
   {

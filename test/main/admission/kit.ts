@@ -23,6 +23,7 @@ export function admissionNode(fields: Partial<AdmissionNode> = {}): AdmissionNod
     appArmorProblem: undefined,
     supplementalGroupsPolicy: true,
     podLevelResources: true,
+    declaredFeatures: [],
     ...fields,
   };
 }

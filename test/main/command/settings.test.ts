@@ -55,6 +55,24 @@ describe("the read-only port is upstream's", () => {
   test("with a file: off", async () => equal((await load([], { file: "" })).readOnlyPort, 0));
 });
 
+describe("features that the node declares", () => {
+  const declared = async (gates: string) => (await load([], { file: `featureGates: {${gates}}` })).declaredFeatures;
+  const standard = [
+    "ExtendWebSocketsToKubelet",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers",
+    "RestartAllContainersOnContainerExits",
+  ];
+  test("by default: upstream's", async () => deepEqual(await declared(""), standard));
+  test("exclusive CPUs are none of them", async () =>
+    deepEqual(await declared("InPlacePodVerticalScalingExclusiveCPUs: true"), standard));
+  test("those whose gate is on", async () =>
+    deepEqual(await declared("ExtendWebSocketsToKubelet: false, UserNamespacesHostNetworkSupport: true"), [
+      ...standard.slice(1),
+      "UserNamespacesHostNetworkSupport",
+    ]));
+});
+
 describe("members", () => {
   test("endpoints", async () => {
     const settings = await load(["--container-runtime-endpoint=/run/x.sock"]);

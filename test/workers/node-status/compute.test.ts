@@ -22,13 +22,14 @@ test("a new node, whole", () => {
         ...FACTS.runtime!.details,
         handlers: [{ name: "runc", recursiveReadOnlyMounts: true, userNamespaces: false }],
         supplementalGroupsPolicy: true,
+        userNamespacesHostNetwork: true,
       },
     },
   };
   const input = statusInput({
     facts,
     machine: { ...MACHINE, swapCapacity: 1024 },
-    init: { ...INIT, declaredFeatures: ["F"] },
+    init: { ...INIT, declaredFeatures: ["F", "UserNamespacesHostNetworkSupport"] },
   });
   const { node, events, addressError } = computeNode(newNode(INIT), input);
   const { conditions, ...status } = node.status ?? {};
@@ -57,7 +58,7 @@ test("a new node, whole", () => {
     volumesInUse: ["a", "b"],
     runtimeHandlers: [{ name: "runc", features: { recursiveReadOnlyMounts: true, userNamespaces: false } }],
     features: { supplementalGroupsPolicy: true },
-    declaredFeatures: ["F"],
+    declaredFeatures: ["F", "UserNamespacesHostNetworkSupport"],
   });
   equal(conditions?.at(-1)?.status, "True");
   deepEqual(

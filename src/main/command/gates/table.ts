@@ -286,6 +286,7 @@ export const GATES = {
   UnlockWhileProcessingFIFO: gate("BETA", true),
   UserNamespacesHostNetworkSupport: gate("ALPHA", false, {
     dependsOn: ["UserNamespacesSupport", "NodeDeclaredFeatures"],
+    actedOn: true,
   }),
   UserNamespacesSupport: gate("GA", true, { locked: true }),
   VolumeAttributesClass: gate("GA", true, { locked: true }),

@@ -1,4 +1,5 @@
 // What the node has for pods: reservations, the number of pods, and the CPU, memory and topology managers. Times are ms.
+import { DECLARABLE } from "../../model/declared-features.js";
 import { SECOND, type ConfigReader } from "./reader.js";
 
 export type ResourceSettings = Readonly<ReturnType<typeof resourceSettings>>;
@@ -8,7 +9,10 @@ const TOPOLOGY_POLICIES = ["none", "best-effort", "restricted", "single-numa-nod
 export function resourceSettings(read: ConfigReader) {
   const staticCPUs = read.text("cpuManagerPolicy") === "static";
   const staticMemory = read.text("memoryManagerPolicy") === "Static";
+  /** Sorted; undefined: the node declares none and admission does not check them. */
+  const declaredFeatures = read.gate("NodeDeclaredFeatures") ? DECLARABLE.filter((gate) => read.gate(gate)) : undefined;
   return {
+    declaredFeatures,
     maxPods: read.number("maxPods"),
     podsPerCore: read.number("podsPerCore"),
     /** Amounts by resource as given; rules/parse-reserved.ts reads them. */
@@ -37,6 +41,7 @@ export function resourceSettings(read: ConfigReader) {
       staticCPUs,
       staticMemory,
       limitedSwap: read.text("memorySwap.swapBehavior") === "LimitedSwap",
+      declaredFeatures,
     },
   };
 }

@@ -1,6 +1,7 @@
 // Events of resizes: the desired resources, as JSON that tools read.
 import type { EventType } from "../../../shared/api/event.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import { featuresMissing } from "../../model/declared-features.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface ResizeEvent {
@@ -28,6 +29,10 @@ export function resizeInfeasible(pod: Pod, error: string): ResizeEvent {
 
 export function resizeFailed(pod: Pod, error: string): ResizeEvent {
   return { type: "Warning", reason: "ResizeError", message: `Pod resize error: ${text(pod, error)}` };
+}
+
+export function featuresUnavailable(missing: readonly string[]): ResizeEvent {
+  return { type: "Warning", reason: "FailedNodeDeclaredFeaturesCheck", message: featuresMissing(missing) };
 }
 
 function text({ metadata, spec }: Pod, error?: string): string {

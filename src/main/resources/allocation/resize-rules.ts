@@ -4,6 +4,7 @@ import { milliValue, value } from "../../../shared/api/quantity.js";
 import type { NodeResources } from "../node-capacity.js";
 import { podRequests, sumOf } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
+import { featuresToUpdate, type DeclarableFeature } from "../../model/declared-features.js";
 import { changedResources, resourcesOf, type Resizable } from "../../model/pod-resources.js";
 
 /** What the node's settings allow; gates are named as upstream's, less their common beginning. */
@@ -18,6 +19,8 @@ export interface ResizeRules {
   staticMemory: boolean;
   /** Burstable containers may swap (memorySwap.swapBehavior LimitedSwap). */
   limitedSwap: boolean;
+  /** undefined: they are not checked. */
+  declaredFeatures: readonly DeclarableFeature[] | undefined;
 }
 
 export const defaultResizeRules: ResizeRules = {
@@ -27,6 +30,7 @@ export const defaultResizeRules: ResizeRules = {
   staticCPUs: false,
   staticMemory: false,
   limitedSwap: false,
+  declaredFeatures: undefined,
 };
 
 export interface Infeasible {
@@ -45,6 +49,12 @@ export function infeasible(desired: Pod, allocated: Pod, rules: ResizeRules): In
     return { message: "In-place resize of pod-level resources is disabled", detail: "plr_feature_gate_off" };
   }
   return swapRefusal(desired, allocated, rules) ?? guaranteedRefusal(desired, allocated, rules);
+}
+
+/** What the change of a pod needs and the node does not declare. */
+export function featuresMissingFor(before: Pod, after: Pod, { declaredFeatures }: ResizeRules): DeclarableFeature[] {
+  if (declaredFeatures === undefined) return [];
+  return featuresToUpdate(before, after).filter((feature) => !declaredFeatures.includes(feature));
 }
 
 /** A container that swaps can't have its memory changed while it runs. */

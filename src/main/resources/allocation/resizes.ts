@@ -21,8 +21,16 @@ import {
   withResources,
   type PodResources,
 } from "../../model/pod-resources.js";
+import { featuresMissing } from "../../model/declared-features.js";
 import * as events from "./resize-events.js";
-import { byTurn, defaultResizeRules, infeasible, raisesRequests, type ResizeRules } from "./resize-rules.js";
+import {
+  byTurn,
+  defaultResizeRules,
+  featuresMissingFor,
+  infeasible,
+  raisesRequests,
+  type ResizeRules,
+} from "./resize-rules.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
 export const FIRST_RETRY_MS = 30_000;
@@ -135,6 +143,7 @@ export class Resizes {
     const effective = allocated === undefined ? desired : withResources(desired, allocated);
     const entry: Entry = { admitted: false, ...known, desired, effective };
     this.entries.set(uid, entry);
+    if (known !== undefined) this.checkFeatures(known.desired, desired);
     if (known !== undefined && known.admitted) this.countRequested(known.desired, desired);
     // Should this one give something back, the others are tried when it is granted.
     if (entry.admitted && !sameResources(resourcesOf(desired), resourcesOf(known?.desired ?? effective))) {
@@ -361,6 +370,14 @@ export class Resizes {
     const pending = (reason: string): number => all.filter((entry) => entry.pending?.reason === reason).length;
     this.deps.counters?.pending(pending("Deferred"), pending("Infeasible"));
     this.deps.counters?.inProgress(all.filter(({ progress }) => progress !== undefined).length);
+  }
+
+  /** As upstream: the pod is changed all the same, and the event says what the node lacks. */
+  private checkFeatures(before: Pod, after: Pod): void {
+    const missing = featuresMissingFor(before, after, this.rules);
+    if (missing.length === 0) return;
+    this.deps.log.error({ pod: after.metadata.uid, missing }, `${podDescription(after)}: ${featuresMissing(missing)}`);
+    this.deps.events.pod(after, events.featuresUnavailable(missing));
   }
 
   private countRequested(before: Pod, after: Pod): void {

@@ -7,6 +7,7 @@ import { NodeAdmission } from "../../../../src/main/admission/node-admission.js"
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
 import { FIRST_RETRY_MS, Resizes, RETRY_MS } from "../../../../src/main/resources/allocation/resizes.js";
+import { defaultResizeRules, type ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { milliValue } from "../../../../src/shared/api/quantity.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -21,6 +22,7 @@ const asking = (name: string, milli: number): Pod =>
   pod({ containers: [container("app", { resources: { requests: { cpu: `${milli}m` } } })] }, name);
 
 class World {
+  readonly rules: ResizeRules = { ...defaultResizeRules };
   readonly clock = new SteppedClock();
   readonly log = keptLog().log;
   readonly told: string[] = [];
@@ -43,6 +45,7 @@ class World {
   );
   readonly resizes = new Resizes({
     allocations: this.allocations,
+    rules: this.rules,
     clock: this.clock,
     log: this.log,
     events: {
@@ -246,6 +249,29 @@ test("a pod that is over is admitted anew with its desired", async () => {
   world.resizes.onOver("uid-a");
   assert.deepEqual(world.conditions(asking("a", 0)), []);
   assert.ok(sameResources(resourcesOf(world.resizes.onDesired(asking("a", 900))), resourcesOf(asking("a", 900))));
+});
+
+test("a change that needs a feature that the node does not declare is reported", async () => {
+  const initContainers = (cpu: string) => [container("init", { resources: { requests: { cpu } } })];
+  const changed = pod({ ...asking("a", 100).spec, initContainers: initContainers("2m"), resources: {} }, "a");
+  const event = "a FailedNodeDeclaredFeaturesCheck Pod requires node features that are not available: ";
+  const rows = [
+    [["InPlacePodVerticalScalingInitContainers"], []],
+    [[], [`${event}InPlacePodVerticalScalingInitContainers`]],
+    [undefined, []],
+  ] as const;
+  for (const [declaredFeatures, told] of rows) {
+    const world = new World();
+    world.rules.declaredFeatures = declaredFeatures;
+    await world.define(pod({ ...asking("a", 100).spec, initContainers: initContainers("1m") }, "a"));
+    await world.define(changed);
+    await world.define(changed);
+    assert.deepEqual(
+      world.told.filter((text) => text.includes("DeclaredFeatures")),
+      told,
+    );
+    await world.resizes.stop();
+  }
 });
 
 test("property: whatever resizes and removals come, the allocated sum never exceeds the node", async () => {
