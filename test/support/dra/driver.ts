@@ -37,6 +37,12 @@ export interface TestDraDriverOptions {
   services?: readonly ("v1.DRAPlugin" | "v1beta1.DRAPlugin")[];
 }
 
+interface Hold {
+  call: "prepare" | "unprepare";
+  when: "before" | "after";
+  reached(): void;
+}
+
 export class TestDraDriver implements AsyncDisposable {
   /** "prepare NAME,NAME" and "unprepare NAME". */
   readonly calls: string[] = [];
@@ -45,6 +51,11 @@ export class TestDraDriver implements AsyncDisposable {
   error = "";
   /** By claim: the health that is reported of its device. Call reportHealth() after a change. */
   readonly health = new Map<string, { healthy: boolean; message?: string }>();
+  /** Names of the claims whose devices are prepared. */
+  readonly prepared = new Set<string>();
+  /** Called for each claim before it is unprepared. */
+  onUnprepare: (claim: string) => void = () => undefined;
+  private hold: Hold | undefined;
   private readonly watchers = new Set<ServerWritableStream<object, NodeWatchResourcesResponse>>();
   private servers: Server[] = [];
 
@@ -54,6 +65,10 @@ export class TestDraDriver implements AsyncDisposable {
     const driver = new TestDraDriver(options);
     await driver.start();
     return driver;
+  }
+
+  get name(): string {
+    return this.options.name;
   }
 
   /** The CDI name of the claim's device. */
@@ -70,6 +85,9 @@ export class TestDraDriver implements AsyncDisposable {
         reply: sendUnaryData<NodePrepareResourcesResponse>,
       ) => {
         this.calls.push(`prepare ${request.claims.map(({ name }) => name).join()}`);
+        if (this.held("prepare", "before")) return;
+        if (this.error === "") for (const { name } of request.claims) this.prepared.add(name);
+        if (this.held("prepare", "after")) return;
         const device = (name: string) => ({
           requestNames: [],
           poolName: "pool",
@@ -87,6 +105,12 @@ export class TestDraDriver implements AsyncDisposable {
         reply: sendUnaryData<NodeUnprepareResourcesResponse>,
       ) => {
         this.calls.push(`unprepare ${request.claims.map(({ name }) => name).join()}`);
+        if (this.held("unprepare", "before")) return;
+        for (const { name } of this.error === "" ? request.claims : []) {
+          this.onUnprepare(name);
+          this.prepared.delete(name);
+        }
+        if (this.held("unprepare", "after")) return;
         reply(null, { claims: Object.fromEntries(request.claims.map(({ uid }) => [uid, { error: this.error }])) });
       },
     };
@@ -118,6 +142,13 @@ export class TestDraDriver implements AsyncDisposable {
     this.servers = [registration, plugin];
   }
 
+  /** The next call of that kind is never answered; "after": it takes effect. Resolves when the call is there. */
+  holdNext(call: Hold["call"], when: Hold["when"]): Promise<void> {
+    return new Promise((reached) => {
+      this.hold = { call, when, reached };
+    });
+  }
+
   /** Sends the health of all devices to the kubelets that watch it. */
   reportHealth(): void {
     const devices = [...this.health].map(([deviceName, { healthy, message = "" }]) => ({
@@ -139,6 +170,14 @@ export class TestDraDriver implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  private held(call: Hold["call"], when: Hold["when"]): boolean {
+    const { hold } = this;
+    if (hold?.call !== call || hold.when !== when) return false;
+    this.hold = undefined;
+    hold.reached();
+    return true;
   }
 
   private get endpoint(): string {

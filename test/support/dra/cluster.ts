@@ -1,0 +1,99 @@
+// A node in a cluster with a DRA driver and a fake runtime, which keeps the CDI devices of each container.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Fields } from "../../fake-api/fake-api.js";
+import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
+import { testImage } from "../../harness/node.js";
+import { boundPod } from "../cluster-node.js";
+import { settled, startFaultyCluster, type FaultyCluster } from "../faulty-cluster.js";
+import { TestDraDriver } from "./driver.js";
+
+const DRIVER = "gpu.example.com";
+
+export class DraCluster {
+  private constructor(
+    private readonly dir: string,
+    readonly fake: FakeCri,
+    readonly cluster: FaultyCluster,
+    readonly driver: TestDraDriver,
+  ) {}
+
+  /** Resolves when the driver is registered. */
+  static async start(): Promise<DraCluster> {
+    const dir = await mkdtemp(join(tmpdir(), "nodelet-dra-"));
+    const fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()] });
+    const cluster = await startFaultyCluster({ node: { config: { containerRuntimeEndpoint: fake.endpoint } } });
+    const driver = await TestDraDriver.start({ name: DRIVER, rootDir: cluster.node.kubelet.rootDir });
+    await settled("the driver to be registered", () =>
+      driver.statuses.some(({ pluginRegistered }) => pluginRegistered) ? "" : JSON.stringify(driver.statuses),
+    );
+    return new DraCluster(dir, fake, cluster, driver);
+  }
+
+  async stop(): Promise<void> {
+    await this.driver.stop();
+    await this.cluster.stop();
+    await this.fake.stop();
+    await rm(this.dir, { recursive: true });
+  }
+
+  /** A pod with one container that uses the claim. */
+  put(name: string, claim: string): void {
+    this.cluster.fixture.store.put("pods", { ...claiming(claim), metadata: { name } });
+  }
+
+  /** Allocated by the driver, and reserved for the pod, as the scheduler does it. */
+  claim(name: string, user: string): void {
+    const { fixture } = this.cluster;
+    const uid = fixture.store.get("pods", "default", user)?.metadata.uid ?? "none";
+    fixture.store.put("resourceclaims", {
+      metadata: { name, namespace: "default" },
+      spec: { devices: { requests: [{ name: "one", exactly: { deviceClassName: "gpu" } }] } },
+      status: {
+        allocation: { devices: { results: [{ request: "one", driver: DRIVER, pool: "pool", device: name }] } },
+        reservedFor: [{ resource: "pods", name: user, uid }],
+      },
+    });
+  }
+
+  /** CDI devices of the newest container of the pod. */
+  devices(pod: string): string[] {
+    return this.allDevices(pod).at(-1) ?? [];
+  }
+
+  /** CDI devices of each container of the pod, in the order of their creation. */
+  allDevices(pod: string): string[][] {
+    const created = this.fake.calls
+      .filter(({ verb }) => verb === "CreateContainer")
+      .map(({ request }) => request as Created);
+    const own = created.filter(({ sandboxConfig }) => sandboxConfig?.metadata?.name === pod);
+    return own.map(({ config }) => (config?.CDIDevices ?? []).map(({ name }) => name));
+  }
+
+  /** "" or the pod's events, when none has the reason and a message that matches. */
+  async eventOf(pod: string, reason: string, message: RegExp): Promise<string> {
+    const { items } = await this.cluster.api.list("events", "default", {
+      fieldSelector: `involvedObject.name=${pod}`,
+    });
+    const seen = items.map((event) => `${String(event["reason"])}: ${String(event["message"])}`);
+    return seen.some((line) => line.startsWith(reason) && message.test(line)) ? "" : seen.join("; ");
+  }
+}
+
+interface Created {
+  config?: { CDIDevices?: { name: string }[] };
+  sandboxConfig?: { metadata?: { name?: string } };
+}
+
+function claiming(claim: string): Fields {
+  return boundPod("", "", {
+    resourceClaims: [{ name: "gpu", resourceClaimName: claim }],
+    containers: [
+      {
+        ...{ name: "app", image: testImage(), imagePullPolicy: "Never", command: ["sleep", "3600"] },
+        resources: { claims: [{ name: "gpu" }] },
+      },
+    ],
+  });
+}
