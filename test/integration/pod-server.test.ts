@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type Server } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
 import { startNode, type TestNode } from "../harness/node.js";
 import {
@@ -63,6 +65,14 @@ async function get(path: string, init: RequestInit = {}): Promise<{ status: numb
   return { status: response.status, type, text: await response.text() };
 }
 
+/** The body as it is sent. */
+async function raw(path: string, headers: Record<string, string>): Promise<{ encoding?: string; body: Buffer }> {
+  const sent = request(`${node.kubelet.url}${path}`, { headers, signal: AbortSignal.timeout(20_000) }).end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const encoding = response.headers["content-encoding"];
+  return { ...(encoding !== undefined && { encoding }), body: await buffer(response) };
+}
+
 test("/pods is a v1 PodList", async () => {
   for (const path of ["/pods", "/pods/"]) {
     const { status, type, text } = await get(path);
@@ -85,10 +95,29 @@ test("/healthz on both ports", async () => {
   assert.deepEqual(await get("/healthz"), { status: 200, type: "text/plain; charset=utf-8", text: "ok" });
   const verbose = await get("/healthz?verbose");
   assert.equal(verbose.status, 200);
-  assert.deepEqual(verbose.text.split("\n"), ["[+]ping ok", "[+]log ok", "[+]syncloop ok", "healthz check passed", ""]);
+  assert.deepEqual(verbose.text.split("\n"), [
+    "[+]ping ok",
+    "[+]log ok",
+    "[+]syncloop ok",
+    "[+]device-plugin ok",
+    "healthz check passed",
+    "",
+  ]);
   assert.equal((await get("/healthz/syncloop")).text, "ok");
   const health = await fetch(node.kubelet.healthzUrl);
   assert.deepEqual([health.status, await health.text()], [200, "ok"]);
+});
+
+test("metrics pages are compressed for a client that accepts gzip, and only for it", async () => {
+  for (const path of ["/metrics", "/metrics/cadvisor", "/metrics/resource", "/metrics/probes", "/metrics/slis"]) {
+    const plain = await raw(path, {});
+    assert.equal(plain.encoding, undefined, path);
+    const packed = await raw(path, { "accept-encoding": "gzip;q=1.0, *;q=0" });
+    assert.equal(packed.encoding, "gzip", path);
+    const help = (text: string): string[] => text.split("\n").filter((line) => line.startsWith("# HELP"));
+    assert.deepEqual(help(gunzipSync(packed.body).toString()), help(plain.body.toString()), path);
+    if (plain.body.length > 10_000) assert.ok(packed.body.length * 3 < plain.body.length, path);
+  }
 });
 
 test("/metrics under upstream's names", async () => {

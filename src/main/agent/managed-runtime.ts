@@ -26,7 +26,7 @@ export interface ManagedRuntime {
 
 /** @throws NodeReservationError when the node has less than its reservations */
 export async function makeManagedRuntime(
-  { settings, registry, clock, log }: AgentContext,
+  { settings, threads, registry, clock, log }: AgentContext,
   foundation: Foundation,
   sync: Later<NodeSync>,
 ): Promise<ManagedRuntime> {
@@ -37,6 +37,7 @@ export async function makeManagedRuntime(
     sync: sync.get,
     cri: () => made.get().cri,
     resources: resources.get,
+    onDeviceRegistration: (problem) => threads.server.setDevicePluginProblem(problem),
     ...{ events, registry, clock, log },
   });
   const standing = admissionFacts(settings);

@@ -18,6 +18,8 @@ export interface NodeManagersParts {
   sync: () => NodeSync;
   cri: () => CriClient;
   resources: () => NodeResourcesHolder;
+  /** Why device plugins cannot register; "": they can. */
+  onDeviceRegistration: (problem: string) => void;
   events: EventRecorder;
   registry: ThreadRegistry;
   clock: Clock;
@@ -38,6 +40,7 @@ export function nodeManagers(
     resources,
     load: () => managers.loadAll(),
     onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),
+    onRegistration: parts.onDeviceRegistration,
     ...{ registry, clock, log },
   });
   const observed = () => sync().cache.all();

@@ -85,6 +85,7 @@ export function serverInit(settings: Settings, nodeName: string, checkpointsDir:
     readOnlyPort: settings.readOnlyPort,
     healthzBindAddress: settings.healthzBindAddress,
     healthzPort: settings.healthzPort,
+    devicePluginProblem: "",
     syncLoopMaxAgeMs: settings.syncLoopMaxAgeMs,
     nodeName,
     configz: configzBodies(settings.config),

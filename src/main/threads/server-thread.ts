@@ -21,9 +21,11 @@ export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
   private readonly deltas: PodDeltas<Pod>;
   private configz: ConfigzBodies;
+  private devicePluginProblem: string;
 
   constructor(private readonly options: ServerThreadOptions) {
     this.configz = options.init.configz;
+    this.devicePluginProblem = options.init.devicePluginProblem;
     this.deltas = new PodDeltas(
       (set, removed) => this.thread.call.applyPods({ set, removed }),
       (error) =>
@@ -35,7 +37,7 @@ export class ServerThread {
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.context.common("server"),
       entry: new URL("../../workers/server/index.js", import.meta.url),
-      init: () => ({ ...options.init, configz: this.configz }),
+      init: () => ({ ...options.init, configz: this.configz, devicePluginProblem: this.devicePluginProblem }),
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
@@ -64,6 +66,18 @@ export class ServerThread {
     if (!this.deltas.joined) return;
     this.thread.call.setConfigz(bodies).catch((error: unknown) => {
       this.options.log.warn({ err: error }, "the server thread did not accept the changed configuration for /configz");
+    });
+  }
+
+  /** Why device plugins cannot register; "": they can. A thread that does not take it is given it at its next start. */
+  setDevicePluginProblem(problem: string): void {
+    this.devicePluginProblem = problem;
+    if (!this.deltas.joined) return;
+    this.thread.call.setDevicePluginProblem(problem).catch((error: unknown) => {
+      this.options.log.warn(
+        { err: error },
+        "the server thread did not accept the state of device plugins for /healthz",
+      );
     });
   }
 

@@ -20,6 +20,8 @@ export interface ServerControl {
   applyPods(delta: PodsDelta): Promise<void>;
   /** What /configz answers from now on. */
   setConfigz(bodies: ConfigzBodies): Promise<void>;
+  /** Why device plugins cannot register with the kubelet; "": they can. For /healthz/device-plugin. */
+  setDevicePluginProblem(problem: string): Promise<void>;
   /** Where the thread listens, once each listener has been tried; a listener that is off or failed is absent. */
   listening(): Promise<Listening>;
   /** The thread's own metrics, process_* included. */
@@ -71,6 +73,8 @@ export interface ServerInit {
   healthzPort: number;
   /** The sync loop is unhealthy when it was not entered for this long: max(2 × syncFrequency, 5 min). */
   syncLoopMaxAgeMs: number;
+  /** As setDevicePluginProblem gives it. */
+  devicePluginProblem: string;
   nodeName: string;
   configz: ConfigzBodies;
   runtime: RuntimeInit;

@@ -15,6 +15,8 @@ export interface HealthInputs {
   syncLoopAgeMs(): number;
   /** Milliseconds since the thread's log was last flushed. */
   logFlushAgeMs(): number;
+  /** Why device plugins cannot register; "": they can, or the kubelet has not tried yet. */
+  devicePluginProblem(): string;
 }
 
 /** Upstream's limit for the log check, milliseconds. */
@@ -34,6 +36,7 @@ export function nodeChecks(inputs: HealthInputs, syncLoopMaxAgeMs: number): Heal
       name: "syncloop",
       check: () => (inputs.syncLoopAgeMs() > syncLoopMaxAgeMs ? "sync Loop took longer than expected" : undefined),
     },
+    { name: "device-plugin", check: () => inputs.devicePluginProblem() || undefined },
   ];
 }
 

@@ -34,7 +34,7 @@ import { Stats } from "./stats/index.js";
 export interface ServerParts {
   init: ServerInit;
   upcalls: ServerUpcalls;
-  health: HealthInputs;
+  health: Omit<HealthInputs, "devicePluginProblem">;
   /** What the threads said of themselves last. */
   threads: () => readonly ThreadSnapshot[];
   /** A client of the API server, for reviews; called when the first is needed. */
@@ -56,9 +56,11 @@ export class ServerLogic implements ServerControl {
   /** From the first snapshot of pods on. */
   private secure: Promise<SecureServer | undefined> | undefined;
   private configz: ConfigzBodies;
+  private devicePluginProblem: string;
 
   constructor(private readonly parts: ServerParts) {
     this.configz = parts.init.configz;
+    this.devicePluginProblem = parts.init.devicePluginProblem;
     processMetrics(this.registry);
     standingMetrics(this.registry);
     watchThreadUsage(this.registry);
@@ -88,7 +90,9 @@ export class ServerLogic implements ServerControl {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
       scrapeProbes: this.probeScrape(),
-      checks: slis.observed(nodeChecks(health, init.syncLoopMaxAgeMs)),
+      checks: slis.observed(
+        nodeChecks({ ...health, devicePluginProblem: () => this.devicePluginProblem }, init.syncLoopMaxAgeMs),
+      ),
       slis,
       timeline: { upcalls, clock },
       stats: this.stats,
@@ -121,6 +125,11 @@ export class ServerLogic implements ServerControl {
 
   setConfigz(bodies: ConfigzBodies): Promise<void> {
     this.configz = bodies;
+    return Promise.resolve();
+  }
+
+  setDevicePluginProblem(problem: string): Promise<void> {
+    this.devicePluginProblem = problem;
     return Promise.resolve();
   }
 

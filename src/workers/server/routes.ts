@@ -1,12 +1,13 @@
 // What each port answers without authentication, and the routes that the authenticated port shares with them.
 import type { RequestListener } from "node:http";
 import type { Logger } from "../../shared/log/logger.js";
+import { replyPage } from "./compress.js";
 import { EXPOSITION_CONTENT_TYPE } from "./merge-metrics.js";
 import type { Answer, Route } from "./answer.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import type { PodList } from "./pod-list.js";
-import { queryOf, replyError, replyText, splitUrl } from "./reply.js";
+import { queryOf, replyError, splitUrl } from "./reply.js";
 import { router } from "./router.js";
 import type { Scrape } from "./scrape.js";
 import type { HealthSlis } from "./slis.js";
@@ -81,7 +82,7 @@ export function disabledTree(tree: string, message: string): Route[] {
 function metricsRoute(path: string, scrape: Scrape): Route {
   return {
     path,
-    answer: async (_request, response) => replyText(response, await scrape.expose(), EXPOSITION_CONTENT_TYPE),
+    answer: async (request, response) => replyPage(request, response, await scrape.expose(), EXPOSITION_CONTENT_TYPE),
   };
 }
 

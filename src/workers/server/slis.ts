@@ -4,6 +4,7 @@ import { processStartTime } from "./process-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
 import type { HealthCheck } from "./health.js";
+import { replyPage } from "./compress.js";
 import { replyText } from "./reply.js";
 
 const TYPE = "healthz";
@@ -32,7 +33,12 @@ export class HealthSlis {
           this.registry = pageRegistry();
           replyText(response, "metrics reset\n");
         } else {
-          replyText(response, renderExposition([await this.registry.exportSnapshot()]), EXPOSITION_CONTENT_TYPE);
+          await replyPage(
+            request,
+            response,
+            renderExposition([await this.registry.exportSnapshot()]),
+            EXPOSITION_CONTENT_TYPE,
+          );
         }
       },
     };

@@ -26,6 +26,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       healthzBindAddress: "127.0.0.1",
       healthzPort: 0,
       syncLoopMaxAgeMs: 300_000,
+      devicePluginProblem: "",
       nodeName: "node",
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
       runtime: RUNTIME_INIT,

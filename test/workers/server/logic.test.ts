@@ -75,6 +75,7 @@ class House {
         healthzBindAddress: "127.0.0.1",
         healthzPort: await freePort(),
         syncLoopMaxAgeMs: 300_000,
+        devicePluginProblem: "",
         nodeName: "n1",
         configz: CONFIGZ,
         runtime: RUNTIME_INIT,
@@ -220,10 +221,13 @@ describe("/healthz", () => {
     house = await new House().open();
     const { status, headers, body } = await house.ask("/healthz");
     deepEqual([status, headers["content-type"], body], [200, "text/plain; charset=utf-8", "ok"]);
-    equal((await house.ask("/healthz?verbose")).body, "[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n");
+    equal(
+      (await house.ask("/healthz?verbose")).body,
+      "[+]ping ok\n[+]log ok\n[+]syncloop ok\n[+]device-plugin ok\nhealthz check passed\n",
+    );
     equal(
       (await house.ask("/healthz?verbose&exclude=log&exclude=x")).body,
-      '[+]ping ok\n[+]log excluded: ok\n[+]syncloop ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
+      '[+]ping ok\n[+]log excluded: ok\n[+]syncloop ok\n[+]device-plugin ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
     );
   });
 
@@ -233,13 +237,23 @@ describe("/healthz", () => {
     const failed = await house.ask("/healthz");
     deepEqual(
       [failed.status, failed.body],
-      [500, "[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n"],
+      [500, "[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\n[+]device-plugin ok\nhealthz check failed\n"],
     );
     equal((await house.ask("/healthz?exclude=syncloop")).status, 200);
     const one = await house.ask("/healthz/syncloop");
     deepEqual([one.status, one.body], [500, "internal server error: sync Loop took longer than expected\n"]);
     equal((await house.ask("/healthz/ping")).body, "ok");
     equal((await house.ask("/healthz", "GET", house.healthzBase)).body, "ok", "the healthz port knows ping only");
+  });
+
+  test("device plugins that cannot register, until they can", async () => {
+    house = await new House().open({ devicePluginProblem: "device registration error: no socket" });
+    const one = await house.ask("/healthz/device-plugin");
+    deepEqual([one.status, one.body], [500, "internal server error: device registration error: no socket\n"]);
+    equal((await house.ask("/healthz")).status, 500);
+    await house.logic.setDevicePluginProblem("");
+    equal((await house.ask("/healthz/device-plugin")).body, "ok");
+    equal((await house.ask("/healthz")).status, 200);
   });
 
   test("a log that no longer flushes", async () => {
@@ -431,6 +445,7 @@ describe("listening", () => {
         healthzBindAddress: "127.0.0.1",
         healthzPort: 0,
         syncLoopMaxAgeMs: 10,
+        devicePluginProblem: "",
         nodeName: "n1",
         configz: CONFIGZ,
         runtime: RUNTIME_INIT,

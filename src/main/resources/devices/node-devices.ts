@@ -17,6 +17,9 @@ import { preparePluginDirectory } from "./plugin-directory.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
 
+const REGISTRATION_FAILED =
+  "device registration error: device plugin registration gRPC server failed and no device plugins can register";
+
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface NodeDevicesOptions {
@@ -28,6 +31,8 @@ export interface NodeDevicesOptions {
   /** Makes the manager and lets it read what it left, unless that was done. */
   load: () => Promise<void>;
   onHealth: (podUids: readonly string[]) => void;
+  /** Why plugins cannot register; "": they can. Upstream's text of /healthz/device-plugin. */
+  onRegistration: (problem: string) => void;
   machine: MachineReading;
   registry: ThreadRegistry;
   clock: Clock;
@@ -85,6 +90,16 @@ export class NodeDevices {
 
   /** Lets plugins register at kubelet.sock. Rejects when the socket can't be made. */
   async serve(): Promise<void> {
+    try {
+      await this.listen();
+      this.options.onRegistration("");
+    } catch (error) {
+      this.options.onRegistration(`${REGISTRATION_FAILED}: ${errorText(error)}`);
+      throw error;
+    }
+  }
+
+  private async listen(): Promise<void> {
     const [{ endpoints }, { serveRegistration }] = await Promise.all([
       this.started(),
       import("./registration-server.js"),

@@ -4,7 +4,8 @@ import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
 import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
 import type { Answer, Route } from "../answer.js";
-import { queryOf, replyError, replyText, writeChunks } from "../reply.js";
+import { writePage } from "../compress.js";
+import { queryOf, replyError, replyText } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
@@ -53,15 +54,14 @@ export class Stats {
 
   /** @param failed the page of a node that cannot be looked at */
   private page(make: (service: StatsService) => Promise<PageBytes>, failed: () => Page): Answer {
-    return async (_request, response) => {
+    return async (request, response) => {
       const page = await this.open()
         .then(make)
         .catch((error: unknown) => {
           this.parts.log.error({ err: error }, "what the node and its pods use could not be read");
           return failed().chunks();
         });
-      response.writeHead(200, { "Content-Type": EXPOSITION_CONTENT_TYPE });
-      await writeChunks(response, page);
+      await writePage(request, response, page, EXPOSITION_CONTENT_TYPE);
     };
   }
 

@@ -17,6 +17,7 @@ async function made(t: TestContext) {
   const rootDir = await mkdtemp(`${tmpdir()}/nodelet-nd-`);
   const running = new Set<string>();
   const told: DeviceCounts[] = [];
+  const registrations: string[] = [];
   const node = new NodeDevices({
     machine: machineReading(),
     rootDir,
@@ -27,6 +28,7 @@ async function made(t: TestContext) {
       if (node.manager === undefined) await (await node.make()).start(() => []);
     },
     onHealth: () => undefined,
+    onRegistration: (problem) => void registrations.push(problem),
     registry: new ThreadRegistry("main"),
     clock: new SteppedClock(),
     log: createLogger({ thread: "test", level: "silent" }),
@@ -36,7 +38,7 @@ async function made(t: TestContext) {
     await node.manager?.stop();
     await rm(rootDir, { recursive: true, force: true });
   });
-  return { node, rootDir, running, told };
+  return { node, rootDir, running, told, registrations };
 }
 
 /** A pod that was given device a, by an earlier kubelet. */
@@ -79,4 +81,19 @@ test("what a pod may use, and how its devices are", async (t) => {
   assert.deepEqual(health(), [{ resourceID: "a", health: "Healthy" }]);
   node.manager?.pool.update(GPU, devices({ a: { healthy: false } }));
   assert.deepEqual(health(), [{ resourceID: "a", health: "Unhealthy" }]);
+});
+
+test("a socket that cannot be made is the problem of the health check until a later try succeeds", async (t) => {
+  const { node, rootDir, registrations } = await made(t);
+  const inTheWay = `${rootDir}/device-plugins/kubelet.sock/x`;
+  await mkdir(inTheWay, { recursive: true });
+  await assert.rejects(node.serve());
+  assert.match(
+    registrations.join(),
+    /^device registration error: device plugin registration gRPC server failed and no /,
+  );
+  await rm(inTheWay, { recursive: true });
+  await rm(`${rootDir}/device-plugins/kubelet.sock`, { recursive: true });
+  await node.serve();
+  assert.equal(registrations.at(-1), "");
 });

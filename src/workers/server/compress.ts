@@ -1,0 +1,85 @@
+// Metrics pages compressed as upstream's are, for clients that accept gzip: Prometheus does, and a page of 100 KiB becomes 12.
+// Invariant: one piece is compressed at a time, however many clients ask: the libuv pool that does it serves the file calls of
+// all threads.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { replyText, writeChunks } from "./reply.js";
+
+type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+/** The cheapest; higher levels gain a tenth for twice the time. */
+const LEVEL = 1;
+
+/** 200 and the text, compressed when the client accepts it. */
+export async function replyPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  text: string,
+  contentType: string,
+): Promise<void> {
+  if (!acceptsGzip(request.headers["accept-encoding"])) {
+    replyText(response, text, contentType);
+    return;
+  }
+  const body: Buffer[] = [];
+  for await (const piece of gzipped([text])) body.push(piece);
+  response.setHeader("Content-Encoding", "gzip");
+  replyText(response, Buffer.concat(body), contentType);
+}
+
+/** The same for a page that comes piece by piece. Rejects with what `chunks` throws, with the response left as it is. */
+export async function writePage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  chunks: Chunks,
+  contentType: string,
+): Promise<void> {
+  const compressed = acceptsGzip(request.headers["accept-encoding"]);
+  response.writeHead(200, { "Content-Type": contentType, ...(compressed && { "Content-Encoding": "gzip" }) });
+  await writeChunks(response, compressed ? gzipped(chunks) : chunks);
+}
+
+/** "gzip" or "*" with a quality above 0; a name of its own comes before "*". */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  let any = false;
+  for (const entry of String(header ?? "").split(",")) {
+    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
+    if (name === "gzip") return Number(quality) > 0;
+    if (name === "*") any = Number(quality) > 0;
+  }
+  return any;
+}
+
+async function* gzipped(chunks: Chunks): AsyncGenerator<Buffer, void, undefined> {
+  const { createGzip } = await import("node:zlib");
+  const gzip = createGzip({ level: LEVEL });
+  let made: Buffer[] = [];
+  gzip.on("data", (piece: Buffer) => made.push(piece));
+  // Also given to the call that failed.
+  gzip.on("error", () => undefined);
+  const taken = (): Buffer[] => {
+    const pieces = made;
+    made = [];
+    return pieces;
+  };
+  try {
+    for await (const chunk of chunks) {
+      await inTurn((done) => gzip.write(chunk, done));
+      yield* taken();
+    }
+    await inTurn((done) => gzip.once("end", done).once("error", done).end());
+    yield* taken();
+  } finally {
+    gzip.destroy();
+  }
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+function inTurn(work: (done: (error?: Error | null) => void) => void): Promise<void> {
+  const own = turn.then(
+    () => new Promise<void>((resolve, reject) => work((error) => (error == null ? resolve() : reject(error)))),
+  );
+  turn = own.catch(() => undefined);
+  return own;
+}
