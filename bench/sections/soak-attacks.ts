@@ -31,14 +31,14 @@ export async function benchSoakUnderAttack(minutes: number): Promise<SoakResult>
     const pid = node.kubelet.pid ?? 0;
     using inspected = await InspectedProcess.open(pid);
     const samples: SoakSample[] = [];
-    const told = new Map(ATTACKS.map(({ name }) => [name, { name, done: 0, failed: 0, failure: "" }]));
+    const results = new Map(ATTACKS.map(({ name }) => [name, { name, done: 0, failed: 0, failure: "" }]));
     const startedAt = performance.now();
     for (let turn = 0, elapsed = 0; elapsed < minutes; turn++) {
       const attack = ATTACKS[turn % ATTACKS.length];
       if (attack === undefined) throw new Error("there are no attacks");
       const until = performance.now() + attack.seconds * 1000;
       const [row] = await Promise.all([bench.run(attack), ...activities.rounds.map((one) => one.goOn(until))]);
-      const rounds = told.get(attack.name);
+      const rounds = results.get(attack.name);
       if (rounds !== undefined) {
         rounds.done += row.broken.length === 0 ? 1 : 0;
         rounds.failed += row.broken.length === 0 ? 0 : 1;
@@ -48,7 +48,7 @@ export async function benchSoakUnderAttack(minutes: number): Promise<SoakResult>
       elapsed = (performance.now() - startedAt) / 60_000;
       samples.push(await takeSample(elapsed, inspected, () => usageOf(pid)));
     }
-    const all = [...activities.told(), ...told.values()];
+    const all = [...activities.results(), ...results.values()];
     return { seed: 0, steps: 0, activities: all, samples, ...verdict(samples, minutes) };
   } finally {
     await bench.stop();

@@ -129,7 +129,7 @@ export async function benchSoak(minutes: number): Promise<SoakResult> {
     for (const name of churn.names) await churn.remove(name);
     await settle(churn, () => node.kubelet.pods());
     cri.close();
-    return { seed, steps, activities: activities.told(), samples, ...verdict(samples, minutes) };
+    return { seed, steps, activities: activities.results(), samples, ...verdict(samples, minutes) };
   } finally {
     await node.stop();
   }
@@ -160,7 +160,7 @@ export class Activities implements AsyncDisposable {
     this.rounds = all.map((activity) => new Rounds(activity));
   }
 
-  told(): SoakResult["activities"] {
+  results(): SoakResult["activities"] {
     return this.rounds.map(({ name, done, failed, failure }) => ({
       ...{ name, done, failed },
       ...(failure !== undefined && { failure }),

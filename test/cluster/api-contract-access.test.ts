@@ -44,12 +44,12 @@ after(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-async function forbidden(call: Promise<unknown>, told: RegExp): Promise<void> {
+async function forbidden(call: Promise<unknown>, message: RegExp): Promise<void> {
   await assert.rejects(call, (error) => {
     assert.ok(error instanceof ApiRefusal, String(error));
     assert.equal(error.code, 403, error.message);
     assert.equal(error.reason, "Forbidden");
-    assert.match(String(error.status["message"]), told);
+    assert.match(String(error.status["message"]), message);
     return true;
   });
 }
@@ -65,10 +65,10 @@ const token = async (client: ApiKit, spec: Fields): Promise<string> => {
 
 describe("credentials", () => {
   it("none at all are anonymous: health, but no pods", async () => {
-    using nobody = kit.as({});
-    assert.equal((await nobody.raw("GET", "/healthz")).body, "ok");
+    using anonymous = kit.as({});
+    assert.equal((await anonymous.raw("GET", "/healthz")).body, "ok");
     await forbidden(
-      nobody.list("pods", ""),
+      anonymous.list("pods", ""),
       /User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope/,
     );
   });
@@ -125,8 +125,8 @@ describe("a kubelet and nodes", () => {
   it("may label it, but not with the labels that steer pods, and not taint it", async () => {
     const label = (labels: Fields): Promise<ApiObject> => agent.patch("nodes", "", node, { metadata: { labels } });
     await label({ free: "yes", "node.kubernetes.io/own": "yes" });
-    const told = /is not allowed to modify labels: foo\.kubernetes\.io\/x, node-restriction\.kubernetes\.io\/y/;
-    await forbidden(label({ "foo.kubernetes.io/x": "1", "node-restriction.kubernetes.io/y": "1" }), told);
+    const message = /is not allowed to modify labels: foo\.kubernetes\.io\/x, node-restriction\.kubernetes\.io\/y/;
+    await forbidden(label({ "foo.kubernetes.io/x": "1", "node-restriction.kubernetes.io/y": "1" }), message);
     const taints = agent.patch("nodes", "", node, { spec: { taints: [{ key: "mine", effect: "NoSchedule" }] } });
     await forbidden(taints, /is not allowed to modify taints/);
   });
@@ -147,8 +147,8 @@ describe("a kubelet and pods", () => {
     const set = (name: string, subresource: string, patch: Fields): Promise<ApiObject> =>
       agent.patch("pods", namespace, name, patch, { subresource });
     await set("bound", "status", { status: { phase: "Running" } });
-    const told = /can only update pod status for pods with spec\.nodeName set to itself/;
-    await forbidden(set("elsewhere", "status", { status: { phase: "Running" } }), told);
+    const message = /can only update pod status for pods with spec\.nodeName set to itself/;
+    await forbidden(set("elsewhere", "status", { status: { phase: "Running" } }), message);
     await forbidden(
       set("bound", "status", { metadata: { labels: { a: "b" } } }),
       /cannot update labels through pod status/,
@@ -222,9 +222,9 @@ describe("tokens", () => {
     assert.notEqual((await ask(account.metadata.uid))["status"], undefined);
     await assert.rejects(ask("0-0"), (error) => {
       assert.ok(error instanceof ApiRefusal && error.code === 409, String(error));
-      const told =
+      const message =
         /^Operation cannot be fulfilled on TokenRequest\.authentication\.k8s\.io "default": the UID in the token request \(0-0\)/;
-      assert.match(String(error.status["message"]), told);
+      assert.match(String(error.status["message"]), message);
       return true;
     });
   });
@@ -281,9 +281,9 @@ describe("leases", () => {
   });
 
   it("and no other", async () => {
-    const told = /can only access node lease with the same name as the requesting node/;
-    await forbidden(agent.create("leases", lease("other")), told);
-    await forbidden(agent.get("leases", LEASES, "other"), told);
+    const message = /can only access node lease with the same name as the requesting node/;
+    await forbidden(agent.create("leases", lease("other")), message);
+    await forbidden(agent.get("leases", LEASES, "other"), message);
     const away = { ...lease(node), metadata: { name: node, namespace } };
     await forbidden(agent.create("leases", away), /can only access leases in the "kube-node-lease" system namespace/);
   });

@@ -63,11 +63,11 @@ async function ask(other: Fields, keyType = "ED25519"): Promise<ApiObject> {
   });
 }
 
-async function refused(call: Promise<unknown>, code: number, told: RegExp): Promise<void> {
+async function refused(call: Promise<unknown>, code: number, message: RegExp): Promise<void> {
   await assert.rejects(call, (error) => {
     assert.ok(error instanceof ApiRefusal, String(error));
     assert.equal(error.code, code, error.message);
-    assert.match(String(error.status["message"]), told);
+    assert.match(String(error.status["message"]), message);
     return true;
   });
 }

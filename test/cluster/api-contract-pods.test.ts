@@ -127,10 +127,10 @@ describe("a new pod", () => {
       [{ serviceAccountName: "no-one" }, /error looking up service account .*: serviceaccount "no-one" not found/],
       [{ runtimeClassName: "no-runtime" }, /RuntimeClass "no-runtime" not found/],
     ];
-    for (const [spec, told] of rows) {
+    for (const [spec, pattern] of rows) {
       const { code, message } = await refusal(cluster.pod("refused", spec));
       assert.equal(code, 403);
-      assert.match(message, told);
+      assert.match(message, pattern);
     }
   });
 
@@ -321,8 +321,8 @@ describe("a deletion", () => {
     const options = { gracePeriodSeconds: 0, preconditions: { uid: "0-0" } };
     const { code, message } = await refusal(kit.delete("pods", namespace, "precise", options));
     assert.equal(code, 409);
-    const told = `the UID in the precondition (0-0) does not match the UID in record (${metadata.uid ?? ""}).`;
-    assert.ok(message.includes(told), message);
+    const expected = `the UID in the precondition (0-0) does not match the UID in record (${metadata.uid ?? ""}).`;
+    assert.ok(message.includes(expected), message);
     await kit.delete("pods", namespace, "precise", { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } });
     assert.equal(await kit.find("pods", namespace, "precise"), undefined);
   });

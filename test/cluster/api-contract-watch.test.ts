@@ -29,7 +29,7 @@ async function events(query: Query, count = Infinity, resource = "secrets"): Pro
   return seen;
 }
 
-const told = (seen: readonly WatchEvent[]): string[] =>
+const summary = (seen: readonly WatchEvent[]): string[] =>
   seen.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
 describe("lists", () => {
@@ -101,8 +101,8 @@ describe("lists", () => {
 
 describe("watches", () => {
   it("without a version begin with what there is", async () => {
-    assert.deepEqual(told(await events({}, 3)), ["ADDED a", "ADDED b", "ADDED c"]);
-    assert.deepEqual(told(await events({ resourceVersion: "0", labelSelector: "letter=b" }, 1)), ["ADDED b"]);
+    assert.deepEqual(summary(await events({}, 3)), ["ADDED a", "ADDED b", "ADDED c"]);
+    assert.deepEqual(summary(await events({ resourceVersion: "0", labelSelector: "letter=b" }, 1)), ["ADDED b"]);
   });
 
   it("from a version tell each change after it, in order, with growing versions", async () => {
@@ -111,7 +111,7 @@ describe("watches", () => {
     await kit.patch("secrets", namespace, "w", { data: { k: "dg==" } }, { type: "merge" });
     await kit.delete("secrets", namespace, "w");
     const seen = await events({ resourceVersion: metadata.resourceVersion }, 3);
-    assert.deepEqual(told(seen), ["ADDED w", "MODIFIED w", "DELETED w"]);
+    assert.deepEqual(summary(seen), ["ADDED w", "MODIFIED w", "DELETED w"]);
     const versions = seen.map(({ object }) => Number(object.metadata.resourceVersion));
     assert.deepEqual(
       versions,
@@ -130,7 +130,7 @@ describe("watches", () => {
     await kit.patch("secrets", namespace, "c", { data: { k: "dg==" } }, { type: "merge" });
     const query = { resourceVersion: metadata.resourceVersion, labelSelector: "letter=c" };
     const seen = await events(query, 3);
-    assert.deepEqual(told(seen), ["DELETED c", "ADDED c", "MODIFIED c"]);
+    assert.deepEqual(summary(seen), ["DELETED c", "ADDED c", "MODIFIED c"]);
     // As it was when it was last selected, at the version at which it left.
     assert.equal(seen[0]?.object.metadata.labels?.["letter"], "c");
     assert.ok(Number(seen[0].object.metadata.resourceVersion) > Number(metadata.resourceVersion));
@@ -139,7 +139,7 @@ describe("watches", () => {
   it("stream a list and mark its end with a bookmark", async () => {
     const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true };
     const seen = await events(query, 4);
-    assert.deepEqual(told(seen.slice(0, 3)), ["ADDED a", "ADDED b", "ADDED c"]);
+    assert.deepEqual(summary(seen.slice(0, 3)), ["ADDED a", "ADDED b", "ADDED c"]);
     const [mark] = seen.slice(-1);
     assert.equal(mark?.type, "BOOKMARK");
     assert.deepEqual(mark.object.metadata.annotations, { "k8s.io/initial-events-end": "true" });

@@ -113,8 +113,8 @@ describe("versions", () => {
     const { code, status } = await refusalOf(kit.update(MAP, { ...old, data: { a: "3" } }));
     assert.equal(code, 409);
     assert.equal(status["reason"], "Conflict");
-    const told = "the object has been modified; please apply your changes to the latest version and try again";
-    assert.equal(status["message"], `Operation cannot be fulfilled on configmaps "conflict": ${told}`);
+    const message = "the object has been modified; please apply your changes to the latest version and try again";
+    assert.equal(status["message"], `Operation cannot be fulfilled on configmaps "conflict": ${message}`);
   });
 
   it("so is a patch that names an old version, and a PUT that names another uid", async () => {

@@ -210,8 +210,8 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
     const ended = await until(name, (one) => /Succeeded|Failed/.test(statusOf(one).phase ?? ""), "ended");
     assert.equal(statusOf(ended).phase, "Succeeded", JSON.stringify(statusOf(ended)));
   }
-  const told = driver.calls.find(({ request }) => String(request["volumeId"]).startsWith("csi-"));
-  const context = told?.request["volumeContext"] as Record<string, string>;
+  const publishCall = driver.calls.find(({ request }) => String(request["volumeId"]).startsWith("csi-"));
+  const context = publishCall?.request["volumeContext"] as Record<string, string>;
   assert.equal(context["csi.storage.k8s.io/ephemeral"], "true");
   assert.equal(context["csi.storage.k8s.io/pod.name"], "inline");
   await Promise.all(["disk", "inline"].map(remove));

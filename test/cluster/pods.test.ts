@@ -170,8 +170,8 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     delete (debug as Fields)["resources"];
     const spec = { ephemeralContainers: [debug] };
     await api.patch("pods", "default", "grown", { spec }, { subresource: "ephemeralcontainers" });
-    const wish = { containers: [{ name: "app", resources: { requests: { cpu: "20m" }, limits: { cpu: "200m" } } }] };
-    await api.patch("pods", "default", "grown", { spec: wish }, { subresource: "resize" });
+    const resize = { containers: [{ name: "app", resources: { requests: { cpu: "20m" }, limits: { cpu: "200m" } } }] };
+    await api.patch("pods", "default", "grown", { spec: resize }, { subresource: "resize" });
     const seen = statusOf(
       await until(
         "grown",

@@ -207,14 +207,14 @@ test("certificates of a pod's own: with its key, as the signer says; a refusal k
     assert.ok(page.includes(`kubelet_podcertificate_states{signer_name="${signerName}",state="fresh"} 2`));
 
     await pod("denied", "true", { volumeMounts }, ofSources(bundle));
-    const told = async (): Promise<boolean> => {
+    const hasEvent = async (): Promise<boolean> => {
       const { items } = await api.list("events", namespace, { fieldSelector: "involvedObject.name=denied" });
       const has = (reason: string, text: string): boolean =>
         items.some((event) => event["reason"] === reason && String(event["message"]).includes(text));
       const why = 'reason="UnsupportedKeyType" message="try ED25519"';
       return has("Denied", "was denied") && has("FailedMount", `PodCertificateRequest was permanently denied: ${why}`);
     };
-    await waitFor(told, { what: "the events of the refusal", timeoutMs: 20_000 });
+    await waitFor(hasEvent, { what: "the events of the refusal", timeoutMs: 20_000 });
   } finally {
     end.abort();
     await serving;
@@ -229,12 +229,12 @@ test("a pod waits for what it refers to, says so, and goes on when it comes", as
     { volumeMounts },
     { volumes: [{ name: "v", configMap: { name: "late" } }] },
   );
-  const told = async (): Promise<boolean> => {
+  const hasEvent = async (): Promise<boolean> => {
     const { items } = await api.list("events", namespace);
     const text = 'MountVolume.SetUp failed for volume "v" : configmap "late" not found';
     return items.some((event) => event["reason"] === "FailedMount" && event["message"] === text);
   };
-  await waitFor(told, { what: "the event", timeoutMs: 20_000 });
+  await waitFor(hasEvent, { what: "the event", timeoutMs: 20_000 });
   await make("configmaps", "late", { data: { a: "here" } });
   await said(made, "here", "the config map that came late");
 });

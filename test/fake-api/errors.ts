@@ -116,8 +116,8 @@ export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: re
   // Told twice, it is one sentence and two causes.
   const lines = [...new Set(errors.map(({ field, text }) => `${field}: ${text}`))];
   const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
-  const told = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
-  return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${told}`, {
+  const message = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
+  return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${message}`, {
     ...(name === "" ? {} : { name }),
     ...(of.group === "" ? {} : { group: of.group }),
     ...(of.kind === "" ? {} : { kind: of.kind }),

@@ -31,8 +31,8 @@ const FOLLOWING = { perCut: 4, first: 6 };
 const REFUSED_PER_SECOND = 12;
 const REFUSED_MS = 4000;
 /** Calls a minute when all is well and nothing happens. */
-const QUIET_PER_MINUTE = 60;
-const QUIET_MS = 4000;
+const IDLE_PER_MINUTE = 60;
+const IDLE_MS = 4000;
 
 describe("an API server that misbehaves", () => {
   let cluster: FaultyCluster;
@@ -136,9 +136,9 @@ describe("an API server that misbehaves", () => {
     const { fixture } = cluster;
     await settled("nothing is left to tell", async () => {
       const since = Date.now();
-      await sleep(QUIET_MS);
-      const { perMinute, kinds } = rate(agentCalls(fixture, since), QUIET_MS / 1000);
-      return perMinute <= QUIET_PER_MINUTE ? "" : `${perMinute} calls a minute: ${kinds}`;
+      await sleep(IDLE_MS);
+      const { perMinute, kinds } = rate(agentCalls(fixture, since), IDLE_MS / 1000);
+      return perMinute <= IDLE_PER_MINUTE ? "" : `${perMinute} calls a minute: ${kinds}`;
     });
   });
 });

@@ -87,11 +87,11 @@ describe("hostile files beside a good pod", () => {
     await mkdir(at("folder"));
     await writeFile(join(manifests, ".hidden.yaml"), "garbage");
 
-    const allTold = async (): Promise<boolean> => {
-      errors = await told(logged);
+    const allReported = async (): Promise<boolean> => {
+      errors = await reported(logged);
       return paths.every((path) => countOf(errors, path) > 0);
     };
-    await waitFor(allTold, {
+    await waitFor(allReported, {
       what: "a message about each file",
       timeoutMs: 2 * PATIENCE_MS,
       lastSeen: () => paths.filter((path) => countOf(errors, path) === 0).join(" "),
@@ -110,7 +110,7 @@ describe("hostile files beside a good pod", () => {
       what: "a scan to find the pod's new definition",
       timeoutMs: PATIENCE_MS,
     });
-    errors = await told(logged);
+    errors = await reported(logged);
     for (const path of paths) assert.equal(countOf(errors, path), 1, `messages about ${path}`);
     assert.equal(errors.length, paths.length, errors.join("\n"));
 
@@ -120,7 +120,7 @@ describe("hostile files beside a good pod", () => {
     assert.equal(node.kubelet.pid, pid);
   });
 
-  async function told(from: number): Promise<string[]> {
+  async function reported(from: number): Promise<string[]> {
     return (await agentLog(node))
       .slice(from)
       .filter(isError)

@@ -32,10 +32,13 @@ describe("volumes that do not answer", { skip: canHang ? false : "needs root and
       const names = Array.from({ length: count }, (_, index) => `hung-${count}-${index}`);
       for (const name of names) await mounts.hang(join(dir, name));
       for (const name of names) await node.writeManifest(name, onVolume(name, join(dir, name)));
-      await waitFor(async () => (await agentLog(node)).some(({ msg }) => saysHung(msg, join(dir, `hung-${count}-`))), {
-        what: "a report of a mount that does not answer",
-        timeoutMs: PATIENCE_MS,
-      });
+      await waitFor(
+        async () => (await agentLog(node)).some(({ msg }) => reportsHung(msg, join(dir, `hung-${count}-`))),
+        {
+          what: "a report of a mount that does not answer",
+          timeoutMs: PATIENCE_MS,
+        },
+      );
 
       const calm = `calm-${count}`;
       await node.writeManifest(calm, sleeper(calm));
@@ -63,7 +66,7 @@ describe("volumes that do not answer", { skip: canHang ? false : "needs root and
   }
 });
 
-const saysHung = (message: unknown, prefix: string): boolean =>
+const reportsHung = (message: unknown, prefix: string): boolean =>
   typeof message === "string" && message.includes(prefix) && message.includes("has not answered since");
 
 function onVolume(name: string, path: string): object {

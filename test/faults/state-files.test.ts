@@ -30,7 +30,7 @@ const FILES = (uid: string): readonly string[] => [
 ];
 
 /** Read when they are needed, or as good as they are: a note of a mount counts as one whatever it says. */
-const QUIET = /^image_manager\/|_manager_state$|^device-plugins\/|\/mount\.json$/;
+const SILENTLY_REPLACED = /^image_manager\/|_manager_state$|^device-plugins\/|\/mount\.json$/;
 
 describe("state files of any shape", () => {
   let node: TestNode;
@@ -76,14 +76,17 @@ describe("state files of any shape", () => {
       await node.kubelet.waitHealthy();
       await isReady();
       assert.deepEqual(identities(await node.pods(), [NAME]), before);
-      const told = async (): Promise<string[]> => (await agentLog(node)).slice(logged).map(({ msg }) => msg);
+      const messages = async (): Promise<string[]> => (await agentLog(node)).slice(logged).map(({ msg }) => msg);
       for (const [file, shape] of shapes) {
-        if (QUIET.test(file) || !isUnusable(file, shape)) continue;
-        await waitFor(async () => (await told()).some((line) => line.includes(file) && line.includes("set aside")), {
-          what: `a warning about ${file} (${shape})`,
-          timeoutMs: PATIENCE_MS,
-          lastSeen: async () => (await told()).join("\n"),
-        });
+        if (SILENTLY_REPLACED.test(file) || !isUnusable(file, shape)) continue;
+        await waitFor(
+          async () => (await messages()).some((line) => line.includes(file) && line.includes("set aside")),
+          {
+            what: `a warning about ${file} (${shape})`,
+            timeoutMs: PATIENCE_MS,
+            lastSeen: async () => (await messages()).join("\n"),
+          },
+        );
       }
       const errors = (await agentLog(node)).slice(logged).filter(isError);
       assert.deepEqual(

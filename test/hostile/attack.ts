@@ -2,7 +2,7 @@
 // nothing but loopback and the tests' own namespace, every loop of it is bounded, and it tells what it really did.
 import type { HostileBench } from "./bench.js";
 
-type Family = "tenant" | "stranger" | "API server" | "runtime";
+type Family = "tenant" | "unauthorised client" | "API server" | "runtime";
 
 export interface Attack {
   name: string;

@@ -36,7 +36,7 @@ export function strangerAttack(
   how: Omit<StrangerData, "port">,
 ): Attack {
   return {
-    ...{ name, seconds, family: "stranger" },
+    ...{ name, seconds, family: "unauthorised client" },
     ...(short === undefined ? {} : { short }),
     start: ({ port }) => {
       const workerData: StrangerData = { port, ...how };
@@ -49,7 +49,7 @@ export function strangerAttack(
           await worker.terminate();
           if (report.made === 0) throw new Error("no connection was made");
           if (report.granted > 0) throw new Error(`${report.granted} requests without credentials were granted`);
-          return `${report.made} connections, ${report.answers} answers, ${report.closed} closed by the kubelet`;
+          return `${report.made} connections, ${report.answers} responses, ${report.closed} closed by the kubelet`;
         },
       });
     },

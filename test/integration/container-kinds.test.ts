@@ -54,7 +54,7 @@ async function write(name: string, containers: Container[], spec: Partial<PodSpe
   await node.writeManifest(name, manifest(name, containers, { spec: { volumes, ...spec } }));
 }
 
-async function told(file: string): Promise<string[]> {
+async function written(file: string): Promise<string[]> {
   const text = await readFile(join(folder, file), "utf8").catch(() => "");
   return text.split("\n").filter((line) => line !== "");
 }
@@ -71,8 +71,11 @@ describe("kinds of containers", { concurrency: 6 }, () => {
     const app = box("app", `echo app >> /w/side; ${untilStopped("app stops", "side")}`);
     await write("side", [app], { initContainers: [sidecar("first"), setup, sidecar("last")] });
     const seen = await waitForPod(node, "side", isReady, "Ready");
-    await waitFor(async () => (await told("side")).length === 4, { what: "all to have begun", timeoutMs: PATIENCE_MS });
-    const begun = await told("side");
+    await waitFor(async () => (await written("side")).length === 4, {
+      what: "all to have begun",
+      timeoutMs: PATIENCE_MS,
+    });
+    const begun = await written("side");
     assert.deepEqual(begun.slice(0, 2), ["first", "setup"]);
     assert.deepEqual(begun.slice(2).toSorted(), ["app", "last"]);
 
@@ -86,11 +89,14 @@ describe("kinds of containers", { concurrency: 6 }, () => {
     assert.equal(statusOf(back, "first")?.lastState.terminated?.exitCode, 137);
     assert.equal(statusOf(back, "app")?.containerID, statusOf(seen, "app")?.containerID);
     assert.equal(statusOf(back, "setup")?.restartCount, 0);
-    await waitFor(async () => (await told("side")).length === 5, { what: "it to have begun", timeoutMs: PATIENCE_MS });
+    await waitFor(async () => (await written("side")).length === 5, {
+      what: "it to have begun",
+      timeoutMs: PATIENCE_MS,
+    });
 
     await node.removeManifest("side");
     await waitGone(node, "side");
-    assert.deepEqual((await told("side")).slice(5), ["app stops", "last stops", "first stops"]);
+    assert.deepEqual((await written("side")).slice(5), ["app stops", "last stops", "first stops"]);
   });
 
   test("sidecars go when the last app container of a pod has ended, and the pod has succeeded", async () => {
@@ -102,7 +108,7 @@ describe("kinds of containers", { concurrency: 6 }, () => {
       (pod) => pod.status?.phase === "Succeeded" && statusOf(pod, "proxy")?.state.terminated !== undefined,
       "Succeeded, its sidecar stopped",
     );
-    assert.deepEqual(await told("job"), ["done", "proxy stops"]);
+    assert.deepEqual(await written("job"), ["done", "proxy stops"]);
     assert.equal(statusOf(seen, "proxy")?.restartCount, 0);
   });
 
@@ -122,7 +128,7 @@ describe("kinds of containers", { concurrency: 6 }, () => {
       /^back-off 1s restarting failed container=flaky /,
     );
     const seen = await waitForPod(node, "flaky", isReady, "Ready");
-    assert.deepEqual(await told("flaky"), ["try", "try", "try", "late"]);
+    assert.deepEqual(await written("flaky"), ["try", "try", "try", "late"]);
     assert.equal(statusOf(seen, "flaky")?.restartCount, 2);
     assert.equal(statusOf(seen, "late")?.restartCount, 0);
   });
@@ -176,7 +182,7 @@ describe("kinds of containers", { concurrency: 6 }, () => {
 
     await writeFile(join(folder, "all-go"), "");
     const again = await waitForPod(node, "all", isReady, "Ready again");
-    assert.deepEqual(await told("all"), ["setup", "setup"]);
+    assert.deepEqual(await written("all"), ["setup", "setup"]);
     for (const name of ["setup", "app", "other"]) assert.equal(statusOf(again, name)?.restartCount, 1, name);
     assert.equal(conditionsOf(again)["AllContainersRestarting"], "False");
     assert.equal(again.status?.podIP, first.status?.podIP);
@@ -210,7 +216,7 @@ describe("kinds of containers", { concurrency: 6 }, () => {
     );
     const [current] = await runtime.sandboxes(uid);
     assert.equal(current?.metadata?.attempt, 1);
-    assert.deepEqual(await told("anew"), ["setup", "once", "setup"]);
+    assert.deepEqual(await written("anew"), ["setup", "once", "setup"]);
     assert.equal(statusOf(again, "once")?.restartCount, 0);
     assert.equal(statusOf(again, "once")?.state.terminated?.exitCode, 0);
   });

@@ -180,8 +180,8 @@ test("a termination goes on after kill -9, with the deadline it had", async () =
   await node.removeManifest("ending");
   const [first, last] = [join(path, "term"), join(path, "alive")];
   const lifeAfter = async (): Promise<number> => {
-    const [told = 0] = (await readFile(first, "utf8")).trim().split("\n").map(Number);
-    return Number(await readFile(last, "utf8")) - told;
+    const [reported = 0] = (await readFile(first, "utf8")).trim().split("\n").map(Number);
+    return Number(await readFile(last, "utf8")) - reported;
   };
   await waitFor(async () => (await lifeAfter()) >= 4, { what: "a third of its grace to pass", timeoutMs: PATIENCE_MS });
   await node.kill9();

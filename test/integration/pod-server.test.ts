@@ -227,8 +227,8 @@ test("the timeline of a pod: its stages, phases and events, as JSON and as a pic
     timeline.phases.map(({ phase }) => phase),
     ["Pending", "Running"],
   );
-  const told = timeline.events.map(({ reason, involvedObject }) => `${reason} ${involvedObject.fieldPath ?? ""}`);
-  assert.ok(told.includes("Started spec.containers{app}"), told.join(", "));
+  const events = timeline.events.map(({ reason, involvedObject }) => `${reason} ${involvedObject.fieldPath ?? ""}`);
+  assert.ok(events.includes("Started spec.containers{app}"), events.join(", "));
   const picture = await get(`/debug/pods/default/shown-${NODE_NAME}/timeline?format=svg`);
   assert.equal(picture.type, "image/svg+xml; charset=utf-8");
   assert.match(picture.text, /^<svg .*start-container app.*<\/svg>\n$/s);

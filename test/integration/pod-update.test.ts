@@ -206,9 +206,9 @@ describe("edits", { concurrency: 6 }, () => {
       timeoutMs: PATIENCE_MS,
     });
     const log = (await readFile(node.kubelet.log, "utf8")).split("\n");
-    const told = log.find((line) => line.includes(`${path("broken")}:7:5`));
-    assert.ok(told, "the complaint names file, line and column of the first fault");
-    assert.match(told, /spec\.containers\[0\]\.command/);
+    const line = log.find((line) => line.includes(`${path("broken")}:7:5`));
+    assert.ok(line, "the complaint names file, line and column of the first fault");
+    assert.match(line, /spec\.containers\[0\]\.command/);
     // The same text once more is no news.
     await node.writeManifest("broken", bad);
     await utimes(path("broken"), new Date(), new Date());

@@ -97,8 +97,8 @@ describe("probes", { concurrency: 6 }, () => {
     const startupProbe = { ...FAST, failureThreshold: 100, exec: { command: ["test", "-e", "/ctl/started"] } };
     const livenessProbe = { ...FAST, exec: { command: ["touch", "/ctl/alive"] } };
     const app = shell("app", IDLE, { startupProbe, livenessProbe, ...mounts });
-    const doomed = shell("doomed", IDLE, { startupProbe: { ...FAST, exec: { command: ["false"] } } });
-    await node.writeManifest("slow", pod("slow", [app, doomed]));
+    const failing = shell("doomed", IDLE, { startupProbe: { ...FAST, exec: { command: ["false"] } } });
+    await node.writeManifest("slow", pod("slow", [app, failing]));
     await waitForPod(node, "slow", (seen) => (statusOf(seen, "doomed")?.restartCount ?? 0) > 0, "doomed started again");
     await event("Killing", "slow", /container doomed: Container doomed failed startup probe, will be restarted$/);
     const early = await waitForPod(node, "slow", notReady, "app running, not yet started");

@@ -38,7 +38,7 @@ const MESSAGES_PER_TURN = 50;
 
 export class LyingRuntime {
   /** Answers that were a lie. */
-  told = 0;
+  liesSent = 0;
   private readonly lies = new Map<string, Lie>();
   private readonly floods = new Map<string, Flood>();
   /** Ends the streams that are under way. */
@@ -120,7 +120,7 @@ export class LyingRuntime {
           reply(error, bytes);
           return;
         }
-        this.told++;
+        this.liesSent++;
         Promise.resolve(lie(codec.responseDeserialize(bytes), codec.requestDeserialize(call.request))).then(
           (answer) => reply(null, codec.responseSerialize(answer)),
           (problem: unknown) => reply({ code: status.INTERNAL, details: String(problem) }),
@@ -136,7 +136,7 @@ export class LyingRuntime {
     this.ends.add(end);
     call.on("cancelled", end);
     for (let index = 0; index < MOST_MESSAGES && !over.signal.aborted; index++) {
-      this.told++;
+      this.liesSent++;
       const isRead = call.write(codec.responseSerialize(make(index)));
       if (!isRead)
         await Promise.race([once(call, "drain", { signal: over.signal }).catch(() => undefined), sleep(1_000)]);

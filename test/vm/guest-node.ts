@@ -110,7 +110,7 @@ export class GuestNode {
   }
 
   /** Waits until the kubelet's log has a line of this pattern (grep's extended ones). */
-  async says(pattern: string): Promise<void> {
+  async waitForLog(pattern: string): Promise<void> {
     await this.vm.until(`journalctl --unit kubelet --no-pager --quiet | grep -qE '${pattern}'`, {
       what: `the kubelet to say ${pattern}`,
     });

@@ -108,8 +108,8 @@ export class Machine {
   async console(): Promise<string> {
     const text = await readFile(this.consoleFile, "latin1").catch(() => "");
     const lines = text.replace(ESCAPES, "").split(/[\r\n]+/);
-    const telling = lines.map((line) => line.trim()).filter((line) => line !== "" && !/ running \(\d+s/.test(line));
-    return `\n--- console\n${telling.slice(-CONSOLE_LINES).join("\n")}`;
+    const relevant = lines.map((line) => line.trim()).filter((line) => line !== "" && !/ running \(\d+s/.test(line));
+    return `\n--- console\n${relevant.slice(-CONSOLE_LINES).join("\n")}`;
   }
 
   /** What happened lately, for failure messages: the kubelet's unit and the console. */

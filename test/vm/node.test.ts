@@ -157,7 +157,7 @@ ${RESERVED}END
     });
     const pod = await node.podInPhase("greedy", "Failed");
     assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 137);
-    await node.says(
+    await node.waitForLog(
       `the kernel killed process .* of pod greedy-vm_default.*, container app: cgroup .* is at its memory limit`,
     );
   });
@@ -165,8 +165,8 @@ ${RESERVED}END
   test("a kill for the machine's memory is the node's event", async () => {
     // Asked for by hand: the pods' containers are the first that the kernel chooses.
     await node.vm.ok("echo f >/proc/sysrq-trigger");
-    await node.says("SystemOOM.*System OOM encountered, victim process: .*, pid: [0-9]");
-    await node.says(
+    await node.waitForLog("SystemOOM.*System OOM encountered, victim process: .*, pid: [0-9]");
+    await node.waitForLog(
       "the kernel killed process .* of pod slices-vm_default.*, container app: the machine is out of memory",
     );
   });
@@ -174,7 +174,7 @@ ${RESERVED}END
   test("kubeadm's drop-in starts the kubelet, which says what of the cluster is missing", async () => {
     await node.removePods();
     await node.vm.ok(`systemctl stop kubelet && make -C ${PACKAGE} install MODE=kubeadm`, 120_000);
-    const saysWhy = async (what: string): Promise<string> => {
+    const refusalOf = async (what: string): Promise<string> => {
       const mark = (await node.vm.ok("date +%s")).trim();
       await node.vm.ok("systemctl start --no-block kubelet");
       await node.vm.until(`journalctl --unit kubelet --no-pager --quiet --since @${mark} | grep -F '${what}'`, {
@@ -190,11 +190,11 @@ ${RESERVED}END
       return lines.map(({ message }) => message).join("\n");
     };
     // A node whose packages are installed and nothing more.
-    assert.match(await saysWhy("/var/lib/kubelet/config.yaml"), /ENOENT|no such file|does not exist/);
+    assert.match(await refusalOf("/var/lib/kubelet/config.yaml"), /ENOENT|no such file|does not exist/);
 
     // After kubeadm join, as far as files go.
     for (const [path, text] of Object.entries(KUBEADM_FILES)) await node.put(path, text);
-    const said = await saysWhy("current-context: is missing");
+    const said = await refusalOf("current-context: is missing");
     assert.match(said, /can't start: kubeconfig \/etc\/kubernetes\/bootstrap-kubelet\.conf/);
     assert.doesNotMatch(said, /unknown flag|TypeError|^ +at /m);
     await node.vm.ok(`rm -f ${Object.keys(KUBEADM_FILES).join(" ")}`);

@@ -36,7 +36,7 @@ export async function nodeCgroupDriver(
       deadlineMs,
       signal: deadline.signal,
     });
-    tell(choice, configured, log);
+    logChoice(choice, configured, log);
     if (choice.callMissing === true) onCallMissing?.();
     return choice.driver;
   } catch (error) {
@@ -51,7 +51,7 @@ export async function nodeCgroupDriver(
   }
 }
 
-function tell({ driver, source, reason }: CgroupDriverChoice, configured: CgroupDriverName, log: Logger): void {
+function logChoice({ driver, source, reason }: CgroupDriverChoice, configured: CgroupDriverName, log: Logger): void {
   if (driver !== configured) {
     log.warn(
       { driver, configured },

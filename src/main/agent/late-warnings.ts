@@ -13,7 +13,7 @@ export function startLateWarnings(
   const ending = new AbortController();
   const running = clock
     .sleep(AFTER_START_MS, ending.signal)
-    .then(async () => (await import("../node/machine-warnings.js")).tellMachineWarnings(settings, events))
+    .then(async () => (await import("../node/machine-warnings.js")).emitMachineWarnings(settings, events))
     .catch((error: unknown) => {
       if (!ending.signal.aborted) moduleLogger(log, "node").warn({ err: error }, "cannot inspect the machine");
     });

@@ -44,7 +44,7 @@ export async function startCgroupMaintenance(
 ): Promise<CgroupMaintenance> {
   const { cgroups, mounts, capacity, pods, events, clock } = parts;
   const log = moduleLogger(parts.log, "cgroups");
-  if (mounts.version === 1) tellCgroupV1(events);
+  if (mounts.version === 1) warnAboutCgroupV1(events);
   const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS } = settings;
   const root = parseCgroupRoot(cgroupRoot, cgroupDriver);
   const enforcer = new AllocatableEnforcer({
@@ -87,7 +87,7 @@ export async function startCgroupMaintenance(
   };
 }
 
-function tellCgroupV1(events: Pick<EventRecorder, "node">): void {
+function warnAboutCgroupV1(events: Pick<EventRecorder, "node">): void {
   events.node({
     type: "Warning",
     reason: "CgroupV1",

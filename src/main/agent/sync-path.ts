@@ -5,7 +5,7 @@ import { NodePressures } from "../eviction/pressures.js";
 import type { PodClaims } from "../model/pod-claims.js";
 import { createProbes } from "../probes/create-probes.js";
 import { resizeMetrics } from "../resources/allocation/metrics.js";
-import { tellPods } from "../status/host-ips.js";
+import { emitHostIPs } from "../status/host-ips.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import type { AgentContext } from "./context.js";
@@ -84,7 +84,7 @@ export function makeSyncPath(
     setOp: (code) => mainSlot.setOp(code),
   });
   later.set(sync);
-  hostIPs.onChange((change) => tellPods(change, sync.statuses, events));
+  hostIPs.onChange((change) => emitHostIPs(change, sync.statuses, events));
   watchNode(registry, metrics, sync);
   return { sync, probes, pressures, shutdown, cgroupMaintenance };
 }

@@ -8,7 +8,7 @@ import type { Pressure } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { tellOom, type OomDeps } from "./oom.js";
+import { reportOom, type OomDeps } from "./oom.js";
 import { Orders, type OrdersDeps } from "./orders.js";
 import type { NodePressures } from "./pressures.js";
 import { RunningPods } from "./running-pods.js";
@@ -57,8 +57,8 @@ export class Eviction {
   /** The pod was admitted, or its definition changed. */
   runs(pod: Pod): void {
     try {
-      const told = this.running.set(pod);
-      if (told !== undefined) this.deps.thread.setPod(told);
+      const update = this.running.set(pod);
+      if (update !== undefined) this.deps.thread.setPod(update);
     } catch (error) {
       // Admission has read the same quantities; a pod that slipped through is not evicted.
       this.deps.log.error({ err: error }, `cannot watch pod ${podDescription(pod)} for eviction: ${errorText(error)}`);
@@ -88,7 +88,7 @@ export class Eviction {
         });
         return;
       case "oom":
-        tellOom({ ...this.deps, pod: (uid) => this.running.get(uid)?.pod }, record);
+        reportOom({ ...this.deps, pod: (uid) => this.running.get(uid)?.pod }, record);
         return;
     }
   }
@@ -97,7 +97,7 @@ export class Eviction {
   private answerDropped(uid: string, thread: EvictionThreadPort): void {
     const known = this.running.get(uid);
     if (known === undefined) thread.podEnded(uid);
-    else thread.setPod(known.told);
+    else thread.setPod(known.published);
   }
 }
 

@@ -15,7 +15,7 @@ export interface OomDeps {
   log: Pick<Logger, "warn">;
 }
 
-export function tellOom({ pod, observed, events, log }: OomDeps, record: OomRecord): void {
+export function reportOom({ pod, observed, events, log }: OomDeps, record: OomRecord): void {
   const { pid, process, cgroup, podUid: uid, containerId, at } = record;
   const seen = uid === undefined ? undefined : observed(uid);
   const container = seen?.containers.find(({ id }) => id === containerId)?.metadata?.name;

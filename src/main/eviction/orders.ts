@@ -36,7 +36,7 @@ export class Orders {
     const { pods, metrics, log } = this.deps;
     const { uid, generation, signal } = order;
     const known = pods.get(uid);
-    if (known?.told.generation !== generation) {
+    if (known?.published.generation !== generation) {
       metrics.outdated();
       log.info({ uid, signal }, `the order to evict pod ${uid} is outdated: the pod has terminated or was replaced`);
       return false;

@@ -8,7 +8,7 @@ import { evictionPodOf } from "./eviction-pod.js";
 
 export interface RunningPod {
   pod: Pod;
-  told: EvictionPod;
+  published: EvictionPod;
 }
 
 export class RunningPods {
@@ -20,12 +20,12 @@ export class RunningPods {
   /** The message for the thread; undefined when the thread already has it. @throws InvalidQuantityError */
   set(pod: Pod): EvictionPod | undefined {
     const { uid } = pod.metadata;
-    const before = this.pods.get(uid)?.told;
+    const before = this.pods.get(uid)?.published;
     const now = evictionPodOf(pod, this.rootDir);
     const same = before !== undefined && isDeepStrictEqual({ ...now, generation: before.generation }, before);
-    const told = same ? before : { ...now, generation: ++this.generation };
-    this.pods.set(uid, { pod, told });
-    return same ? undefined : told;
+    const published = same ? before : { ...now, generation: ++this.generation };
+    this.pods.set(uid, { pod, published });
+    return same ? undefined : published;
   }
 
   /** @returns false when it was over already */
@@ -38,6 +38,6 @@ export class RunningPods {
   }
 
   all(): EvictionPod[] {
-    return [...this.pods.values()].map(({ told }) => told);
+    return [...this.pods.values()].map(({ published }) => published);
   }
 }

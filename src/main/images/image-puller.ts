@@ -96,7 +96,7 @@ export class ImagePuller {
     } catch (error) {
       if (!isInvalidImageNameError(error)) throw error;
       const message = `Failed to apply default image tag "${need.spec}": ${error.message}`;
-      this.tell(need, "Warning", "InspectFailed", message);
+      this.emit(need, "Warning", "InspectFailed", message);
       throw new StartContainerError("InvalidImageName", message, undefined, { cause: error });
     }
   }
@@ -111,13 +111,13 @@ export class ImagePuller {
     const present = await this.status(need, image, signal);
     const usable = present !== undefined && !(await this.mustProve(need, image, present, signal));
     metrics.ensured(need.policy, present === undefined ? "false" : "true", usable ? "false" : "true");
-    if (usable) this.tellPresent(need);
+    if (usable) this.emitPresent(need);
     return usable ? present : undefined;
   }
 
-  private tellPresent(need: ImageNeed): void {
+  private emitPresent(need: ImageNeed): void {
     const how = this.deps.access.verifies ? " and can be accessed by the pod" : "";
-    this.tell(need, "Normal", "Pulled", `Container image "${need.spec}" already present on machine${how}`);
+    this.emit(need, "Normal", "Pulled", `Container image "${need.spec}" already present on machine${how}`);
   }
 
   private mustProve({ pod }: ImageNeed, image: string, present: Image, signal: AbortSignal): Promise<boolean> {
@@ -130,7 +130,7 @@ export class ImagePuller {
 
   private neverPulled(need: ImageNeed): StartContainerError {
     const message = `Container image "${need.spec}" is not present with pull policy of Never`;
-    this.tell(need, "Warning", "ErrImageNeverPull", message);
+    this.emit(need, "Warning", "ErrImageNeverPull", message);
     return new StartContainerError("ErrImageNeverPull", message, this.deps.clock.steady() + RETRY_INSPECT_MS);
   }
 
@@ -142,7 +142,7 @@ export class ImagePuller {
       if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
       // The empty reference is upstream's: nothing was resolved.
       const message = `Failed to inspect image "": ${error.message}`;
-      this.tell(need, "Warning", "InspectFailed", message);
+      this.emit(need, "Warning", "InspectFailed", message);
       throw new StartContainerError("ImageInspectError", message, undefined, { cause: error });
     }
   }
@@ -151,7 +151,7 @@ export class ImagePuller {
     const { pod, spec } = need;
     const waiting = this.backoff.of(pod, image);
     if (waiting !== undefined) {
-      this.tell(need, "Normal", "BackOff", `Back-off pulling image "${spec}"`);
+      this.emit(need, "Normal", "BackOff", `Back-off pulling image "${spec}"`);
       const message = `Back-off pulling image "${spec}": ${waiting.reason}: ${waiting.message}`;
       throw new StartContainerError("ImagePullBackOff", message, waiting.until);
     }
@@ -165,7 +165,7 @@ export class ImagePuller {
             pod,
             image,
             sandboxConfig: need.sandboxConfig,
-            onStart: () => this.tell(need, "Normal", "Pulling", `Pulling image "${spec}"`),
+            onStart: () => this.emit(need, "Normal", "Pulling", `Pulling image "${spec}"`),
             stillNeeded: async () => {
               meanwhile = await this.broughtByOthers(need, image, signal);
               return meanwhile === undefined;
@@ -180,11 +180,11 @@ export class ImagePuller {
       if (!isPullFailure(error)) throw error;
       const message = pullFailureMessage(image, error);
       const until = this.backoff.failed(pod, image, { reason: error.reason, message });
-      this.tell(need, "Warning", "Failed", `Failed to pull image "${spec}": ${error.message}`);
+      this.emit(need, "Warning", "Failed", `Failed to pull image "${spec}": ${error.message}`);
       throw new StartContainerError(error.reason, message, until, { cause: error });
     }
     if (meanwhile === undefined) throw new Error(`the pull of image "${image}" ended without a result`);
-    this.tellPresent(need);
+    this.emitPresent(need);
     return meanwhile;
   }
 
@@ -208,11 +208,11 @@ export class ImagePuller {
     this.deps.metrics.pulled(totalMs, found.size);
     const took = `${goMillis(pullMs)} (${goMillis(totalMs)} including waiting)`;
     const message = `Successfully pulled image "${need.spec}" in ${took}. Image size: ${found.size} bytes.`;
-    this.tell(need, "Normal", "Pulled", message);
+    this.emit(need, "Normal", "Pulled", message);
     return found;
   }
 
-  private tell({ pod, container }: ImageNeed, type: EventInput["type"], reason: string, message: string): void {
+  private emit({ pod, container }: ImageNeed, type: EventInput["type"], reason: string, message: string): void {
     this.deps.events.pod(pod, { type, reason, message, ...(container === undefined ? {} : { container }) });
   }
 }

@@ -29,7 +29,7 @@ const EXPLAINED = {
 };
 
 /** The image's or the registry's fault; not the runtime's absence, and not the pod's own end. */
-export function isPullTrouble(error: unknown, signal: AbortSignal): error is Error {
+export function countsAsPullFailure(error: unknown, signal: AbortSignal): error is Error {
   return isPullRateError(error) || (isCriError(error) && !isUnavailable(error) && !signal.aborted);
 }
 

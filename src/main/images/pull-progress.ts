@@ -40,13 +40,13 @@ export class PullProgress {
 
   private arm(): void {
     this.timer = this.deps.clock.after(this.intervalMs, () => {
-      this.tell();
+      this.logProgress();
       this.intervalMs = Math.min(this.intervalMs * 2, LONGEST_MS);
       this.arm();
     });
   }
 
-  private tell(): void {
+  private logProgress(): void {
     const { clock, log } = this.deps;
     const { image, pod } = this.about;
     const since = (from: number): string => goDuration(Math.round((clock.monotonic() - from) / 1000) * 1000);

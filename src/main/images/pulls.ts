@@ -8,7 +8,7 @@ import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageCredentials, PullCredentials } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
-import { isPullTrouble, PullFailure } from "./pull-failure.js";
+import { countsAsPullFailure, PullFailure } from "./pull-failure.js";
 import { PullProgress } from "./pull-progress.js";
 import type { PullRate } from "./pull-rate.js";
 import type { PullTurns } from "./pull-turns.js";
@@ -82,7 +82,7 @@ export class Pulls {
           await access.pulled(image, imageRef, each?.source);
           return;
         } catch (error) {
-          if (!isPullTrouble(error, signal)) throw error;
+          if (!countsAsPullFailure(error, signal)) throw error;
           failures.push(error);
         }
       }

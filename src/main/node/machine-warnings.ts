@@ -31,7 +31,7 @@ const SWAPPED =
   "The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) might be swapped to " +
   "disk and should no longer be considered secure.";
 
-export async function tellMachineWarnings(
+export async function emitMachineWarnings(
   settings: MachineSettings,
   events: Pick<EventRecorder, "node">,
   machine: MachineSources = ownMachine,

@@ -16,13 +16,13 @@ export type ChangingFacts = Pick<
 
 export class GatheredFacts {
   private facts: NodeFacts;
-  private told = "";
+  private published = "";
   private timer: Timer | undefined;
 
   constructor(
     resources: Pick<NodeFacts, "capacity" | "allocatable">,
     private readonly clock: Pick<Clock, "after" | "monotonic">,
-    private readonly tell: (facts: NodeFacts) => void,
+    private readonly publish: (facts: NodeFacts) => void,
   ) {
     this.facts = {
       ...resources,
@@ -69,9 +69,9 @@ export class GatheredFacts {
     this.timer ??= this.clock.after(SETTLE_MS, () => {
       this.timer = undefined;
       const text = JSON.stringify(this.facts);
-      if (text === this.told) return;
-      this.told = text;
-      this.tell(this.facts);
+      if (text === this.published) return;
+      this.published = text;
+      this.publish(this.facts);
     });
   }
 }

@@ -20,7 +20,7 @@ interface Entry {
   delayMs: number;
   lastStep: number;
   /** When the container finished: as the runtime tells it, and by the clock of the back-off. */
-  finish?: { told: number; at: number };
+  finish?: { reported: number; at: number };
 }
 
 export interface InBackoff {
@@ -37,7 +37,7 @@ export class CrashBackoff {
   /** `steadyOf`: by the clock of `now`, of a moment that the runtime tells, as both clocks are now. */
   constructor(
     options: Partial<BackoffOptions> = {},
-    private readonly steadyOf: (toldMs: number) => number = (toldMs) => toldMs,
+    private readonly steadyOf: (finishedAtMs: number) => number = (finishedAtMs) => finishedAtMs,
   ) {
     const { baseMs, maxMs, resetMs } = { ...crashBackoffDefaults, ...options };
     this.options = { baseMs: Math.min(baseMs, maxMs), maxMs, resetMs };
@@ -96,8 +96,8 @@ export class CrashBackoff {
   }
 
   /** Kept from the first look on, or a clock that is set back would hold the container back as long as it was set. */
-  private finished(entry: Entry, told: number, now: number): number {
-    if (entry.finish?.told !== told) entry.finish = { told, at: Math.min(this.steadyOf(told), now) };
+  private finished(entry: Entry, reported: number, now: number): number {
+    if (entry.finish?.reported !== reported) entry.finish = { reported, at: Math.min(this.steadyOf(reported), now) };
     return entry.finish.at;
   }
 

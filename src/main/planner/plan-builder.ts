@@ -140,20 +140,20 @@ export class PlanBuilder {
     this.plan.waiting.set(container.name, waitingAfter(container, failure, now));
     const shownAt = failure.failedAt + PULL_ERROR_SHOWN_MS;
     const isPull = PULL_FAILURES.has(failure.reason);
-    if (isPull && now >= shownAt) this.tellPullBackoff(container, failure);
+    if (isPull && now >= shownAt) this.planPullBackoffEvents(container, failure);
     this.wakeAt(isPull && now < shownAt ? shownAt : failure.retryAt);
     return true;
   }
 
-  private tellPullBackoff({ name, image = "" }: Container, { retryAt }: StartFailure): void {
-    const tell = (type: EventInput["type"], reason: string, message: string): void => {
+  private planPullBackoffEvents({ name, image = "" }: Container, { retryAt }: StartFailure): void {
+    const plan = (type: EventInput["type"], reason: string, message: string): void => {
       this.plan.events.push({
         key: `${reason} pull ${name} ${retryAt}`,
         event: { type, reason, message, container: name },
       });
     };
-    tell("Normal", "BackOff", `Back-off pulling image "${image}"`);
-    tell("Warning", "Failed", "Error: ImagePullBackOff");
+    plan("Normal", "BackOff", `Back-off pulling image "${image}"`);
+    plan("Warning", "Failed", "Error: ImagePullBackOff");
   }
 }
 

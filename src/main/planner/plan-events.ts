@@ -6,19 +6,19 @@ import type { PlannedEvent } from "../model/step.js";
 
 export class PlanEvents {
   /** UID to the keys of its newest plan. */
-  private readonly told = new Map<string, ReadonlySet<string>>();
+  private readonly emitted = new Map<string, ReadonlySet<string>>();
 
   constructor(private readonly recorder: Pick<EventRecorder, "pod">) {}
 
-  tell(pod: Pod, events: readonly PlannedEvent[]): void {
+  emit(pod: Pod, events: readonly PlannedEvent[]): void {
     const { uid } = pod.metadata;
-    const before = this.told.get(uid);
+    const before = this.emitted.get(uid);
     for (const { key, event } of events) if (before?.has(key) !== true) this.recorder.pod(pod, event);
-    if (events.length === 0) this.told.delete(uid);
-    else this.told.set(uid, new Set(events.map(({ key }) => key)));
+    if (events.length === 0) this.emitted.delete(uid);
+    else this.emitted.set(uid, new Set(events.map(({ key }) => key)));
   }
 
   forget(uid: string): void {
-    this.told.delete(uid);
+    this.emitted.delete(uid);
   }
 }

@@ -60,9 +60,9 @@ function keepSidecar(
   const { name, startupProbe } = container;
   switch (status?.state) {
     case ContainerState.CONTAINER_RUNNING: {
-      const doomed = killReason(builder.input, container, status);
-      if (doomed !== undefined) {
-        const { why, graceSeconds } = doomed;
+      const kill = killReason(builder.input, container, status);
+      if (kill !== undefined) {
+        const { why, graceSeconds } = kill;
         builder.kill(status, `Init container ${name} ${why}`, { graceSeconds, restart: true });
         return "waiting";
       }

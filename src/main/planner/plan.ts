@@ -29,7 +29,7 @@ export function planPod(input: PlanInput): Plan {
   else if (trigger !== undefined) planRestartAll(builder, trigger);
   else planContainers(builder, usable);
   if (trigger === undefined) builder.plan.steps.push(...pruneSteps(input.observed, input.deadContainersKept));
-  if (!builder.plan.finished) tellRestarts(builder, trigger !== undefined);
+  if (!builder.plan.finished) planRestartEvents(builder, trigger !== undefined);
   return builder.plan;
 }
 
@@ -55,9 +55,9 @@ function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container:
   const { name } = container;
   const status = newestOf(builder.input.observed, name);
   if (status?.state === ContainerState.CONTAINER_RUNNING) {
-    const doomed = killReason(builder.input, container, status);
-    if (doomed === undefined) return true;
-    const { why, restart, graceSeconds } = doomed;
+    const kill = killReason(builder.input, container, status);
+    if (kill === undefined) return true;
+    const { why, restart, graceSeconds } = kill;
     const reason = `Container ${name} ${why}${restart ? ", will be restarted" : ""}`;
     builder.kill(status, reason, { graceSeconds, ...(restart && { restart }) });
     return true;
@@ -108,7 +108,7 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
 }
 
 /** What the status must know of restarts under way: exit codes alone would call such containers done. */
-function tellRestarts({ input, plan }: PlanBuilder, active: boolean): void {
+function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void {
   const { pod, observed, memory } = input;
   const there = new Set(observed.containers.map(({ metadata }) => metadata?.name ?? ""));
   const all = containersOf(pod.spec);

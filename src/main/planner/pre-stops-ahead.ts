@@ -20,5 +20,5 @@ export function preStopsAhead(
     .filter((status) => status.state === ContainerState.CONTAINER_RUNNING && !stopping.includes(status))
     .map((status) => ({ containerId: status.id, name: status.metadata?.name ?? "" }))
     .filter(({ name }) => hooked.has(name))
-    .map((whom) => ({ kind: "run-pre-stop", ...whom, deadline, reason }));
+    .map((container) => ({ kind: "run-pre-stop", ...container, deadline, reason }));
 }

@@ -95,10 +95,10 @@ export async function stopOne(
   signal: AbortSignal,
 ): Promise<void> {
   const { containerId } = kill;
-  const whom = await identify(runtime, pod, kill, signal);
-  if (whom === undefined) return;
-  stopping.announce(whom.pod, kill.name, containerId, kill.message);
-  const seconds = (await preStop(runtime, stopping, whom, kill, signal)) ?? kill.graceSeconds;
+  const target = await identify(runtime, pod, kill, signal);
+  if (target === undefined) return;
+  stopping.announce(target.pod, kill.name, containerId, kill.message);
+  const seconds = (await preStop(runtime, stopping, target, kill, signal)) ?? kill.graceSeconds;
   await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(seconds) }, { signal }));
 }
 
@@ -115,16 +115,16 @@ export async function runPreStopAhead(
 ): Promise<InspectHint[]> {
   const { containerId, name, deadline } = step;
   const kill: Kill = { containerId, name, deadline, graceSeconds: 0, message: killMessage(step) };
-  const whom = await identify(runtime, pod, kill, signal);
-  if (whom === undefined) return [];
-  stopping.announce(whom.pod, name, containerId, kill.message);
-  const left = await preStop(runtime, stopping, whom, kill, signal);
+  const target = await identify(runtime, pod, kill, signal);
+  if (target === undefined) return [];
+  stopping.announce(target.pod, name, containerId, kill.message);
+  const left = await preStop(runtime, stopping, target, kill, signal);
   if (left === undefined || runtime.clock.steady() < deadline) return [];
   await unlessGone(runtime.cri.stopContainer({ containerId, timeout: BigInt(left) }, { signal }));
   return [{ kind: "container", id: containerId }];
 }
 
-interface Whom {
+interface KillTarget {
   pod: Pod;
   container: Container;
 }
@@ -135,7 +135,7 @@ async function identify(
   pod: Pod | undefined,
   kill: Kill,
   signal: AbortSignal,
-): Promise<Whom | undefined> {
+): Promise<KillTarget | undefined> {
   const defined = definedContainer(pod, kill.name);
   if (pod !== undefined && defined !== undefined) return { pod, container: defined };
   const status = await containerStatus(runtime, kill.containerId, signal);
@@ -147,7 +147,7 @@ async function identify(
 async function preStop(
   runtime: NodeRuntime,
   { preStops }: Stopping,
-  { pod, container }: Whom,
+  { pod, container }: KillTarget,
   { containerId, deadline, withoutPreStop }: Kill,
   signal: AbortSignal,
 ): Promise<number | undefined> {

@@ -49,7 +49,7 @@ export async function startContainer(
   } catch (error) {
     if (error instanceof StartContainerError) {
       runtime.metrics.containerStartFailed(kind, error.reason);
-      tellFailure(runtime, pod, step.container.name, error);
+      emitFailure(runtime, pod, step.container.name, error);
     }
     throw error;
   }
@@ -59,15 +59,15 @@ export async function startContainer(
  * Reasons whose text the event gives. The puller has already reported the text of an image failure; only the reason
  * follows.
  */
-const TOLD_IN_FULL: ReadonlySet<string> = new Set([
+const SHOWN_WITH_MESSAGE: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
   "CreateContainerError",
   "RunContainerError",
 ]);
 const PRE_START = "PreStartHookError";
 
-function tellFailure(runtime: NodeRuntime, pod: Pod, container: string, error: StartContainerError): void {
-  const text = TOLD_IN_FULL.has(error.reason) ? error.message : error.reason;
+function emitFailure(runtime: NodeRuntime, pod: Pod, container: string, error: StartContainerError): void {
+  const text = SHOWN_WITH_MESSAGE.has(error.reason) ? error.message : error.reason;
   const message = error.reason === PRE_START ? error.message : `Error: ${text}`;
   runtime.events.pod(pod, { type: "Warning", reason: "Failed", message, container });
 }
@@ -98,17 +98,17 @@ async function start(
   const { containerId } = await traced(runtime.trace, subject("create"), () =>
     create(runtime, step, config, sandbox, signal),
   );
-  const tell = (reason: string, message: string): void =>
+  const emit = (reason: string, message: string): void =>
     runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
-  tell("Created", "Container created");
+  emit("Created", "Container created");
   await preStart(runtime, pod, step, signal);
   try {
     await traced(runtime.trace, subject("start"), () => cri.startContainer({ containerId }, { signal }));
-    tell("Started", "Container started");
+    emit("Started", "Container started");
     runtime.managers.started(pod, step.container, containerId);
   } catch (error) {
     // The created container stays for the inspection to find; the planner removes what never started.
-    throw ownTrouble(error, "RunContainerError", signal);
+    throw startError(error, "RunContainerError", signal);
   }
   await linkLog(runtime, pod, environment, step, restartCount, containerId);
   return [{ kind: "container", id: containerId }];
@@ -130,7 +130,7 @@ async function create(
     return created;
   } catch (error) {
     metrics.imageVolumes("failed", images);
-    throw ownTrouble(error, "CreateContainerError", signal, (details) => explainRefusal(config, details));
+    throw startError(error, "CreateContainerError", signal, (details) => explainRefusal(config, details));
   }
 }
 
@@ -154,7 +154,7 @@ async function preStart(
  * The runtime answered with this error, so it is the container's own; an unavailable runtime is not the container's
  * failure.
  */
-function ownTrouble(
+function startError(
   error: unknown,
   reason: string,
   signal: AbortSignal,
@@ -164,7 +164,7 @@ function ownTrouble(
   return new StartContainerError(reason, explain(error.details), undefined, { cause: error });
 }
 
-interface Parts {
+interface ConfigInput {
   image: ReadyImage;
   restartCount: number;
   volumes: ReadonlyMap<string, VolumePlace>;
@@ -178,7 +178,7 @@ async function configure(
   runtime: NodeRuntime,
   pod: Pod,
   step: StartContainerStep,
-  { image, restartCount, volumes, volumeImages, recursiveReadOnly }: Parts,
+  { image, restartCount, volumes, volumeImages, recursiveReadOnly }: ConfigInput,
   signal: AbortSignal,
 ): Promise<ContainerConfig> {
   const { settings } = runtime;

@@ -34,7 +34,7 @@ export async function resizeContainers(
     await update(containerId, container, linux);
   }
   await cgroup(runtime, pod, pod);
-  await tellSandbox(runtime, pod, step.sandboxId, signal);
+  await updateSandbox(runtime, pod, step.sandboxId, signal);
   return step.containers.map(({ containerId }) => ({ kind: "container", id: containerId }));
 
   async function refuseBelowUsage(id: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
@@ -74,7 +74,7 @@ async function cgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void>
 }
 
 /** A runtime that keeps a machine for the pod sizes it by this; others know nothing of the call, and nothing depends on it. */
-async function tellSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string, signal: AbortSignal): Promise<void> {
+async function updateSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string, signal: AbortSignal): Promise<void> {
   try {
     await runtime.cri.updatePodSandboxResources(
       { podSandboxId, ...sandboxResources(pod, containerResourceOptions(runtime)) },

@@ -74,7 +74,7 @@ export function startSources(options: SourcesOptions): Sources {
     announced = true;
     options.onSourcesSeen();
   };
-  const tell = ({ changes, conflicts: found }: Delivery): void => {
+  const onDelivery = ({ changes, conflicts: found }: Delivery): void => {
     for (const change of changes) options.onChange(change);
     for (const { uid, source, pod } of found) {
       const key = `${source} ${uid} ${pod}`;
@@ -85,7 +85,7 @@ export function startSources(options: SourcesOptions): Sources {
     announce();
   };
   const deliver = (source: PodSourceName) => (pods: readonly Pod[], complete: boolean) => {
-    if (!stopped) tell(merger.deliver(source, pods, complete));
+    if (!stopped) onDelivery(merger.deliver(source, pods, complete));
   };
   const decode = {
     tasks: options.tasks,
@@ -111,10 +111,10 @@ export function startSources(options: SourcesOptions): Sources {
   const api: ApiPodsSink = {
     replace: (pods) => deliver("api")(pods, true),
     set: (pod) => {
-      if (!stopped) tell(merger.set("api", pod));
+      if (!stopped) onDelivery(merger.set("api", pod));
     },
     drop: (uid) => {
-      if (!stopped) tell(merger.drop("api", uid));
+      if (!stopped) onDelivery(merger.drop("api", uid));
     },
   };
 

@@ -3,10 +3,10 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { GATES, type Gate, type GateName } from "../command/gates/table.js";
 
 export function watchGates(registry: ThreadRegistry, gate: (name: GateName) => boolean): void {
-  let told = false;
+  let isSet = false;
   registry.onSnapshot(() => {
-    if (told) return;
-    told = true;
+    if (isSet) return;
+    isSet = true;
     const enabled = registry.gauge("kubernetes_feature_enabled", "Whether the feature gate is enabled; 1 if enabled", [
       "name",
       "stage",

@@ -23,7 +23,7 @@ import { runOnce } from "./run-once.js";
 import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./process/signals.js";
 import { checkSwap } from "../node/swap.js";
-import { tellSystemd } from "./systemd/systemd.js";
+import { linkToSystemd } from "./systemd/systemd.js";
 import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
 import { watchdogInterval } from "./systemd/watchdog.js";
 
@@ -124,7 +124,7 @@ async function withNode(
   });
   // A start that fails half way is better repeated; from here on pods and clients depend on this process.
   logging.surviveUncaught((origin) => threads.context.uncaughtInMain(origin));
-  const systemd = tellSystemd({ node: agent, threads, clock, log, feedEveryMs });
+  const systemd = linkToSystemd({ node: agent, threads, clock, log, feedEveryMs });
   const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));
   void lock.contended.then((what) => {

@@ -53,7 +53,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
 
 async function startFailed(error: unknown, log: Logger, dynamic: DynamicConfig | undefined): Promise<Outcome> {
   const message = messageOf(error);
-  log.error(tellsAll(error) ? {} : { err: error }, `the kubelet can't start: ${message}`);
+  log.error(isSelfExplanatory(error) ? {} : { err: error }, `the kubelet can't start: ${message}`);
   await dynamic?.startFailed(message);
   return { exitCode: 1 };
 }
@@ -73,7 +73,7 @@ async function restart(reason: string, logging: Logging): Promise<Outcome> {
 }
 
 /** Errors whose message tells an operator all there is to know: no stack is logged. */
-function tellsAll(error: unknown): boolean {
+function isSelfExplanatory(error: unknown): boolean {
   const known = [
     isCredentialProviderConfigError,
     isClusterError,

@@ -22,7 +22,7 @@ export function plegInit(settings: Settings): PlegInit {
     inspectConcurrency: 16,
     listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),
     relistActiveMs: 1000,
-    relistQuietMs: 10_000,
+    relistIdleMs: 10_000,
     statusPeriodMs: 5000,
     useEvents: true,
   };

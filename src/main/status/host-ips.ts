@@ -58,7 +58,7 @@ export class HostIPs {
 }
 
 /** Every pod shows the node's new addresses. */
-export function tellPods(change: HostIPsChange, statuses: ShownPods, events: Pick<EventRecorder, "pod">): void {
+export function emitHostIPs(change: HostIPsChange, statuses: ShownPods, events: Pick<EventRecorder, "pod">): void {
   const mismatch = familyMismatch(change);
   if (mismatch !== undefined) {
     for (const pod of statuses.all()) if (!isFinalPhase(pod.status?.phase)) events.pod(pod, mismatch);

@@ -193,7 +193,7 @@ export class PodStatuses {
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.onRunning(input.pod);
-    const marks = { started: running, final: ended, untold: isBetweenRuns(status, pod, restarting) };
+    const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
     this.note(resize?.desired ?? input.pod, status, marks);
     if (ended) this.deps.onFinal(input.pod, status);
   }
@@ -269,14 +269,14 @@ export class PodStatuses {
   private note(
     pod: Pod,
     status: PodStatus,
-    { untold = false, ...marks }: Partial<Pick<Entry, "started" | "final">> & { untold?: boolean } = {},
+    { unpublished = false, ...marks }: Partial<Pick<Entry, "started" | "final">> & { unpublished?: boolean } = {},
   ): void {
     const { uid } = pod.metadata;
     const previous = this.entries.get(uid)?.status.phase;
     if (previous !== undefined && previous !== status.phase) {
       this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous} → ${status.phase}`);
     }
-    if (this.put(pod, status, marks) && !untold) this.deps.onStatus?.(pod, status);
+    if (this.put(pod, status, marks) && !unpublished) this.deps.onStatus?.(pod, status);
   }
 
   /** @returns true when it differs from what was there */

@@ -12,14 +12,14 @@ export function earlierEnd(
   { failure, finalStatus, pod }: Partial<PodRecord> = {},
   apiPhase: PodPhase | undefined,
   now: number,
-): { end: PodEnd; told: boolean } | undefined {
-  const told = finalStatus !== undefined;
-  if (!told && isFinalPhase(apiPhase)) {
-    return { end: { cause: "completed", deadline: now + effectiveGraceSeconds(pod) * 1000 }, told: true };
+): { end: PodEnd; terminated: boolean } | undefined {
+  const terminated = finalStatus !== undefined;
+  if (!terminated && isFinalPhase(apiPhase)) {
+    return { end: { cause: "completed", deadline: now + effectiveGraceSeconds(pod) * 1000 }, terminated: true };
   }
   if (failure !== undefined) {
     const { deadline, ...what } = failure;
-    return { end: { cause: "failed", failure: what, deadline }, told };
+    return { end: { cause: "failed", failure: what, deadline }, terminated };
   }
-  return told ? { end: { cause: "completed", deadline: now }, told } : undefined;
+  return terminated ? { end: { cause: "completed", deadline: now }, terminated } : undefined;
 }

@@ -165,10 +165,10 @@ export class NodeSync implements SyncParts {
       this.deps.log.error({ uid, err: error }, `the status manager cannot handle pod ${uid}: ${messageOf(error)}`);
     const desired = [...this.workers.all()].flatMap((worker) => worker.desired ?? []);
     forEachIsolated(desired, (pod) => accepted?.({ pod, known: true }), failed);
-    const tell = (pod: Pod): void => {
+    const republish = (pod: Pod): void => {
       if (pod.status !== undefined) statusComputed?.({ pod, status: pod.status });
     };
-    forEachIsolated(this.statuses.all(), tell, failed);
+    forEachIsolated(this.statuses.all(), republish, failed);
     if (this.staticsKnown) staticsKnown?.(undefined);
     this.events.subscribe("cluster", cluster.subscriber);
   }

@@ -52,11 +52,12 @@ export class PassRetry {
     const retryMs = Math.min(RETRY_MIN_MS * 2 ** (this.failures - 1), RETRY_MAX_MS);
     this.notBefore = clock.monotonic() + retryMs;
     // The runtime's absence is reported once for the node, and its return wakes every worker.
-    const quiet = isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
-    if (!quiet) recordPassFailure(recorder, pod, error);
-    if (quiet && this.failures > 1) return;
+    const isRuntimeDown =
+      isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
+    if (!isRuntimeDown) recordPassFailure(recorder, pod, error);
+    if (isRuntimeDown && this.failures > 1) return;
     const message = messageOf(error);
-    log[quiet ? "debug" : "error"](
+    log[isRuntimeDown ? "debug" : "error"](
       { pod: name, uid, ...faultField(error), retryMs },
       `${name}: sync failed, next try in ${retryMs / 1000}s: ${message}`,
     );

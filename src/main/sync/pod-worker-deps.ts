@@ -79,5 +79,5 @@ function onSynced(parts: SyncParts, synced: SyncedPod): void {
     return;
   }
   parts.statuses.update(statusOfPass(synced));
-  if (inPostStart === undefined) parts.planEvents.tell(pod, plan.events ?? []);
+  if (inPostStart === undefined) parts.planEvents.emit(pod, plan.events ?? []);
 }

@@ -23,7 +23,7 @@ export interface PodWorkersDeps {
   /** The pod with the resources that it may use; called after onDesired. */
   asAllocated?(pod: Pod): Pod;
   /** How an earlier kubelet process terminated the pod, if it did; `told`: it completed the termination. */
-  earlierEnd(uid: string): { end: PodEnd; told: boolean } | undefined;
+  earlierEnd(uid: string): { end: PodEnd; terminated: boolean } | undefined;
   /** Nothing is left of the pod and no source wants it. */
   onGone(uid: string): void;
   /** A pod that was being ended starts anew under its UID. */
@@ -37,7 +37,7 @@ export class PodWorkers {
   /** Pods that wait for their full name, in the order they came; and pods that come back under the same UID. */
   private readonly waiting: Pod[] = [];
   /** Pods that are to end though they wait: they are ended when their turn comes. */
-  private readonly doomed = new Map<string, PodFailure>();
+  private readonly failures = new Map<string, PodFailure>();
   private stopped = false;
 
   constructor(private readonly deps: PodWorkersDeps) {}
@@ -89,7 +89,7 @@ export class PodWorkers {
   /** Ends a pod that its source dropped. `graceSeconds` comes from its definition when not given. */
   remove(uid: string, reason: string, graceSeconds?: number): void {
     this.dropWaiting(uid);
-    this.doomed.delete(uid);
+    this.failures.delete(uid);
     const worker = this.workers.get(uid);
     worker?.terminate({ deadline: this.deadline(worker.desired, graceSeconds), reason });
   }
@@ -102,7 +102,7 @@ export class PodWorkers {
   delete(pod: Pod, deadline = Infinity): void {
     const { uid } = pod.metadata;
     this.dropWaiting(uid);
-    this.doomed.delete(uid);
+    this.failures.delete(uid);
     const request = { deadline: Math.min(deadline, this.deadline(pod)), reason: "the API server is deleting the pod" };
     let worker = this.workers.get(uid);
     if (worker?.state === "terminating") {
@@ -113,7 +113,7 @@ export class PodWorkers {
     if (worker === undefined) {
       worker = this.takeOn(uid, this.asAllocated(pod), podFullName(pod));
       const earlier = this.deps.earlierEnd(uid);
-      if (earlier?.told === true) worker.resumeEnd(earlier.end, true);
+      if (earlier?.terminated === true) worker.resumeEnd(earlier.end, true);
     } else worker.setPod(this.asAllocated(pod));
     worker.terminate(request);
   }
@@ -126,7 +126,7 @@ export class PodWorkers {
   async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {
     const worker = this.workers.get(uid);
     if (worker === undefined) {
-      if (this.has(uid)) this.doomed.set(uid, failure);
+      if (this.has(uid)) this.failures.set(uid, failure);
       return;
     }
     worker.fail({ cause: "failed", failure, deadline: this.deadline(worker.desired, graceSeconds) });
@@ -180,9 +180,9 @@ export class PodWorkers {
     this.deps.onDesired(pod);
     const worker = this.takeOn(uid, this.asAllocated(pod), podFullName(pod));
     const earlier = this.deps.earlierEnd(uid);
-    if (earlier !== undefined) worker.resumeEnd(earlier.end, earlier.told);
-    const failure = this.doomed.get(uid);
-    this.doomed.delete(uid);
+    if (earlier !== undefined) worker.resumeEnd(earlier.end, earlier.terminated);
+    const failure = this.failures.get(uid);
+    this.failures.delete(uid);
     if (failure !== undefined) worker.fail({ cause: "failed", failure, deadline: this.deadline(pod) });
     worker.poke();
   }

@@ -96,7 +96,7 @@ export class StepRunner {
         if (starts) this.showProgress(step.container.name, made, progress, work);
       });
       if (starts) this.failures.delete(step.container.name);
-      this.tellActuated(step, work.pod);
+      this.emitActuated(step, work.pod);
       if ("backoff" in step) this.noteRestart(step.backoff);
       return hints;
     } finally {
@@ -111,7 +111,7 @@ export class StepRunner {
     if (this.backoff.size > COLLECT_ABOVE) this.backoff.collect(now);
   }
 
-  private tellActuated(step: Step, pod: Pod | undefined): void {
+  private emitActuated(step: Step, pod: Pod | undefined): void {
     if (pod === undefined) return;
     if (step.kind === "start-container") this.deps.resizes?.onStarted(pod, step.container.name);
     if (step.kind !== "resize-containers") return;

@@ -24,7 +24,7 @@ import { VolumeOperations } from "./world/operations.js";
 import { refreshVolumes } from "./world/refresh-volumes.js";
 import { Refresher } from "./world/refresher.js";
 import { takingOver } from "./world/take-over.js";
-import { notReady, tell, waitForVolumes } from "./world/wait-for-volumes.js";
+import { notReady, emitNotReady, waitForVolumes } from "./world/wait-for-volumes.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface VolumeManager {
@@ -209,7 +209,7 @@ export class PluginVolumeManager implements VolumeManager {
       } catch (error) {
         const problem = messageOf(error);
         const missing = used.map(({ name }) => name);
-        tell(this.options.events, pod, notReady(missing, [volume.name], problem, error));
+        emitNotReady(this.options.events, pod, notReady(missing, [volume.name], problem, error));
         throw error;
       }
     });

@@ -16,7 +16,7 @@ export interface PlegInit {
   /** Relist period while something changes, and whenever no event source covers every pod. */
   relistActiveMs: number;
   /** Relist period when nothing changed for a while and an event source works. */
-  relistQuietMs: number;
+  relistIdleMs: number;
   /** Period of the CRI Status call; also how often an absent runtime is tried is derived from it. */
   statusPeriodMs: number;
   /** Try GetContainerEvents; false keeps to cgroup watches and relists. */

@@ -43,7 +43,7 @@ export class QueueReader<T> {
   private readonly loop = new LoopYield();
   private running = false;
   /** A turn is booked; a stop and start in between must not book a second one. */
-  private booked = false;
+  private scheduled = false;
   private received = 0;
   private failed = 0;
   private yields = 0;
@@ -76,7 +76,7 @@ export class QueueReader<T> {
   start(): void {
     if (this.running) return;
     this.running = true;
-    this.book();
+    this.schedule();
   }
 
   /** Stops reading; what is in the ring stays there. Idempotent. */
@@ -103,11 +103,11 @@ export class QueueReader<T> {
     };
   }
 
-  private book(): void {
-    if (this.booked) return;
-    this.booked = true;
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
     this.loop.next(() => {
-      this.booked = false;
+      this.scheduled = false;
       this.turn();
     });
   }
@@ -119,7 +119,7 @@ export class QueueReader<T> {
       while (this.slice(() => this.running) === SLICE) {
         if (this.clock.monotonic() >= end) {
           this.yields++;
-          this.book();
+          this.schedule();
           return;
         }
       }

@@ -36,11 +36,11 @@ export class UncaughtErrors {
       end(error);
       return;
     }
-    this.tell(error, origin, now);
+    this.report(error, origin, now);
   }
 
   /** The same error once a minute. */
-  private tell(error: unknown, origin: UncaughtOrigin, now: number): void {
+  private report(error: unknown, origin: UncaughtOrigin, now: number): void {
     const key = error instanceof Error ? (error.stack ?? error.message) : String(error);
     for (const [known, at] of this.logged) if (now - at >= MINUTE_MS) this.logged.delete(known);
     if (this.logged.has(key)) return;

@@ -219,12 +219,12 @@ export class VolumeCalls {
     this.advance();
   }
 
-  private settle(id: number, tell: (call: Pending) => void): void {
+  private settle(id: number, finish: (call: Pending) => void): void {
     const call = this.pending.get(id);
     this.pending.delete(id);
     this.schedule.answered(id);
     if (call !== undefined) {
-      tell(call);
+      finish(call);
       this.reportBack(call.mount);
     }
     this.advance();

@@ -132,10 +132,10 @@ export class DiskRelief {
   private order(pod: EvictionPod, threshold: EvictionThreshold, due: readonly EvictionThreshold[]): void {
     const { outbox, evictionMaxPodGracePeriod, clock } = this.parts;
     const observations = this.parts.observe();
-    const told = nodePressure(threshold.signal, due, observations, pod, this.consumption(pod, threshold));
+    const message = nodePressure(threshold.signal, due, observations, pod, this.consumption(pod, threshold));
     const at = observations.get(threshold.signal)?.at ?? clock.monotonic();
     const grace = graceOf(threshold, pod, evictionMaxPodGracePeriod);
-    outbox.order(pod, threshold.signal, grace, told, clock.monotonic() - at);
+    outbox.order(pod, threshold.signal, grace, message, clock.monotonic() - at);
   }
 
   /** Of each container its layer and its logs; nothing is said of inodes. */

@@ -160,7 +160,7 @@ export class Eviction {
     const remembered = this.memory.observations;
     const judgement = judge(thresholds, observations, this.memory, look.at, evictionPressureTransitionPeriodMs);
     this.memory = judgement.memory;
-    outbox.tellPressures(judgement.pressures);
+    outbox.publishPressures(judgement.pressures);
     this.reportUnread(thresholds, observations);
     this.reportEnough(thresholds);
     this.startLimits();
@@ -184,10 +184,10 @@ export class Eviction {
     const free = !this.errands.has("disk") && now >= this.diskRestUntil;
     const first = due.find(({ signal }) => !isDisk(signal) || free);
     if (first !== undefined && !this.parts.podStore.orders.block(now)) {
-      this.parts.outbox.tellShort(SIGNAL_FACTS[first.signal].resource);
+      this.parts.outbox.publishShort(SIGNAL_FACTS[first.signal].resource);
       if (isDisk(first.signal)) this.startRelief(first, due, thresholds);
       else if ((await this.parts.podRelief.relieve(first, due, observations)) === "nobody-left")
-        this.reportNobody(first);
+        this.logNoCandidate(first);
     } else if (free && disksNearlyShort(thresholds, observations)) this.startWarmUp();
   }
 
@@ -199,7 +199,7 @@ export class Eviction {
     this.start("disk", async () => {
       const outcome = await this.parts.diskRelief.relieve(threshold, due, thresholds);
       if (outcome === "done") return;
-      this.reportNobody(threshold);
+      this.logNoCandidate(threshold);
       this.diskRestUntil = this.parts.clock.monotonic() + DISK_REST_MS;
     });
   }
@@ -254,7 +254,7 @@ export class Eviction {
     }
   }
 
-  private reportNobody({ signal }: EvictionThreshold): void {
+  private logNoCandidate({ signal }: EvictionThreshold): void {
     const { resource } = SIGNAL_FACTS[signal];
     this.parts.errorLog.report(
       `nobody ${resource}`,

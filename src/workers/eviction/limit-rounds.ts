@@ -48,8 +48,8 @@ export class LimitRounds {
     if (podStore.orders.block(clock.monotonic())) return;
     for (const { pod, at, breach } of breaches) {
       if (breach === undefined || !podStore.isCurrent(pod)) continue;
-      const told = { message: breach.message, annotations: {} };
-      outbox.order(pod, breach.limit, HARD_GRACE_SECONDS, told, Math.max(0, clock.now() - at));
+      const message = { message: breach.message, annotations: {} };
+      outbox.order(pod, breach.limit, HARD_GRACE_SECONDS, message, Math.max(0, clock.now() - at));
     }
   }
 

@@ -24,7 +24,7 @@ export class Orders {
   }
 
   /** The pod as main knows it now: an order by an older generation was dropped. */
-  told(uid: string, generation: number): void {
+  confirm(uid: string, generation: number): void {
     const order = this.orders.get(uid);
     if (order !== undefined && order.generation < generation) this.orders.delete(uid);
   }

@@ -29,17 +29,17 @@ export class Outbox {
 
   constructor(private readonly parts: OutboxParts) {}
 
-  order(pod: EvictionPod, signal: Cause, graceSeconds: number, told: EvictionMessage, sampleAgeMs: number): void {
+  order(pod: EvictionPod, signal: Cause, graceSeconds: number, message: EvictionMessage, sampleAgeMs: number): void {
     const { publish, podStore, clock, log } = this.parts;
     const { uid, generation, namespace, name } = pod;
-    publish({ kind: "evict", uid, generation, signal, graceSeconds, ...told, sampleAgeMs });
+    publish({ kind: "evict", uid, generation, signal, graceSeconds, ...message, sampleAgeMs });
     podStore.orders.placed(uid, generation, clock.monotonic());
-    const why = told.message.trimEnd();
+    const why = message.message.trimEnd();
     // Main says so to everybody, once it has taken the order.
     log.debug({ uid, signal, graceSeconds }, `ordering the eviction of pod ${namespace}/${name}: ${why}`);
   }
 
-  tellPressures(pressures: readonly Pressure[]): void {
+  publishPressures(pressures: readonly Pressure[]): void {
     const text = pressures.join();
     if (text === this.pressures) return;
     const before = this.pressures ?? "";
@@ -50,7 +50,7 @@ export class Outbox {
       this.parts.log.info({ pressures }, `the node's pressures are now: ${text === "" ? "none" : text}`);
   }
 
-  tellShort(resource: Resource): void {
+  publishShort(resource: Resource): void {
     const now = this.parts.clock.monotonic();
     if (this.short?.resource === resource && now - this.short.at < SAY_AGAIN_MS) return;
     this.short = { resource, at: now };

@@ -35,9 +35,9 @@ export class PodRelief {
     const consumption = isMemory(signal) ? await this.memoryOf(pod) : { containers: new Map<string, number>() };
     // It ended or changed meanwhile, or another had to go for its own limit: the next look judges anew.
     if (!podStore.isCurrent(pod) || podStore.orders.block(clock.monotonic())) return "done";
-    const told = nodePressure(signal, due, observations, pod, consumption);
+    const message = nodePressure(signal, due, observations, pod, consumption);
     const at = observations.get(signal)?.at ?? clock.monotonic();
-    outbox.order(pod, signal, graceOf(threshold, pod, evictionMaxPodGracePeriod), told, clock.monotonic() - at);
+    outbox.order(pod, signal, graceOf(threshold, pod, evictionMaxPodGracePeriod), message, clock.monotonic() - at);
     return "done";
   }
 

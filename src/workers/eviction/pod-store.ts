@@ -17,7 +17,7 @@ export class PodStore {
   apply({ set, ended }: EvictionDelta, now: number): void {
     for (const pod of set) {
       this.pods.set(pod.uid, pod);
-      this.orders.told(pod.uid, pod.generation);
+      this.orders.confirm(pod.uid, pod.generation);
     }
     for (const uid of ended) {
       this.pods.delete(uid);

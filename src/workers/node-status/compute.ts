@@ -61,13 +61,13 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
     missingCapacity: required.filter((name) => capacity[name] === undefined),
     nowMs: input.nowMs,
   });
-  const { conditions, events: told } = nextConditions(
+  const { conditions, events: changed } = nextConditions(
     old.conditions ?? [],
     facts?.pressures ?? [],
     reasons,
     apiTime(input.wallMs),
   );
-  for (const reason of told) {
+  for (const reason of changed) {
     events.push({ type: "Normal", reason, message: `Node ${init.nodeName} status is now: ${reason}` });
   }
   // The only feature that depends on the runtime.

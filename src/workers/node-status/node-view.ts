@@ -18,7 +18,7 @@ export interface NodeViewOptions {
 export class NodeView {
   private node: Node | undefined;
   /** The last report to main; undefined: none, or that the Node was deleted. */
-  private told: string | undefined;
+  private published: string | undefined;
   private podCIDR = "";
   private unschedulable: boolean | undefined;
 
@@ -34,10 +34,10 @@ export class NodeView {
     this.node = node;
     const seen = seenNode(node);
     const text = JSON.stringify({ ...seen, metadata: { ...seen.metadata, resourceVersion: "" } });
-    if (text !== this.told) {
-      this.told = text;
+    if (text !== this.published) {
+      this.published = text;
       // Forgotten when it fails, so that the next look tells it again.
-      this.tell("the Node object", this.options.main.onNode(seen), () => (this.told = undefined));
+      this.send("the Node object", this.options.main.onNode(seen), () => (this.published = undefined));
     }
     this.lookAtCordon(node);
     this.lookAtPodCIDR(node);
@@ -47,8 +47,8 @@ export class NodeView {
   gone(): void {
     const wasThere = this.node !== undefined;
     this.node = undefined;
-    this.told = undefined;
-    if (wasThere) this.tell("that the Node object was deleted", this.options.main.onNode(undefined));
+    this.published = undefined;
+    if (wasThere) this.send("that the Node object was deleted", this.options.main.onNode(undefined));
   }
 
   /** The newer of two pictures; versions of one kind of object can be compared as numbers. */
@@ -59,12 +59,12 @@ export class NodeView {
   }
 
   event(type: "Normal" | "Warning", reason: string, message: string): void {
-    this.tell(`the event ${reason}`, this.options.main.event(type, reason, message));
+    this.send(`the event ${reason}`, this.options.main.event(type, reason, message));
   }
 
   /** Main's own waits for the server may be longer than the heartbeat's. */
   serverReturned(): void {
-    this.tell("that the API server is back", this.options.main.serverReturned());
+    this.send("that the API server is back", this.options.main.serverReturned());
   }
 
   private lookAtCordon({ spec = {} }: Node): void {
@@ -80,11 +80,11 @@ export class NodeView {
     const podCIDR = (spec.podCIDRs ?? (spec.podCIDR === undefined ? [] : [spec.podCIDR])).join(",");
     if (podCIDR === "" || podCIDR === this.podCIDR) return;
     this.podCIDR = podCIDR;
-    this.tell(`the pod CIDR ${podCIDR}`, this.options.main.onPodCIDR(podCIDR), () => (this.podCIDR = ""));
+    this.send(`the pod CIDR ${podCIDR}`, this.options.main.onPodCIDR(podCIDR), () => (this.podCIDR = ""));
   }
 
-  private tell(what: string, told: Promise<void>, failed: () => void = () => undefined): void {
-    told.catch((error: unknown) => {
+  private send(what: string, call: Promise<void>, failed: () => void = () => undefined): void {
+    call.catch((error: unknown) => {
       failed();
       this.options.log.warn({ err: error }, `main did not accept ${what}: ${errorText(error)}`);
     });

@@ -4,13 +4,13 @@ import type { NodeStartup } from "./metrics.js";
 export class StartupTimes {
   private firstRegistrationAt: number | undefined;
   private registeredAt: number | undefined;
-  private told = false;
+  private isPublished = false;
 
   /** Wall times, ms. */
   constructor(
     private readonly machineStartedAt: number,
     private readonly agentStartedAt: number,
-    private readonly tell: (times: NodeStartup) => void,
+    private readonly publish: (times: NodeStartup) => void,
   ) {}
 
   registering(at: number): void {
@@ -24,8 +24,8 @@ export class StartupTimes {
 
   ready(readyAt: number): void {
     const { machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt } = this;
-    if (this.told || firstRegistrationAt === undefined || registeredAt === undefined) return;
-    this.told = true;
-    this.tell({ machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt, readyAt });
+    if (this.isPublished || firstRegistrationAt === undefined || registeredAt === undefined) return;
+    this.isPublished = true;
+    this.publish({ machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt, readyAt });
   }
 }

@@ -137,7 +137,7 @@ export class StatusSync {
         // The server's cache may not know yet what was made a moment ago.
         if (isNotFound(error) && tries > 1) {
           view.gone();
-          this.tellMissing();
+          this.logMissing();
           return;
         }
         if (isNotFound(error)) continue;
@@ -205,7 +205,7 @@ export class StatusSync {
       wallMs: clock.now(),
       nowMs: clock.monotonic(),
     });
-    this.tellAddressProblem(computed.addressError);
+    this.logAddressProblem(computed.addressError);
     return computed;
   }
 
@@ -220,7 +220,7 @@ export class StatusSync {
     if (ready === true) times.ready(clock.now());
   }
 
-  private tellMissing(): void {
+  private logMissing(): void {
     const { init, log } = this.deps;
     if (this.missing) return;
     this.missing = true;
@@ -230,7 +230,7 @@ export class StatusSync {
     log.warn(`the API server has no node ${init.nodeName}: ${what}`);
   }
 
-  private tellAddressProblem(error: Error | undefined): void {
+  private logAddressProblem(error: Error | undefined): void {
     const problem = error?.message ?? "";
     if (problem !== "") this.deps.network.expire();
     if (problem !== "" && problem !== this.addressProblem) this.deps.log.error(problem);

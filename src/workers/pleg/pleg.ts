@@ -23,7 +23,7 @@ import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runt
 import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Quiet means: nothing changed for this long. */
-const QUIET_AFTER_MS = 10_000;
+const IDLE_AFTER_MS = 10_000;
 
 export interface PlegDeps {
   cri: CriClient;
@@ -187,11 +187,11 @@ export class Pleg {
   }
 
   private relistPeriod(): number {
-    const quiet = this.deps.clock.monotonic() - this.lastChangeAt > QUIET_AFTER_MS;
+    const idle = this.deps.clock.monotonic() - this.lastChangeAt > IDLE_AFTER_MS;
     // A pod of which nothing is up has no exits to see, and may have no cgroup to watch.
     const running = [...this.published].flatMap(([uid, { runs }]) => (runs ? [uid] : []));
     const covered = this.eventState === "working" || this.watches.covers(running);
-    return quiet && covered && !this.relistFailing ? this.init.relistQuietMs : this.init.relistActiveMs;
+    return idle && covered && !this.relistFailing ? this.init.relistIdleMs : this.init.relistActiveMs;
   }
 
   private async relist(): Promise<void> {
@@ -231,18 +231,18 @@ export class Pleg {
     const leftBefore = this.left;
     this.left = new Set();
     for (const [uid, pod] of changed) {
-      if (this.isTold(uid, pod)) continue;
+      if (this.isPublished(uid, pod)) continue;
       if (this.asked.recently(uid) && !leftBefore.has(uid)) this.left.add(uid);
       else this.inspector.relisted(uid, pod);
     }
     for (const uid of leftBefore) {
       const pod = pods.get(uid) ?? GONE;
-      if (!changed.has(uid) && !this.isTold(uid, pod)) this.inspector.relisted(uid, pod);
+      if (!changed.has(uid) && !this.isPublished(uid, pod)) this.inspector.relisted(uid, pod);
     }
   }
 
   /** Main knows: by an inspection that it asked for, or since the pod is forgotten. */
-  private isTold(uid: string, pod: ChangedPod): boolean {
+  private isPublished(uid: string, pod: ChangedPod): boolean {
     const published = this.published.get(uid);
     if (published !== undefined) return published.signature === pod.signature;
     return pod === GONE && !this.inspector.has(uid);

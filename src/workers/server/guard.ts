@@ -115,7 +115,7 @@ export class Guard {
     { status, text, ...rest }: { status: number; text: string; why: string; path: string; user?: string },
   ): void {
     const client = request.socket.remoteAddress ?? "";
-    this.options.refusals.tell({ client, status, method: request.method ?? "", ...rest });
+    this.options.refusals.request({ client, status, method: request.method ?? "", ...rest });
     this.options.refused(request.socket, response);
     replyPlain(response, status, text);
   }

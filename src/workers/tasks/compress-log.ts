@@ -40,7 +40,7 @@ function compress(path: string): CompressLogResult {
     let bytes: number;
     try {
       // What is left of an earlier try, or was planted there, is never written to.
-      removeQuietly(unfinished);
+      removeBestEffort(unfinished);
       const target = createNewSync(unfinished, mode & 0o777);
       try {
         fchmodSync(target, mode & 0o777);
@@ -58,7 +58,7 @@ function compress(path: string): CompressLogResult {
       }
       renameSync(unfinished, path + COMPRESSED);
     } catch (error) {
-      removeQuietly(unfinished);
+      removeBestEffort(unfinished);
       throw error;
     }
     unlinkSync(path);
@@ -83,7 +83,7 @@ function copyCompressed(source: number, target: number): number {
   }
 }
 
-function removeQuietly(path: string): void {
+function removeBestEffort(path: string): void {
   try {
     unlinkSync(path);
   } catch {

@@ -31,8 +31,8 @@ export function review(world: World, resource: Resource, body: ApiObject, caller
 function tokenVerdict(world: World, spec: Fields): Fields {
   const token = textAt(spec, "token");
   if (token === undefined) throw badRequest("token is required for TokenReview in authentication");
-  const wished = Array.isArray(spec["audiences"]) ? spec["audiences"].map(String) : [];
-  const audiences = wished.length === 0 ? [API_AUDIENCE] : wished;
+  const requested = Array.isArray(spec["audiences"]) ? spec["audiences"].map(String) : [];
+  const audiences = requested.length === 0 ? [API_AUDIENCE] : requested;
   const found = userOfToken(world, token, audiences);
   if (found === undefined) return { user: {}, error: tokenError(world, token, audiences) };
   return { authenticated: true, user: userInfo(found.user), audiences: found.audiences };

@@ -20,7 +20,7 @@ export const API_AUDIENCE = ISSUER;
 
 const CLAIM = "kubernetes.io";
 
-export interface TokenWish {
+export interface TokenRequestSpec {
   account: ApiObject;
   audiences: readonly string[];
   /** Seconds. */
@@ -53,7 +53,7 @@ export class TokenIssuer {
     return this.#signing;
   }
 
-  issue({ account, audiences, expiration, pod, secret, node }: TokenWish): string {
+  issue({ account, audiences, expiration, pod, secret, node }: TokenRequestSpec): string {
     const now = Math.floor(this.clock.now() / 1000);
     const reference = (object: ApiObject | undefined): Fields | undefined =>
       object && { name: object.metadata.name, uid: object.metadata.uid };

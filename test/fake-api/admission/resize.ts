@@ -21,8 +21,8 @@ export function admitResize(
     const [wanted, there] = [requested(next, amount), allocatable[amount]];
     if (!isQuantity(there) || wanted <= nanosOf(there)) continue;
     const unit = amount === "cpu" ? 1_000_000n : 1_000_000_000n;
-    const told = `node didn't have enough allocatable resources: ${amount}, requested: ${wanted / unit}, allocatable: ${nanosOf(there) / unit}`;
-    const refusal = forbidden(resource, name, told);
+    const message = `node didn't have enough allocatable resources: ${amount}, requested: ${wanted / unit}, allocatable: ${nanosOf(there) / unit}`;
+    const refusal = forbidden(resource, name, message);
     const causes = [{ reason: "NodeCapacity", message: "" }];
     throw new ApiError(403, refusal.reason, refusal.message, { ...refusal.details, causes });
   }

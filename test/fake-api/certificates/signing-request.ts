@@ -100,12 +100,15 @@ export function makeSigningRequest(
 ): { request: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const altNames = sequence(EXTENSION.altName, encode(TAG.octetString, alternativeNames(names)));
-  const wish = sequence(encode(TAG.oid, Buffer.from(EXTENSION_REQUEST, "hex")), encode(TAG.set, sequence(altNames)));
+  const attribute = sequence(
+    encode(TAG.oid, Buffer.from(EXTENSION_REQUEST, "hex")),
+    encode(TAG.set, sequence(altNames)),
+  );
   const info = sequence(
     integer(Buffer.from([0])),
     distinguishedName(commonName, organizations),
     publicKey.export({ type: "spki", format: "der" }),
-    context(0, ...(names.length === 0 ? [] : [wish])),
+    context(0, ...(names.length === 0 ? [] : [attribute])),
   );
   const der = sequence(info, sequence(oid("1.2.840.10045.4.3.2")), bitString(sign("sha256", info, privateKey)));
   return {

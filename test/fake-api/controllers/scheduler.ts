@@ -34,7 +34,7 @@ function scheduleAll(world: World): void {
     if (!isWaiting(pod)) continue;
     const target = nodes.find((node) => fits(pod, node));
     if (target === undefined) {
-      tellUnschedulable(world, pod, nodes.length);
+      reportUnschedulable(world, pod, nodes.length);
       continue;
     }
     const { name, namespace = "", uid = "" } = pod.metadata;
@@ -76,7 +76,7 @@ function tolerates(toleration: Fields, taint: Fields): boolean {
   return key === taint["key"] && (exists || (toleration["value"] ?? "") === (taint["value"] ?? ""));
 }
 
-function tellUnschedulable(world: World, pod: ApiObject, nodes: number): void {
+function reportUnschedulable(world: World, pod: ApiObject, nodes: number): void {
   const conditions = listAt(pod.status, "conditions");
   if (conditions.some(({ type, status }) => type === "PodScheduled" && status === "False")) return;
   const next = copyOf(pod);

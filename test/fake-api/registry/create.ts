@@ -61,8 +61,8 @@ export function checkedBody(resource: Resource, body: ApiObject): ApiObject {
   const { kind, apiVersion, metadata, ...rest } = body as Partial<ApiObject>;
   const expected = apiVersionOf(resource);
   if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
-    const told = `no kind "${kind ?? ""}" is registered for version "${apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
-    throw badRequest(`${resource.kind} in version "${apiVersion}" cannot be handled as a ${resource.kind}: ${told}`);
+    const message = `no kind "${kind ?? ""}" is registered for version "${apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+    throw badRequest(`${resource.kind} in version "${apiVersion}" cannot be handled as a ${resource.kind}: ${message}`);
   }
   if (kind !== undefined && kind !== "" && kind !== resource.kind) {
     const conversion = `converting (v1.${kind}) to (core.${resource.kind}): unknown conversion`;

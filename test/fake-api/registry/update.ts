@@ -98,8 +98,8 @@ function checkIdentity(
     if (how === "patch") throw invalid(resource, name, [error, error]);
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid ?? ""}`;
     const key = `/registry/${resource.resource}/${keyOf(old.metadata.namespace, name)}`;
-    const told = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
-    throw conflict(resource, name, told);
+    const message = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+    throw conflict(resource, name, message);
   }
   const version = metadata.resourceVersion ?? "";
   if (version !== "" && version !== "0" && version !== old.metadata.resourceVersion) {

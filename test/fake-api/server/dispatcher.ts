@@ -150,11 +150,11 @@ export class Dispatcher {
   }
 
   async #refuse(request: ApiRequest, response: ApiResponse, error: unknown, entry: ApiCall): Promise<void> {
-    const told = error instanceof ApiError ? error : internalError(textOf(error));
-    entry.code = told.code;
-    const retryAfter = told.details?.retryAfterSeconds;
+    const sent = error instanceof ApiError ? error : internalError(textOf(error));
+    entry.code = sent.code;
+    const retryAfter = sent.details?.retryAfterSeconds;
     const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
-    await sendJson(request, response, told.code, JSON.stringify(told.toStatus()), headers);
+    await sendJson(request, response, sent.code, JSON.stringify(sent.toStatus()), headers);
   }
 }
 

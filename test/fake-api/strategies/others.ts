@@ -71,11 +71,11 @@ export const newEventStrategy: Strategy = {
     if (!["Normal", "Warning"].includes(type)) {
       errors.push(FieldError.invalid("type", type, `has invalid value: ${type}`));
     }
-    for (const [field, told] of Object.entries({
+    for (const [field, message] of Object.entries({
       reportingComponent: "reportingController",
       reportingInstance: "reportingInstance",
     })) {
-      if (errors.length === 0 && textAt(event, field) === undefined) errors.push(FieldError.required(told));
+      if (errors.length === 0 && textAt(event, field) === undefined) errors.push(FieldError.required(message));
     }
     return errors;
   },

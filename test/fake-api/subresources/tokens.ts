@@ -19,8 +19,8 @@ export function requestToken(target: Target, body: ApiObject, { world, user }: W
   const spec = body.spec ?? {};
   const expiration = typeof spec["expirationSeconds"] === "number" ? spec["expirationSeconds"] : USUAL;
   checkExpiration(expiration);
-  const wished = Array.isArray(spec["audiences"]) ? spec["audiences"].map(String) : [];
-  const audiences = wished.length === 0 ? [API_AUDIENCE] : wished;
+  const requested = Array.isArray(spec["audiences"]) ? spec["audiences"].map(String) : [];
+  const audiences = requested.length === 0 ? [API_AUDIENCE] : requested;
   const reference = fieldsAt(spec, "boundObjectRef");
   const bound = textAt(reference, "kind");
   if (bound !== undefined && !["Pod", "Secret", "Node"].includes(bound)) {

@@ -21,7 +21,7 @@ const MOST_BYTES = 256 * MIB;
 /** One evil pod runs meanwhile; `lie` sets faults at the fixture. */
 function lying(
   name: string,
-  lie: (bench: HostileBench, told: () => void) => Promise<RunningAttack> | undefined,
+  lie: (bench: HostileBench, counted: () => void) => Promise<RunningAttack> | undefined,
   short?: true,
 ): Attack {
   const attack = tenantAttack({
@@ -39,8 +39,8 @@ function lying(
     ...(short === undefined ? {} : { short }),
     async start(bench) {
       const running = await attack.start(bench);
-      let told = 0;
-      const stranger = await lie(bench, () => told++);
+      let lies = 0;
+      const stranger = await lie(bench, () => lies++);
       bench.fixture.faults.cutWatchesNow("drop");
       return {
         async stop() {
@@ -50,8 +50,8 @@ function lying(
           // The administrator's connection broke, too.
           await waitFor(() => bench.api.find("pods", "default", BYSTANDER), { what: "the API server to answer again" });
           await running.stop();
-          if (told === 0) throw new Error("no lie was told");
-          return did === undefined ? `${told} answers` : `${told} answers; ${did}`;
+          if (lies === 0) throw new Error("no lie was told");
+          return did === undefined ? `${lies} responses` : `${lies} responses; ${did}`;
         },
       };
     },
@@ -71,12 +71,12 @@ async function endless(response: ServerResponse, piece: Buffer, gone: AbortSigna
 }
 
 /** A watch of lines. */
-function lines(make: (index: number) => string, told: () => void, pauseMs = 50): WriteAnswer {
+function lines(make: (index: number) => string, counted: () => void, pauseMs = 50): WriteAnswer {
   return async (response, _call, gone) => {
     open(response);
     for (let index = 0; index < 2_000 && !gone.aborted; index++) {
       response.write(make(index));
-      told();
+      counted();
       await sleep(pauseMs);
     }
   };
@@ -91,8 +91,8 @@ function evilPod({ fixture }: HostileBench, change: Partial<ApiObject["metadata"
 const event = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 
 const wrongVersions = lying(
-  "versions out of order, deleted UIDs that come back",
-  (bench, told) => {
+  "resource versions out of order, and deleted UIDs that return",
+  (bench, counted) => {
     const versions = ["1", "", "999999999999999999999", "abc", "-1", "2"];
     const make = (index: number): string => {
       const resourceVersion = versions[index % versions.length] ?? "";
@@ -100,46 +100,46 @@ const wrongVersions = lying(
       const pod = evilPod(bench, { resourceVersion, ...(uid === undefined ? {} : { uid }) });
       return event(["ADDED", "DELETED", "ADDED", "MODIFIED", "UNHEARD-OF"][index % 5] ?? "", pod);
     };
-    bench.fixture.faults.answer(WATCH_PODS, lines(make, told, 200));
+    bench.fixture.faults.answer(WATCH_PODS, lines(make, counted, 200));
   },
   true,
 );
 
-const hugeObjects = lying("objects and lines of megabytes", (bench, told) => {
+const hugeObjects = lying("objects and watch events of several megabytes", (bench, counted) => {
   const { fixture } = bench;
   const text = '\\"x'.repeat((size(4, 16) * MIB) / 3);
   const pod = (): ApiObject => evilPod(bench, { annotations: { text } });
   fixture.faults.answer(
     WATCH_PODS,
-    lines((index) => event("MODIFIED", { ...pod(), spare: index }), told, 1_000),
+    lines((index) => event("MODIFIED", { ...pod(), spare: index }), counted, 1_000),
   );
   const map = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "evil", namespace: "default" }, data: { text } };
   fixture.faults.answer({ ...AGENT, resource: "configmaps" }, (response) => {
-    told();
+    counted();
     open(response);
     response.end(JSON.stringify(map));
   });
 });
 
-const everyRefusal = lying("every 4xx and 5xx in turn", ({ fixture }, told) => {
+const everyRefusal = lying("every 4xx and 5xx status code in turn", ({ fixture }, counted) => {
   const codes = [
     400, 401, 402, 403, 405, 406, 409, 410, 411, 413, 415, 418, 422, 423, 425, 428, 429, 431, 451, 500, 501, 502, 503,
     504, 511,
   ];
   let index = 0;
   fixture.faults.answer(AGENT, (response) => {
-    told();
+    counted();
     response.writeHead(codes[index++ % codes.length] ?? 400, { "content-type": "application/json" });
     response.end(index % 2 === 0 ? "{" : JSON.stringify({ kind: "Status", code: "many", details: null, message: [] }));
   });
 });
 
-const endlessAnswers = lying("answers that never end", ({ fixture }, told) => {
+const endlessAnswers = lying("responses that never end", ({ fixture }, counted) => {
   const piece = Buffer.alloc(MIB / 4, " ");
   const endlessly =
     (start: string): WriteAnswer =>
     async (response, _call, gone) => {
-      told();
+      counted();
       open(response);
       response.write(start);
       await endless(response, piece, gone);
@@ -150,7 +150,7 @@ const endlessAnswers = lying("answers that never end", ({ fixture }, told) => {
   fixture.faults.answer({ ...AGENT, resource: "leases" }, endlessly("{"));
 });
 
-const garbage = lying("cut and senseless JSON", (bench, told) => {
+const garbage = lying("truncated and invalid JSON", (bench, counted) => {
   const bad = [
     '{"type":"ADDED","object":{',
     '{"type":"MODIFIED"}\n',
@@ -164,16 +164,16 @@ const garbage = lying("cut and senseless JSON", (bench, told) => {
   ];
   bench.fixture.faults.answer(
     WATCH_PODS,
-    lines((index) => bad[index % bad.length] ?? "", told, 100),
+    lines((index) => bad[index % bad.length] ?? "", counted, 100),
   );
   bench.fixture.faults.answer({ ...AGENT, resource: "configmaps" }, (response) => {
-    told();
+    counted();
     open(response);
     response.end('{"kind":"ConfigMap","data":{"a":');
   });
 });
 
-const tokenReviews = lying("TokenReviews that hang, are huge or grant nothing in a clear way", (bench, told) => {
+const tokenReviews = lying("TokenReviews that hang, are huge or contradict themselves", (bench, counted) => {
   const evil = { username: "system:admin", groups: ["system:masters"] };
   const statuses: unknown[] = [
     undefined,
@@ -188,7 +188,7 @@ const tokenReviews = lying("TokenReviews that hang, are huge or grant nothing in
   ];
   let index = 0;
   bench.fixture.faults.answer({ ...AGENT, resource: "tokenreviews" }, async (response, _call, gone) => {
-    told();
+    counted();
     const turn = index++;
     if (turn % 4 === 3) {
       if (!gone.aborted) await once(gone, "abort");

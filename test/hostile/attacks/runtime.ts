@@ -45,21 +45,21 @@ function lying(runtime: () => LyingRuntime, name: string, lie: TellLie, short?: 
     ...(short === undefined ? {} : { short }),
     async start(bench) {
       const proxy = runtime();
-      const before = proxy.told;
+      const before = proxy.liesSent;
       const end = await lie(proxy, bench);
       const running = await attack.start(bench);
       return {
         async stop() {
-          const told = (): number => proxy.told - before;
+          const lies = (): number => proxy.liesSent - before;
           try {
             // Some calls come once in a while only.
-            await waitFor(() => told() > 0, { what: "a call to lie to", timeoutMs: ASKED_MS });
+            await waitFor(() => lies() > 0, { what: "a call to lie to", timeoutMs: ASKED_MS });
           } finally {
             proxy.clear();
             await end?.();
             await running.stop();
           }
-          return `${told()} lies`;
+          return `${lies()} wrong responses`;
         },
       };
     },
@@ -91,7 +91,7 @@ function inventions(like: readonly Container[], count: number): Container[] {
 export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
   const attack = (name: string, lie: TellLie, short?: true): Attack => lying(runtime, name, lie, short);
   return [
-    attack("lists of 20,000 containers that never were", (proxy) => {
+    attack("lists of 20,000 containers that do not exist", (proxy) => {
       const count = size(5_000, 20_000);
       proxy.lie("listContainers", (answer, { filter }) => {
         // A list of one pod's containers is the truth: it is about the normal pod, too.
@@ -100,7 +100,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
       });
     }),
     attack(
-      "times in the future and states that no version has",
+      "times in the future and unknown container states",
       (proxy) => {
         proxy.lie("listContainers", ({ containers }) => ({
           containers: containers.map((one) =>
@@ -116,7 +116,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
       },
       true,
     ),
-    attack("the status of another container, and texts of megabytes", (proxy) => {
+    attack("the status of another container, and texts of several megabytes", (proxy) => {
       const text = "x".repeat(size(2, 8) * MIB);
       proxy.lie("containerStatus", (answer, { containerId }) => {
         const { status } = answer;
@@ -128,7 +128,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
       });
       proxy.lie("execSync", (answer) => ({ ...answer, stdout: Buffer.alloc(size(4, 15) * MIB, "y") }));
     }),
-    attack("negative and endless sizes of disks and images", (proxy) => {
+    attack("disk and image sizes that are negative or too large", (proxy) => {
       const far = { value: 2n ** 64n - 1n };
       proxy.lie("imageFsInfo", ({ imageFilesystems, containerFilesystems }) => {
         const wrong = (list: typeof imageFilesystems) =>
@@ -150,7 +150,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
         })),
       }));
     }),
-    attack("event streams of megabytes without end", (proxy) => {
+    attack("endless event streams with messages of a megabyte", (proxy) => {
       const annotations = { text: "x".repeat(size(MIB / 4, MIB)) };
       proxy.flood("getContainerEvents", (index) => {
         const uid = `ghost-${index % 1_000}`;
@@ -163,7 +163,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
         });
       });
     }),
-    attack("exec streams that never answer or never end", async (proxy, bench) => {
+    attack("exec streams that never respond or never end", async (proxy, bench) => {
       const streams = await EndlessStreams.start();
       proxy.lie("exec", (answer, { cmd }) => (cmd[0] === "endless" ? { url: streams.url } : answer));
       const visitors = new ExecVisitors(bench, size(3, 12));
@@ -173,7 +173,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
         if (streams.connections === 0) throw new Error("no exec reached the endless streams");
       };
     }),
-    attack("calls that never answer", (proxy) => {
+    attack("calls that never return", (proxy) => {
       for (const verb of [
         "imageFsInfo",
         "listImages",

@@ -40,7 +40,7 @@ const STORM = [
 ].join("\n");
 
 const linkStorm = tenantAttack({
-  ...{ name: "symbolic links that change under subPath", seconds: size(8, 20), effect: { runs: 2 } },
+  ...{ name: "subPath volumes whose symbolic links change", seconds: size(8, 20), effect: { runs: 2 } },
   pods: (bench) =>
     each(size(2, 6), (pod) => {
       const below: Fields = { volumeMounts: [{ name: "v", mountPath: "/in", subPath: "x/log" }] };
@@ -59,7 +59,7 @@ function manyFiles(files: number): string {
 }
 
 const crowded = tenantAttack({
-  ...{ name: "an emptyDir full of files and deep folders", seconds: size(10, 60) },
+  ...{ name: "an emptyDir volume with many files and deep folders", seconds: size(10, 60) },
   pods: (bench) => {
     const resources = { requests: { cpu: "1m" }, limits: { cpu: "1" } };
     const writer = (files: number): Fields[] => [hostile("app", manyFiles(files), { ...AT_V, resources })];
@@ -75,7 +75,7 @@ function hungVolumes(): Attack {
   const count = size(6, 20);
   const pathOf = ({ dir }: HostileBench, index: number): string => join(dir, "hung", String(index));
   return tenantAttack({
-    ...{ name: "volumes whose server never answers", seconds: size(10, 30) },
+    ...{ name: "hostPath volumes on a mount that never responds", seconds: size(10, 30) },
     async prepare(bench) {
       for (let index = 0; index < count; index++) await mounts.hang(pathOf(bench, index));
     },
@@ -84,15 +84,19 @@ function hungVolumes(): Attack {
         const volumes = [{ name: "v", hostPath: { path: pathOf(bench, index), type: "Directory" } }];
         return tenantPod(bench, pod, [hostile("app", REST, AT_V)], { volumes });
       }),
-    effect: { containers: count, what: "containers that wait for a mount", holds: ({ state }) => "waiting" in state },
+    effect: {
+      containers: count,
+      what: "containers that wait for their volume",
+      holds: ({ state }) => "waiting" in state,
+    },
     beforeEnd: () => mounts.releaseAll(),
   });
 }
 
 export const TENANT_FILES = [
-  plantedMessages("FIFOs as termination messages", "mkfifo /v/log", true),
-  plantedMessages("device nodes as termination messages", "mknod /v/log c 1 5"),
-  plantedMessages("terminals as termination messages", "mknod /v/log c 5 0"),
+  plantedMessages("pods with a FIFO as their termination log", "mkfifo /v/log", true),
+  plantedMessages("pods with a device node as their termination log", "mknod /v/log c 1 5"),
+  plantedMessages("pods with a terminal as their termination log", "mknod /v/log c 5 0"),
   linkStorm,
   crowded,
   ...(canHang ? [hungVolumes()] : []),

@@ -94,7 +94,7 @@ async function effectOf(
   if ("runs" in effect) {
     const files = await readdir(bench.evidence);
     const runs = files.filter((file) => names.some((pod) => file.startsWith(`${pod}.`))).length;
-    return { text: `${runs} runs of containers`, isEnough: runs >= effect.runs };
+    return { text: `${runs} container runs`, isEnough: runs >= effect.runs };
   }
   const containers = names.flatMap((pod) => containersOf(bench, pod)).filter(effect.holds);
   return { text: `${containers.length} ${effect.what}`, isEnough: containers.length >= effect.containers };

@@ -11,12 +11,12 @@ const BOMB = [
 ].join("\n");
 
 const forkBombs = tenantAttack({
-  ...{ name: "fork bombs inside podPidsLimit", seconds: size(6, 20), effect: { runs: 2 } },
+  ...{ name: "fork bombs limited by podPidsLimit", seconds: size(6, 20), effect: { runs: 2 } },
   pods: (bench) => each(size(2, 4), (pod) => tenantPod(bench, pod, [hostile("app", BOMB)])),
 });
 
 const sleepingProbes = tenantAttack({
-  ...{ name: "exec probes that sleep", seconds: size(10, 30), short: true, effect: { runs: size(10, 40) } },
+  ...{ name: "exec probes that sleep for 600 s", seconds: size(10, 30), short: true, effect: { runs: size(10, 40) } },
   pods: (bench) => {
     const probe = { ...OFTEN, timeoutSeconds: 600, exec: { command: ["sleep", "600"] } };
     const probes: Fields = { readinessProbe: probe, livenessProbe: probe };
@@ -31,7 +31,7 @@ const sleepingProbes = tenantAttack({
 });
 
 const endlessProbes = tenantAttack({
-  ...{ name: "probes with endless output, bodies and heads", seconds: size(8, 30), effect: { runs: 4 } },
+  ...{ name: "probes with endless output, response bodies and headers", seconds: size(8, 30), effect: { runs: 4 } },
   pods: (bench) => {
     const exec = { ...OFTEN, timeoutSeconds: 30, exec: { command: ["yes", "endless"] } };
     const http = (port: number): Fields => ({ ...OFTEN, timeoutSeconds: 30, httpGet: { port } });
@@ -49,7 +49,7 @@ const endlessProbes = tenantAttack({
 });
 
 const deadNames = tenantAttack({
-  ...{ name: "probes of host names that never resolve", seconds: size(8, 30), effect: { runs: 2 } },
+  ...{ name: "HTTP probes of host names that do not resolve", seconds: size(8, 30), effect: { runs: 2 } },
   pods: (bench) =>
     each(size(2, 4), (pod) => {
       const probe = (index: number): Fields => ({
@@ -62,7 +62,7 @@ const deadNames = tenantAttack({
 });
 
 const logFloods = tenantAttack({
-  ...{ name: "log floods", seconds: size(8, 30), effect: { runs: 2 } },
+  ...{ name: "containers that write logs without pause", seconds: size(8, 30), effect: { runs: 2 } },
   pods: (bench) =>
     each(size(2, 6), (pod, index) => {
       const flood = index % 2 === 0 ? "yes flood" : "while true; do dd if=/dev/zero bs=1M count=4 2>/dev/null; done";
@@ -71,7 +71,7 @@ const logFloods = tenantAttack({
 });
 
 const crashes = tenantAttack({
-  ...{ name: "20 pods that end as soon as they start", seconds: size(6, 30), effect: { runs: size(6, 20) } },
+  ...{ name: "pods whose containers exit as soon as they start", seconds: size(6, 30), effect: { runs: size(6, 20) } },
   pods: (bench) => each(size(6, 20), (pod) => tenantPod(bench, pod, [hostile("app", "exit 1")])),
 });
 

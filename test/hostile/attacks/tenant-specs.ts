@@ -9,7 +9,7 @@ const isWaiting = (container: { state: object }): boolean => "waiting" in contai
 const VOLUME = { volumes: [{ name: "v", emptyDir: {} }] };
 
 const openBrackets = tenantAttack({
-  ...{ name: "megabytes of $( in variables, arguments and probes", seconds: size(6, 15), short: true },
+  ...{ name: "variables, arguments and probes with megabytes of $(", seconds: size(6, 15), short: true },
   pods: (bench) =>
     each(size(2, 6), (pod) => {
       const text = "$(".repeat((size(400, 900) * KIB) / 2);
@@ -26,7 +26,7 @@ const openBrackets = tenantAttack({
 });
 
 const nulSecret = tenantAttack({
-  ...{ name: "a pull Secret of a megabyte of NUL bytes", seconds: size(6, 15) },
+  ...{ name: "an image pull Secret of a megabyte of NUL bytes", seconds: size(6, 15) },
   async prepare({ fixture }) {
     const auth = Buffer.concat([Buffer.from("user:"), Buffer.alloc(400 * KIB), Buffer.from("x")]).toString("base64");
     const config = JSON.stringify({ auths: { "127.0.0.1:1": { auth } } });
@@ -44,7 +44,7 @@ const nulSecret = tenantAttack({
 });
 
 const longLists = tenantAttack({
-  ...{ name: "10,000 ports and mounts", seconds: size(8, 30) },
+  ...{ name: "a container with 10,000 ports and mounts", seconds: size(8, 30) },
   pods: (bench) =>
     each(size(1, 4), (pod, index) => {
       const count = size(2_000, 10_000);
@@ -57,7 +57,7 @@ const longLists = tenantAttack({
 });
 
 const hugeGrace = tenantAttack({
-  ...{ name: "graces of 400,000,000,000 s", seconds: size(6, 15), short: true },
+  ...{ name: "grace periods of 400,000,000,000 s", seconds: size(6, 15), short: true },
   pods: (bench) =>
     each(size(2, 6), (pod, index) => {
       const deaf = "trap '' TERM; while true; do sleep 1; done";
@@ -77,7 +77,7 @@ const hugeGrace = tenantAttack({
 });
 
 const bigObjects = tenantAttack({
-  ...{ name: "pods of a megabyte of annotations, projected into files", seconds: size(6, 15) },
+  ...{ name: "pods with a megabyte of annotations in a downward API volume", seconds: size(6, 15) },
   pods: (bench) =>
     each(size(2, 8), (pod) => {
       const items = [{ path: "all", fieldRef: { fieldPath: "metadata.annotations" } }];

@@ -9,51 +9,51 @@ import { admissionNode, apiPod, requesting } from "./kit.js";
 import type { Refusal } from "../../../src/main/model/refusal.js";
 
 function build(answer?: Refusal | Error) {
-  const told: string[] = [];
+  const calls: string[] = [];
   const admission = new NodeAdmission({
     apiStatus: () => undefined,
     node: () => Promise.resolve(admissionNode()),
     events: noEvents,
     log: keptLog().log,
     fail: () => Promise.resolve(),
-    counters: { rejected: (reason) => void told.push(`rejected ${reason}`), preempted: () => undefined },
+    counters: { rejected: (reason) => void calls.push(`rejected ${reason}`), preempted: () => undefined },
     managers: {
       admit: ({ metadata }) => {
-        told.push(`admit ${metadata.name}`);
+        calls.push(`admit ${metadata.name}`);
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
-      refused: (uid) => void told.push(`refused ${uid}`),
-      release: (uid) => void told.push(`release ${uid}`),
+      refused: (uid) => void calls.push(`refused ${uid}`),
+      release: (uid) => void calls.push(`release ${uid}`),
     },
   });
   const admit = (pod: Pod) => admission.admit(pod, new AbortController().signal);
-  return { admission, admit, told };
+  return { admission, admit, calls };
 }
 
 test("before the managers come pressure and sysctls, after them the fit", async () => {
-  const { admit, told } = build();
+  const { admit, calls } = build();
   const unsafe = { securityContext: { sysctls: [{ name: "kernel.sem", value: "1" }] } };
   assert.equal((await admit(apiPod(unsafe))).admit, false);
-  assert.deepEqual(told, ["rejected SysctlForbidden"]);
-  told.length = 0;
+  assert.deepEqual(calls, ["rejected SysctlForbidden"]);
+  calls.length = 0;
   assert.equal((await admit(requesting({ cpu: "9" }))).admit, false);
-  assert.deepEqual(told, ["admit web", "refused uid-web", "rejected OutOfcpu"]);
+  assert.deepEqual(calls, ["admit web", "refused uid-web", "rejected OutOfcpu"]);
 });
 
 test("their refusal rejects the pod, and no further manager is asked", async () => {
-  const { admit, told } = build({ reason: "TopologyAffinityError", message: "no place" });
+  const { admit, calls } = build({ reason: "TopologyAffinityError", message: "no place" });
   assert.deepEqual(await admit(requesting({ cpu: "9" })), {
     admit: false,
     reason: "TopologyAffinityError",
     message: "no place",
   });
-  assert.deepEqual(told, ["admit web", "rejected TopologyAffinityError"]);
+  assert.deepEqual(calls, ["admit web", "rejected TopologyAffinityError"]);
 });
 
 test("an allocation stays until the pod is terminated; an error is no refusal", async () => {
-  const { admission, admit, told } = build();
+  const { admission, admit, calls } = build();
   assert.deepEqual(await admit(apiPod()), { admit: true });
   admission.release("uid-web");
-  assert.deepEqual(told, ["admit web", "release uid-web"]);
+  assert.deepEqual(calls, ["admit web", "release uid-web"]);
   await assert.rejects(build(new Error("called off")).admit(apiPod()), /called off/);
 });

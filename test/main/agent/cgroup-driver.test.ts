@@ -13,16 +13,16 @@ import { SteppedClock } from "../../support/stepped-clock.js";
 
 const log = createLogger({ thread: "test", level: "silent" });
 const init: CriErrorInit = { code: codeName(14), verb: "RuntimeConfig", details: "away", endpoint: "unix:///x" };
-const says = (cgroupDriver: CgroupDriver): RuntimeConfigResponse =>
+const replying = (cgroupDriver: CgroupDriver): RuntimeConfigResponse =>
   RuntimeConfigResponse.fromPartial({ linux: { cgroupDriver } });
 
 type Answer = () => Promise<RuntimeConfigResponse>;
 const away: Answer = () => Promise.reject(new CriUnavailableError(init));
 
 const ROWS: readonly [title: string, configured: "systemd" | "cgroupfs", answer: Answer, expected: string][] = [
-  ["the runtime's word wins", "cgroupfs", () => Promise.resolve(says(CgroupDriver.SYSTEMD)), "systemd"],
-  ["the other way round", "systemd", () => Promise.resolve(says(CgroupDriver.CGROUPFS)), "cgroupfs"],
-  ["agreement", "systemd", () => Promise.resolve(says(CgroupDriver.SYSTEMD)), "systemd"],
+  ["the runtime's word wins", "cgroupfs", () => Promise.resolve(replying(CgroupDriver.SYSTEMD)), "systemd"],
+  ["the other way round", "systemd", () => Promise.resolve(replying(CgroupDriver.CGROUPFS)), "cgroupfs"],
+  ["agreement", "systemd", () => Promise.resolve(replying(CgroupDriver.SYSTEMD)), "systemd"],
   ["a runtime without the call", "systemd", () => Promise.reject(new CriUnimplementedError(init)), "systemd"],
   ["a runtime without an answer", "systemd", () => Promise.resolve(RuntimeConfigResponse.fromPartial({})), "systemd"],
 ];
@@ -60,7 +60,7 @@ test("a runtime that is away holds the start up for the deadline, no longer", as
 
 test("a runtime that comes up meanwhile is heard", async () => {
   const clock = new SteppedClock();
-  const answers = [away, away, () => Promise.resolve(says(CgroupDriver.SYSTEMD))];
+  const answers = [away, away, () => Promise.resolve(replying(CgroupDriver.SYSTEMD))];
   const runtimeConfig: Answer = () => (answers.shift() ?? away)();
   const chosen = nodeCgroupDriver({ runtimeConfig }, "cgroupfs", { clock, log });
   for (const left of [1, 1]) {

@@ -17,7 +17,7 @@ const text = (amounts: EvictionAmounts): Record<string, string> =>
   Object.fromEntries(Object.entries(amounts).map(([name, one]: [string, ExactQuantity]) => [name, printQuantity(one)]));
 
 test("requests are summed as the pod's, with overhead and the greatest of its init containers", () => {
-  const told = evictionPodOf(
+  const evictionPod = evictionPodOf(
     apiPod({
       priority: 7,
       initContainers: [
@@ -32,37 +32,40 @@ test("requests are summed as the pod's, with overhead and the greatest of its in
     }),
     "/r",
   );
-  assert.deepEqual(text(told.requests), { memory: "1034Mi", ephemeralStorage: "1G" });
-  assert.equal(printQuantity(told.ephemeralStorageLimit ?? parseQuantity("0")), "2Gi");
+  assert.deepEqual(text(evictionPod.requests), { memory: "1034Mi", ephemeralStorage: "1G" });
+  assert.equal(printQuantity(evictionPod.ephemeralStorageLimit ?? parseQuantity("0")), "2Gi");
   assert.deepEqual(
-    told.containers.map(({ name, requests, limits }) => [name, text(requests), text(limits)]),
+    evictionPod.containers.map(({ name, requests, limits }) => [name, text(requests), text(limits)]),
     [
       ["side", { memory: "50Mi" }, {}],
       ["a", { memory: "100Mi", ephemeralStorage: "1G" }, {}],
       ["b", {}, { memory: "200Mi", ephemeralStorage: "2Gi" }],
     ],
   );
-  const { qosClass, priority, critical, graceSeconds, podLevelMemory } = told;
+  const { qosClass, priority, critical, graceSeconds, podLevelMemory } = evictionPod;
   assert.deepEqual([qosClass, priority, critical, graceSeconds], ["Burstable", 7, false, 30]);
   assert.equal(podLevelMemory, undefined);
 });
 
 test("what the pod asks for as a whole counts in place of its containers", () => {
-  const told = evictionPodOf(
+  const evictionPod = evictionPodOf(
     apiPod({
       resources: { requests: { memory: "300Mi" } },
       containers: [container("a", { resources: { requests: { memory: "100Mi" } } })],
     }),
     "/r",
   );
-  assert.deepEqual(text(told.requests), { memory: "300Mi" });
-  assert.equal(printQuantity(told.podLevelMemory ?? parseQuantity("0")), "300Mi");
+  assert.deepEqual(text(evictionPod.requests), { memory: "300Mi" });
+  assert.equal(printQuantity(evictionPod.podLevelMemory ?? parseQuantity("0")), "300Mi");
 });
 
 test("who asks for nothing has nothing", () => {
-  const told = evictionPodOf(apiPod({ terminationGracePeriodSeconds: 5 }), "/r");
-  assert.deepEqual([told.requests, told.qosClass, told.graceSeconds, told.volumes], [{}, "BestEffort", 5, []]);
-  assert.equal("ephemeralStorageLimit" in told, false);
+  const evictionPod = evictionPodOf(apiPod({ terminationGracePeriodSeconds: 5 }), "/r");
+  assert.deepEqual(
+    [evictionPod.requests, evictionPod.qosClass, evictionPod.graceSeconds, evictionPod.volumes],
+    [{}, "BestEffort", 5, []],
+  );
+  assert.equal("ephemeralStorageLimit" in evictionPod, false);
 });
 
 for (const [what, spec, metadata] of [

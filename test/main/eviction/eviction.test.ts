@@ -25,7 +25,7 @@ function build() {
   const registry = new ThreadRegistry("main");
   const world = {
     failed: [] as unknown[],
-    told: [] as string[],
+    calls: [] as string[],
     events: [] as (EventInput & { about: string })[],
     fail: undefined as Error | undefined,
   };
@@ -33,8 +33,8 @@ function build() {
   const eviction = new Eviction({
     rootDir: "/r",
     thread: {
-      setPod: ({ uid, generation }) => world.told.push(`set ${uid} ${generation}`),
-      podEnded: (uid) => world.told.push(`ended ${uid}`),
+      setPod: ({ uid, generation }) => world.calls.push(`set ${uid} ${generation}`),
+      podEnded: (uid) => world.calls.push(`ended ${uid}`),
     },
     pressures,
     upcalls: {} as EvictionUpcalls,
@@ -95,7 +95,7 @@ test("an order: the pod fails as ordered, with its event, and is counted", async
   ]);
   eviction.over("greedy");
   assert.deepEqual(eviction.ordersUnderWay(), []);
-  assert.deepEqual(world.told, ["set greedy 1", "set calm 2", "ended greedy"]);
+  assert.deepEqual(world.calls, ["set greedy 1", "set calm 2", "ended greedy"]);
   assert.deepEqual(
     eviction.pods().map(({ uid }) => uid),
     ["calm"],
@@ -129,12 +129,12 @@ test("outdated orders are dropped, counted, and the thread hears how things are"
   eviction.runs(apiPod("grown", { priority: 5 }));
   eviction.runs(apiPod("gone"));
   eviction.over("gone");
-  world.told.splice(0);
+  world.calls.splice(0);
   order("grown", 1);
   order("gone", 3);
   order("stranger", 1);
   assert.deepEqual(world.failed, []);
-  assert.deepEqual(world.told, ["set grown 2", "ended gone", "ended stranger"]);
+  assert.deepEqual(world.calls, ["set grown 2", "ended gone", "ended stranger"]);
   assert.deepEqual(await metrics(), ["nodelet_eviction_orders_outdated_total 3"]);
 });
 

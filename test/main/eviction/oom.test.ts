@@ -2,7 +2,7 @@
 // from its log to the node's event.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tellOom } from "../../../src/main/eviction/oom.js";
+import { reportOom } from "../../../src/main/eviction/oom.js";
 import type { EventRecorder } from "../../../src/main/model/event-recorder.js";
 import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
 import { OomWatcher } from "../../../src/workers/eviction/oom/watcher.js";
@@ -25,10 +25,10 @@ test("a kill for the machine's memory, from the kernel's log to the node's event
     counters: { look: () => [] },
     known: () => false,
     publish: (record): void => {
-      const told = evictionRecordCodec.decode(evictionRecordCodec.encode(record));
-      assert.equal(told.kind, "oom");
+      const decoded = evictionRecordCodec.decode(evictionRecordCodec.encode(record));
+      assert.equal(decoded.kind, "oom");
       const node: EventRecorder["node"] = (event) => void events.push(event);
-      tellOom({ pod: () => undefined, observed: () => undefined, events: { node }, log: kept.log }, told);
+      reportOom({ pod: () => undefined, observed: () => undefined, events: { node }, log: kept.log }, decoded);
     },
     clock: new SteppedClock(),
     log: kept.log,

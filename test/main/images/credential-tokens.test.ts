@@ -158,12 +158,12 @@ test("an answer holds for the account, its annotations and (Token) the token, ne
       assert.equal(byToken.runs.length, what === "the same token" ? 1 : 2, `${what}, ${keyType}, by token`);
     }
   }
-  const told = provider("ServiceAccount", "Image");
-  await told.ask(identityOf("t1", { annotations: { a: "1", b: "2" } }));
-  await told.ask(identityOf("t1", { annotations: { b: "2", a: "1" } }));
-  assert.equal(told.runs.length, 1, "their order says nothing");
-  await told.ask(identityOf("t1"), "a.example/y");
-  assert.equal(told.runs.length, 2);
+  const keyed = provider("ServiceAccount", "Image");
+  await keyed.ask(identityOf("t1", { annotations: { a: "1", b: "2" } }));
+  await keyed.ask(identityOf("t1", { annotations: { b: "2", a: "1" } }));
+  assert.equal(keyed.runs.length, 1, "their order says nothing");
+  await keyed.ask(identityOf("t1"), "a.example/y");
+  assert.equal(keyed.runs.length, 2);
 });
 
 test("runs are shared by those who tell the plugin the same", async () => {
@@ -175,8 +175,9 @@ test("runs are shared by those who tell the plugin the same", async () => {
 
 test("a token that comes back as a password needs cacheType Token", async () => {
   const { ask } = provider("ServiceAccount", "Global", "t1");
-  const told = /^credential provider plugin: returned the pod's token as a password, which requires cacheType Token$/;
-  await assert.rejects(ask(identityOf("t1")), { name: "PluginError", message: told });
+  const refusal =
+    /^credential provider plugin: returned the pod's token as a password, which requires cacheType Token$/;
+  await assert.rejects(ask(identityOf("t1")), { name: "PluginError", message: refusal });
   assert.equal(await ask(identityOf("other")), "other");
   assert.equal(await ask(), "nobody");
   assert.equal(await provider("Token", "Global", "t1").ask(identityOf("t1")), "t1");

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { tellMachineWarnings, type MachineSources } from "../../../src/main/node/machine-warnings.js";
+import { emitMachineWarnings, type MachineSources } from "../../../src/main/node/machine-warnings.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 const SWAPS = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n/swapfile file\t1\t0\t-3\n";
 
-async function told(
+async function emitted(
   resolvConf: string,
   { clusterDomain = "cluster.local", ...machine }: Partial<MachineSources> & { clusterDomain?: string } = {},
 ): Promise<string[]> {
@@ -15,7 +15,7 @@ async function told(
   const record = {
     node: (event: { reason: string; message: string }) => events.push(`${event.reason}: ${event.message}`),
   };
-  await tellMachineWarnings({ resolvConf, clusterDomain, rootDir: "/nonexistent" }, record, {
+  await emitMachineWarnings({ resolvConf, clusterDomain, rootDir: "/nonexistent" }, record, {
     swaps: () => Promise.reject(new Error("a kernel without swap")),
     kernel: () => "5.15.0-1",
     mountsNoSwap: () => Promise.resolve(false),
@@ -52,12 +52,12 @@ test("a resolver file beyond the limits of pods is reported in upstream's words"
   for (const [text, clusterDomain, expected] of table) {
     await writeFile(file, text);
     assert.deepEqual(
-      await told(file, { clusterDomain }),
+      await emitted(file, { clusterDomain }),
       expected.map((message) => `CheckLimitsForResolvConf: ${message}`),
     );
   }
-  assert.deepEqual(await told(""), []);
-  assert.match((await told("/nonexistent/resolv.conf")).join(), /^CheckLimitsForResolvConf: ENOENT.*resolv.conf/);
+  assert.deepEqual(await emitted(""), []);
+  assert.match((await emitted("/nonexistent/resolv.conf")).join(), /^CheckLimitsForResolvConf: ENOENT.*resolv.conf/);
 });
 
 const rows: [string, Partial<MachineSources>, number][] = [
@@ -72,7 +72,7 @@ const rows: [string, Partial<MachineSources>, number][] = [
 ];
 for (const [name, machine, count] of rows) {
   test(`memory-backed volumes may be swapped: ${name}`, async () => {
-    const events = await told("", machine);
+    const events = await emitted("", machine);
     assert.deepEqual(
       events.map((line) => line.split(":")[0]),
       Array(count).fill("PossibleMemoryBackedVolumesOnDisk"),

@@ -23,21 +23,21 @@ const runtime = (state: RuntimeState): PlegRecord => ({ kind: "runtime", state }
 
 function gather() {
   const clock = new SteppedClock();
-  const told: NodeFacts[] = [];
+  const published: NodeFacts[] = [];
   const facts = new GatheredFacts({ capacity: { cpu: "2" }, allocatable: { cpu: "1" } }, clock, (all) =>
-    told.push(all),
+    published.push(all),
   );
-  return { clock, told, facts };
+  return { clock, published, facts };
 }
 
 test("a burst is reported once and whole; an unchanged fact is not reported", () => {
-  const { clock, told, facts } = gather();
+  const { clock, published, facts } = gather();
   facts.onRecord(runtime(UP));
   facts.onRecord({ kind: "relisted", uids: [], durationMs: 1 });
   facts.set({ volumesInUse: ["v"] });
-  equal(told.length, 0);
+  equal(published.length, 0);
   clock.step(20);
-  deepEqual(told, [
+  deepEqual(published, [
     {
       capacity: { cpu: "2" },
       allocatable: { cpu: "1" },
@@ -54,7 +54,7 @@ test("a burst is reported once and whole; an unchanged fact is not reported", ()
   equal(clock.pending, 0, "a relist more is no news");
   facts.set({ volumesInUse: ["v"] });
   clock.step(20);
-  equal(told.length, 1);
+  equal(published.length, 1);
 });
 
 test("a runtime that falls silent keeps its face, and since when it is silent", () => {

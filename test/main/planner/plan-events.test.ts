@@ -7,25 +7,25 @@ import { Pilot } from "../../support/pilot.js";
 import { pod } from "../../support/pods.js";
 
 function recorder() {
-  const told: EventInput[] = [];
-  return { told, events: new PlanEvents({ pod: (_pod, event) => told.push(event) }) };
+  const emitted: EventInput[] = [];
+  return { emitted, events: new PlanEvents({ pod: (_pod, event) => emitted.push(event) }) };
 }
 
 test("BackOff is recorded once per wait", () => {
-  const { told, events } = recorder();
+  const { emitted, events } = recorder();
   const pilot = new Pilot(pod());
-  const look = (): void => events.tell(pilot.wanted, pilot.plan().events ?? []);
+  const look = (): void => events.emit(pilot.wanted, pilot.plan().events ?? []);
   pilot.settle();
   for (const expected of [0, 1, 2]) {
     pilot.runtime.exit("app", 1);
     look();
     look();
-    assert.equal(told.length, expected);
+    assert.equal(emitted.length, expected);
     pilot.runtime.now = pilot.plan().wakeAt ?? pilot.runtime.now;
     look();
     pilot.settle();
   }
-  assert.deepEqual(told[0], {
+  assert.deepEqual(emitted[0], {
     type: "Warning",
     reason: "BackOff",
     message: "Back-off restarting failed container app in pod web_default(uid-web)",
@@ -34,36 +34,36 @@ test("BackOff is recorded once per wait", () => {
 });
 
 test("the back-off of a pull is recorded once per wait, after the error was shown for its second", () => {
-  const { told, events } = recorder();
+  const { emitted, events } = recorder();
   const pilot = new Pilot(pod());
   pilot.plan().steps.forEach((step) => pilot.do(step));
   const { now } = pilot.runtime;
   pilot.failures.set("app", { reason: "ErrImagePull", message: "not found", failedAt: now, retryAt: now + 10_000 });
-  const look = (): void => events.tell(pilot.wanted, pilot.plan().events ?? []);
+  const look = (): void => events.emit(pilot.wanted, pilot.plan().events ?? []);
   look();
-  assert.deepEqual(told, []);
+  assert.deepEqual(emitted, []);
   pilot.runtime.now = pilot.plan().wakeAt ?? 0;
   look();
   look();
-  assert.deepEqual(told, [
+  assert.deepEqual(emitted, [
     { type: "Normal", reason: "BackOff", message: 'Back-off pulling image "registry.test/app:1"', container: "app" },
     { type: "Warning", reason: "Failed", message: "Error: ImagePullBackOff", container: "app" },
   ]);
 });
 
 test("each pod has events of its own, and a pod that is gone is forgotten", () => {
-  const { told, events } = recorder();
+  const { emitted, events } = recorder();
   const planned = [{ key: "k", event: { type: "Normal" as const, reason: "SandboxChanged", message: "m" } }];
   const [one, two] = [pod({}, "one"), pod({}, "two")];
-  events.tell(one, planned);
-  events.tell(two, planned);
-  events.tell(one, planned);
-  assert.equal(told.length, 2);
+  events.emit(one, planned);
+  events.emit(two, planned);
+  events.emit(one, planned);
+  assert.equal(emitted.length, 2);
   events.forget(one.metadata.uid);
-  events.tell(one, planned);
-  events.tell(two, planned);
-  assert.equal(told.length, 3);
-  events.tell(two, []);
-  events.tell(two, planned);
-  assert.equal(told.length, 4, "a plan without it ended it");
+  events.emit(one, planned);
+  events.emit(two, planned);
+  assert.equal(emitted.length, 3);
+  events.emit(two, []);
+  events.emit(two, planned);
+  assert.equal(emitted.length, 4, "a plan without it ended it");
 });

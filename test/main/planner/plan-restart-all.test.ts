@@ -28,10 +28,10 @@ function running(spec: Partial<PodSpec>, exits: readonly string[] = []): Pilot {
 
 /** What is done, step by step, with names. */
 function story(pilot: Pilot): string[] {
-  const told: string[] = [];
-  pilot.onStep = (step) => told.push("name" in step ? `${step.kind.split("-")[0] ?? ""} ${step.name}` : step.kind);
+  const steps: string[] = [];
+  pilot.onStep = (step) => steps.push("name" in step ? `${step.kind.split("-")[0] ?? ""} ${step.name}` : step.kind);
   const done = pilot.settle();
-  return done.map((text, index) => (text.startsWith("start ") ? text : (told[index] ?? "")));
+  return done.map((text, index) => (text.startsWith("start ") ? text : (steps[index] ?? "")));
 }
 
 describe("RestartAllContainers", () => {
@@ -39,10 +39,10 @@ describe("RestartAllContainers", () => {
     const pilot = running({ initContainers: [sidecar("s1"), container("setup"), sidecar("s2")] }, ["setup"]);
     const [sandbox] = pilot.runtime.observed.sandboxes;
     pilot.runtime.exit("app", 88);
-    const told = story(pilot);
-    assert.deepEqual(told.slice(0, 3), ["kill other", "kill s2", "kill s1"]);
-    assert.deepEqual(told.slice(3, 7).toSorted(), ["remove other", "remove s1", "remove s2", "remove setup"]);
-    assert.deepEqual(told.slice(7), ["remove app", "start s1", "start setup"]);
+    const steps = story(pilot);
+    assert.deepEqual(steps.slice(0, 3), ["kill other", "kill s2", "kill s1"]);
+    assert.deepEqual(steps.slice(3, 7).toSorted(), ["remove other", "remove s1", "remove s2", "remove setup"]);
+    assert.deepEqual(steps.slice(7), ["remove app", "start s1", "start setup"]);
     pilot.runtime.exit("setup", 0);
     assert.deepEqual(pilot.settle(), ["start s2", "start app", "start other"]);
     assert.deepEqual(pilot.runtime.observed.sandboxes, [sandbox]);

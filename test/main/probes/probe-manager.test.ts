@@ -21,7 +21,7 @@ const plain = makePod({ containers: [c("a", { readinessProbe: tcp })] });
 class World {
   readonly clock = new SteppedClock();
   readonly kept = keptLog();
-  readonly told: ProbedPod[] = [];
+  readonly published: ProbedPod[] = [];
   readonly gone: string[] = [];
   readonly events: EventInput[] = [];
   readonly results: string[] = [];
@@ -33,7 +33,7 @@ class World {
     this.manager = new ProbeManager({
       results: this.verdicts,
       checkpoint: new ProbeCheckpoint(path, this.verdicts, this.clock, this.kept.log),
-      prober: { setPod: (one) => this.told.push(one), podGone: (uid) => this.gone.push(uid) },
+      prober: { setPod: (one) => this.published.push(one), podGone: (uid) => this.gone.push(uid) },
       events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
       nodeIPs: () => [],
       clock: this.clock,
@@ -44,7 +44,7 @@ class World {
 
   /** "kind#generation[=verdict]" of the last set that the thread was told. */
   get set(): string[] {
-    return (this.told.at(-1)?.probes ?? []).map(
+    return (this.published.at(-1)?.probes ?? []).map(
       ({ kind, generation, verdict }) => `${kind}#${generation}${verdict === undefined ? "" : `=${verdict}`}`,
     );
   }
@@ -82,11 +82,11 @@ describe("the probes that the thread receives", () => {
     assert.deepEqual(it.set, ["readiness#1"]);
     it.manager.podSynced(plain, observed, "syncing");
     it.manager.podSynced(plain, { ...observed, generation: 9 }, "syncing");
-    assert.equal(it.told.length, 1);
+    assert.equal(it.published.length, 1);
     it.manager.podSynced(plain, observedPod([criContainer("a", { id: "next" }), criContainer("a")]), "syncing");
     assert.deepEqual(it.set, ["readiness#2"]);
     it.manager.podSynced(plain, observedPod([]), "syncing");
-    assert.deepEqual(it.told.at(-1), { uid: "u1", namespace: "ns", name: "web", probes: [] });
+    assert.deepEqual(it.published.at(-1), { uid: "u1", namespace: "ns", name: "web", probes: [] });
     it.manager.podGone("u1");
     assert.deepEqual(it.gone, ["u1"]);
   });
@@ -95,7 +95,7 @@ describe("the probes that the thread receives", () => {
     const it = await world(t);
     it.manager.podSynced(makePod(), observed, "syncing");
     it.manager.podGone("u1");
-    assert.deepEqual([it.told, it.gone, it.manager.probedPods()], [[], [], []]);
+    assert.deepEqual([it.published, it.gone, it.manager.probedPods()], [[], [], []]);
   });
 
   test("startup's success brings liveness and readiness at once", async (t) => {

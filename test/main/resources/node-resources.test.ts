@@ -10,8 +10,8 @@ const shown = (resources: ReturnType<typeof list> | ReadonlyMap<string, ReturnTy
 
 test("devices are added to and removed from the machine's resources; each change is reported once", () => {
   const holder = new NodeResourcesHolder({ capacity: list({ cpu: "4" }), allocatable: list({ cpu: "3" }) });
-  const told: unknown[] = [];
-  const end = holder.onChange(({ capacity, allocatable }) => told.push([shown(capacity), shown(allocatable)]));
+  const calls: unknown[] = [];
+  const end = holder.onChange(({ capacity, allocatable }) => calls.push([shown(capacity), shown(allocatable)]));
   const counts = (capacity: number, allocatable: number) => ({
     capacity: new Map([["example.com/gpu", capacity]]),
     allocatable: new Map([["example.com/gpu", allocatable]]),
@@ -19,7 +19,7 @@ test("devices are added to and removed from the machine's resources; each change
   holder.setDevices(counts(2, 1));
   holder.setDevices(counts(2, 1));
   holder.setDevices(counts(2, 2));
-  assert.deepEqual(told, [
+  assert.deepEqual(calls, [
     [
       { cpu: 4, "example.com/gpu": 2 },
       { cpu: 3, "example.com/gpu": 1 },
@@ -31,7 +31,7 @@ test("devices are added to and removed from the machine's resources; each change
   ]);
   end();
   holder.setDevices(counts(0, 0));
-  assert.equal(told.length, 2);
+  assert.equal(calls.length, 2);
   assert.deepEqual(shown(holder.allocatable), { cpu: 3, "example.com/gpu": 0 });
 });
 

@@ -78,7 +78,7 @@ test("a sandbox that fails is counted and fails the pod, not a container", async
 
 test("a cgroup that cannot be made fails the pod before the runtime is asked", async (t) => {
   const world = await build(t);
-  world.trouble.cgroup = new Error("cgroup is read-only");
+  world.failures.cgroup = new Error("cgroup is read-only");
   await assert.rejects(world.sandboxOf(podOf(app())), /read-only/);
   assert.equal(world.fake.calls.length, 0);
 });
@@ -338,8 +338,8 @@ test("a log link that cannot be made costs a warning, not the container", async 
   assert.equal(world.kept.warnings().filter((line) => line.includes("log collectors will miss it")).length, 1);
 });
 
-type Trouble = (world: Awaited<ReturnType<typeof build>>) => void;
-const troubles: [string, string, RegExp, Partial<Container>, Trouble][] = [
+type Fault = (world: Awaited<ReturnType<typeof build>>) => void;
+const faults: [string, string, RegExp, Partial<Container>, Fault][] = [
   [
     "an image that is not there",
     "ErrImageNeverPull",
@@ -385,7 +385,7 @@ const troubles: [string, string, RegExp, Partial<Container>, Trouble][] = [
     ({ fake }) => fake.failpoint("StartContainer", "error(DEADLINE_EXCEEDED: context deadline exceeded)"),
   ],
 ];
-for (const [what, reason, message, fields, prepare] of troubles) {
+for (const [what, reason, message, fields, prepare] of faults) {
   test(`${what} is ${reason}`, async (t) => {
     const world = await build(t);
     prepare(world);
@@ -417,7 +417,7 @@ test("an unavailable runtime and an abort are not the container's own failure", 
 
 test("a volume that cannot be set up fails the pass, not the container, which shows as being created", async (t) => {
   const world = await build(t);
-  world.trouble.setUp = new Error("disk on fire");
+  world.failures.setUp = new Error("disk on fire");
   await assert.rejects(
     world.start(podOf(app()), app()),
     (error: unknown) => !(error instanceof StartContainerError) && /disk on fire/.test(String(error)),
@@ -430,7 +430,7 @@ test("volumes whose set-up was aborted fail the pass, not the container", async 
   const sandboxId = await world.sandboxOf(podOf(app()));
   const controller = new AbortController();
   controller.abort(new Error("the pod is being terminated"));
-  world.trouble.setUp = new Error("the pod is being terminated");
+  world.failures.setUp = new Error("the pod is being terminated");
   const other = podOf(app(), { hostname: "anew" });
   await assert.rejects(
     world.run(other, startStep(app(), sandboxId), controller.signal),
@@ -441,11 +441,11 @@ test("volumes whose set-up was aborted fail the pass, not the container", async 
 test("what was prepared is used again for the same definition, and made again after a failure or a new sandbox", async (t) => {
   const world = await build(t);
   const pod = podOf(app());
-  world.trouble.setUp = new Error("not yet");
+  world.failures.setUp = new Error("not yet");
   const sandboxId = await world.sandboxOf(pod);
   assert.equal(world.watched.length, 1);
   await assert.rejects(world.run(pod, startStep(app(), sandboxId)), /not yet/);
-  world.trouble.setUp = undefined;
+  world.failures.setUp = undefined;
   await assert.doesNotReject(world.run(pod, startStep(app(), sandboxId, { restartCount: 1 })));
   const prepared = world.watched.length;
   await world.run(pod, startStep(app(), sandboxId, { restartCount: 2 }));
@@ -553,15 +553,15 @@ test("release takes volumes and cgroup, and leaves directory and logs; what star
   await world.sandboxOf(pod, 1);
   assert.equal(world.watched.length, prepared + 1);
   assert.deepEqual([...world.cgroups], ["uid-web"]);
-  world.trouble.tearDown = new Error("volume is busy");
+  world.failures.tearDown = new Error("volume is busy");
   await assert.rejects(world.run(pod, { kind: "release" }), /busy/);
 });
 
 test("what keeps a pod from its place on the machine says which part it is", async (t) => {
   const world = await build(t);
-  world.trouble.cgroup = new Error("EROFS");
+  world.failures.cgroup = new Error("EROFS");
   await assert.rejects(world.sandboxOf(podOf(app())), (error) => isPodCgroupError(error) && error.message === "EROFS");
-  world.trouble.cgroup = undefined;
+  world.failures.cgroup = undefined;
   await writeFile(join(world.root, "pods"), "a file where the folder should be");
   await assert.rejects(world.sandboxOf(podOf(app())), isPodDirectoriesError);
 });
@@ -569,11 +569,11 @@ test("what keeps a pod from its place on the machine says which part it is", asy
 test("clean-up fails while a volume is busy, and leaves directory and logs until it is not", async (t) => {
   const world = await build(t);
   await world.start(podOf(app()), app());
-  world.trouble.tearDown = new Error("volume is busy");
+  world.failures.tearDown = new Error("volume is busy");
   await assert.rejects(world.run(undefined, clean), /busy/);
   assert.deepEqual(await readdir(join(world.root, "pods")), ["uid-web"]);
   assert.deepEqual(await readdir(join(world.root, "log", "pods")), ["default_web_uid-web"]);
-  world.trouble.tearDown = undefined;
+  world.failures.tearDown = undefined;
   await world.run(undefined, clean);
   assert.deepEqual(await readdir(join(world.root, "log", "pods")), []);
 });

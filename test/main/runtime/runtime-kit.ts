@@ -31,7 +31,7 @@ export interface RuntimeWorld {
   /** UIDs with a cgroup. */
   cgroups: Set<string>;
   /** Errors that the next call of each fails with. */
-  trouble: { cgroup?: Error | undefined; setUp?: Error | undefined; tearDown?: Error | undefined };
+  failures: { cgroup?: Error | undefined; setUp?: Error | undefined; tearDown?: Error | undefined };
   /** What the metrics were told. */
   counted: string[];
   /** "POD CONTAINER TYPE REASON: MESSAGE". */
@@ -46,7 +46,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   const clock = new SteppedClock();
   const kept = keptLog();
   const cgroups = new Set<string>();
-  const trouble: RuntimeWorld["trouble"] = {};
+  const failures: RuntimeWorld["failures"] = {};
   const counted: string[] = [];
   const events: string[] = [];
   const podDirectory = (uid: string): string => join(root, "pods", uid);
@@ -78,7 +78,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       version: 1,
       setUp: () => Promise.resolve(),
       ensurePod: (pod) => {
-        if (trouble.cgroup !== undefined) return Promise.reject(trouble.cgroup);
+        if (failures.cgroup !== undefined) return Promise.reject(failures.cgroup);
         cgroups.add(pod.metadata.uid);
         return Promise.resolve({
           criParent: `/kubepods/pod${pod.metadata.uid}`,
@@ -101,7 +101,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     ),
     volumes: {
       setUpPod: async (pod) => {
-        if (trouble.setUp !== undefined) throw trouble.setUp;
+        if (failures.setUp !== undefined) throw failures.setUp;
         const found = new Map<string, VolumePlace>();
         for (const { name, image } of pod.spec.volumes ?? []) {
           if (image !== undefined) {
@@ -119,11 +119,11 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       stop: () => Promise.resolve(),
       prepareSubPath: ({ volumePath, subPath }) => Promise.resolve(join(volumePath, subPath)),
       tearDownPod: (uid) => {
-        if (trouble.tearDown !== undefined) return Promise.reject(trouble.tearDown);
+        if (failures.tearDown !== undefined) return Promise.reject(failures.tearDown);
         return rm(join(podDirectory(uid), "volumes"), { recursive: true, force: true });
       },
       removePodDirectory: async (uid) => {
-        if (trouble.tearDown !== undefined) throw trouble.tearDown;
+        if (failures.tearDown !== undefined) throw failures.tearDown;
         await rm(podDirectory(uid), { recursive: true, force: true });
       },
       listPods: () => readdir(join(root, "pods")),
@@ -171,7 +171,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   };
   const calls = (verb: string): unknown[] =>
     fake.calls.filter((call) => call.verb === verb).map((call) => call.request);
-  return { runtime, fake, client, clock, kept, root, cgroups, trouble, counted, events, calls };
+  return { runtime, fake, client, clock, kept, root, cgroups, failures, counted, events, calls };
 }
 
 export function app(fields: Partial<Container> = {}): Container {

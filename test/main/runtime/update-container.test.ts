@@ -74,8 +74,8 @@ test("growing: first the pod's cgroup, then the container; then the cgroup as it
   const hints = await world.resize(podOf(app({ resources: both("300m", "128Mi") })), { containers: { app: SMALL } });
   assert.deepEqual(world.order, ["cgroup 30000 128", "app", "cgroup 30000 128"]);
   assert.deepEqual(hints, [{ kind: "container", id: world.ids["app"] }]);
-  const [told] = world.calls("UpdatePodSandboxResources") as UpdatePodSandboxResourcesRequest[];
-  assert.equal(told?.resources?.memoryLimitInBytes, 128n * MI);
+  const [sandboxUpdate] = world.calls("UpdatePodSandboxResources") as UpdatePodSandboxResourcesRequest[];
+  assert.equal(sandboxUpdate?.resources?.memoryLimitInBytes, 128n * MI);
   const linux = world.sent()[0]?.linux;
   assert.deepEqual(
     [

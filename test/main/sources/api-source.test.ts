@@ -8,30 +8,30 @@ import { pod } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
 
 function build() {
-  const told: string[] = [];
+  const changes: string[] = [];
   const delivered: Pod[] = [];
   const view = new ApiView();
   const source = new ApiSource(
     {
       replace: (pods) => {
-        told.push(`replace ${pods.map(({ metadata }) => metadata.uid).join(" ")}`);
+        changes.push(`replace ${pods.map(({ metadata }) => metadata.uid).join(" ")}`);
         delivered.push(...pods);
       },
       set: (one) => {
-        told.push(`set ${one.metadata.uid}`);
+        changes.push(`set ${one.metadata.uid}`);
         delivered.push(one);
       },
-      drop: (uid) => told.push(`drop ${uid}`),
+      drop: (uid) => changes.push(`drop ${uid}`),
     },
     view,
     {
-      seen: ({ metadata }) => told.push(`seen ${metadata.uid} ${metadata.resourceVersion}`),
-      dropped: ({ metadata }) => told.push(`dropped ${metadata.uid}`),
-      synced: () => told.push("synced"),
+      seen: ({ metadata }) => changes.push(`seen ${metadata.uid} ${metadata.resourceVersion}`),
+      dropped: ({ metadata }) => changes.push(`dropped ${metadata.uid}`),
+      synced: () => changes.push("synced"),
     },
     keptLog().log,
   );
-  const take = (): string[] => told.splice(0);
+  const take = (): string[] => changes.splice(0);
   return { source, view, take, delivered };
 }
 

@@ -15,28 +15,29 @@ current-context: x
 `;
 const WITHOUT_CONTEXT = "apiVersion: v1\nkind: Config\n";
 
-const rows: { what: string; kubeconfig?: string; bootstrap?: string; says?: RegExp }[] = [
+const rows: { what: string; kubeconfig?: string; bootstrap?: string; expected?: RegExp }[] = [
   { what: "a good one", kubeconfig: GOOD },
   { what: "a good one beside a bootstrap that is gone", kubeconfig: GOOD, bootstrap: "" },
   { what: "none yet, a good bootstrap", bootstrap: GOOD },
   { what: "a broken one that the bootstrap makes anew", kubeconfig: WITHOUT_CONTEXT, bootstrap: GOOD },
-  { what: "a broken one", kubeconfig: WITHOUT_CONTEXT, says: /kubelet\.conf.*current-context: is missing/ },
-  { what: "a broken bootstrap", bootstrap: WITHOUT_CONTEXT, says: /bootstrap\.conf.*current-context: is missing/ },
+  { what: "a broken one", kubeconfig: WITHOUT_CONTEXT, expected: /kubelet\.conf.*current-context: is missing/ },
+  { what: "a broken bootstrap", bootstrap: WITHOUT_CONTEXT, expected: /bootstrap\.conf.*current-context: is missing/ },
   {
     what: "a broken one whose bootstrap is gone",
     kubeconfig: WITHOUT_CONTEXT,
     bootstrap: "",
-    says: /bootstrap\.conf: can't be read: ENOENT.*; it is needed since kubeconfig .*kubelet\.conf.*: current-context: is missing/,
+    expected:
+      /bootstrap\.conf: can't be read: ENOENT.*; it is needed since kubeconfig .*kubelet\.conf.*: current-context: is missing/,
   },
   {
     what: "one that names a file that is not there",
     kubeconfig: GOOD.replace("token: t", "client-certificate: /nowhere/a.pem, client-key: /nowhere/a.key"),
-    says: /client-certificate: names \/nowhere\/a\.pem, which can't be read/,
+    expected: /client-certificate: names \/nowhere\/a\.pem, which can't be read/,
   },
 ];
 
-for (const { what, kubeconfig, bootstrap, says } of rows) {
-  test(`${what}: ${says === undefined ? "taken" : "refused"}`, async (t) => {
+for (const { what, kubeconfig, bootstrap, expected } of rows) {
+  test(`${what}: ${expected === undefined ? "taken" : "refused"}`, async (t) => {
     const folder = await temporaryFolder(t);
     const files = { kubeconfig: join(folder, "kubelet.conf"), bootstrapKubeconfig: join(folder, "bootstrap.conf") };
     if (kubeconfig !== undefined) await writeFile(files.kubeconfig, kubeconfig);
@@ -48,7 +49,7 @@ for (const { what, kubeconfig, bootstrap, says } of rows) {
       rotateCertificates: true,
       joined: kubeconfig !== undefined,
     });
-    if (says === undefined) await checked;
-    else await assert.rejects(checked, says);
+    if (expected === undefined) await checked;
+    else await assert.rejects(checked, expected);
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeAddress } from "../../../src/shared/api/node.js";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
-import { HostIPs, nodeHostIPs, tellPods, type HostIPsChange } from "../../../src/main/status/host-ips.js";
+import { HostIPs, nodeHostIPs, emitHostIPs, type HostIPsChange } from "../../../src/main/status/host-ips.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { makePod } from "./fixtures.js";
 
@@ -50,19 +50,19 @@ test("the machine's addresses count until the Node has some; only changes are re
 
 test("running pods are notified when the primary address is of another family", () => {
   const pods = [makePod(), { ...makePod({}, { uid: "u2" }), status: { phase: "Failed" as const } }];
-  const told: [string, EventInput][] = [];
+  const emitted: [string, EventInput][] = [];
   const shown: HostIPsChange[] = [];
   const statuses = { all: () => pods, hostIPsChanged: (change: HostIPsChange) => void shown.push(change) };
   const events = {
-    pod: (pod: { metadata: { uid: string } }, event: EventInput) => told.push([pod.metadata.uid, event]),
+    pod: (pod: { metadata: { uid: string } }, event: EventInput) => emitted.push([pod.metadata.uid, event]),
   };
   const same = { before: ["10.0.0.5"], now: ["10.0.0.6", "fd00::5"], guessed: false };
   const other = { before: ["10.0.0.5"], now: ["fd00::5"], guessed: false };
-  tellPods(same, statuses, events);
-  tellPods(other, statuses, events);
+  emitHostIPs(same, statuses, events);
+  emitHostIPs(other, statuses, events);
   assert.deepEqual(shown, [same, other]);
   const message =
     "Kubelet detected an IPv4 node IP (10.0.0.5), but the cloud provider selected an IPv6 node IP (fd00::5); " +
     "pass an explicit `--node-ip` to kubelet to fix this.";
-  assert.deepEqual(told, [["u1", { type: "Warning", reason: "HostIPsIPFamilyMismatch", message }]]);
+  assert.deepEqual(emitted, [["u1", { type: "Warning", reason: "HostIPsIPFamilyMismatch", message }]]);
 });

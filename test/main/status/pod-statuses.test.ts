@@ -96,9 +96,9 @@ test("changes within 2 ms leave together, each pod once and with its newest stat
   clock.step(1);
   const [delta] = deltas.splice(0);
   assert.deepEqual(uidsOf(delta), ["u1", "u2"]);
-  const told = delta?.set.find((one) => one.metadata.uid === "u1");
-  assert.equal(told?.status?.phase, "Running");
-  assert.equal(told.status.startTime, START);
+  const published = delta?.set.find((one) => one.metadata.uid === "u1");
+  assert.equal(published?.status?.phase, "Running");
+  assert.equal(published.status.startTime, START);
 });
 
 test("a probe's new verdict is shown without another look at the pod; of a pod that is gone nothing is", () => {
@@ -420,7 +420,7 @@ test("a termination that an earlier kubelet completed is reported again, in case
 });
 
 test("an exit before a restart is not reported where the API would accept no status of the next run", () => {
-  for (const [restartPolicy, told] of [
+  for (const [restartPolicy, count] of [
     ["OnFailure", 1],
     ["Always", 2],
   ] as const) {
@@ -430,7 +430,7 @@ test("an exit before a restart is not reported where the API would accept no sta
     update(pod);
     const stopped = criContainer("a", { state: ContainerState.CONTAINER_EXITED, exitCode: 0, reason: "Completed" });
     end(pod, [stopped], { final: false, mayRun: true, restarting: new Set(["a"]) });
-    assert.equal(sent.length, told, restartPolicy);
+    assert.equal(sent.length, count, restartPolicy);
     assert.ok(statuses.get("u1")?.status?.containerStatuses?.[0]?.state.terminated);
   }
 });

@@ -104,7 +104,7 @@ for (const jump of JUMPS) {
 }
 
 test("a container that finished in the future, before the clock was set back, waits its time once", () => {
-  const backoff = new CrashBackoff({}, (told) => told);
+  const backoff = new CrashBackoff({}, (finishedAt) => finishedAt);
   backoff.next("k", 0, 0);
   assert.deepEqual(backoff.inBackoff("k", HOURS_MS, 5000), { until: 15_000, delayMs: 10_000 });
   assert.deepEqual(backoff.inBackoff("k", HOURS_MS, 9000), { until: 15_000, delayMs: 10_000 });

@@ -31,9 +31,9 @@ export interface SyncNode {
   sync: NodeSync;
   world: RuntimeWorld;
   /** "LISTENER.METHOD: POD what", in order. */
-  heard: string[];
+  received: string[];
   /** Of these listeners, in order; consecutive repetitions once. */
-  heardBy: (...listeners: string[]) => string[];
+  receivedBy: (...listeners: string[]) => string[];
   change: (kind: PodChange["kind"], pod: Pod) => void;
   until: (what: string, condition: () => boolean) => Promise<void>;
   phase: (uid: string) => string | undefined;
@@ -51,8 +51,8 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
   const world = await runtimeOn(t);
   const clock = systemClock;
   const runtime = { ...world.runtime, clock };
-  const heard: string[] = [];
-  const hear = (line: string): void => void heard.push(line);
+  const received: string[] = [];
+  const hear = (line: string): void => void received.push(line);
   const inspector = new PodInspector({
     cri: world.client,
     clock,
@@ -117,12 +117,12 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
   sync.loop.onPlegRecord({ kind: "relisted", uids: [], durationMs: 1 });
   sync.loop.onSourcesSeen();
   stop = () => sync.stop();
-  const heardBy = (...listeners: string[]): string[] =>
-    heard
+  const receivedBy = (...listeners: string[]): string[] =>
+    received
       .filter((line) => listeners.some((listener) => line.startsWith(`${listener}.`)))
       .filter((line, index, lines) => line !== lines[index - 1]);
   return {
-    ...{ sync, world, heard, heardBy },
+    ...{ sync, world, received, receivedBy },
     change: (kind, pod) => sync.loop.onPodChange({ kind, pod }),
     until: (what, condition) => untilWithin(what, condition, PATIENCE_MS),
     phase: (uid) => sync.statuses.get(uid)?.status?.phase,

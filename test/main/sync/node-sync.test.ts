@@ -19,7 +19,7 @@ test("a pod that starts is accepted, then admitted, then shown; eviction hears o
   const node = await syncNode(t, { cluster: true });
   node.change("add", web());
   await node.until("the pod to run", () => node.phase("uid-web") === "Running");
-  assert.deepEqual(node.heard.slice(0, 7), [
+  assert.deepEqual(node.received.slice(0, 7), [
     "watch.accepted: uid-web new",
     "cluster.desired: uid-web",
     "watch.status: uid-web Pending",
@@ -28,9 +28,9 @@ test("a pod that starts is accepted, then admitted, then shown; eviction hears o
     "probes.podSynced: uid-web syncing",
     "watch.seen: uid-web",
   ]);
-  assert.deepEqual(node.heardBy("follower", "cgroups"), ["cgroups.podsChanged", "follower.runs: uid-web"]);
-  assert.deepEqual(node.heardBy("watch").slice(-2), ["watch.running: uid-web", "watch.status: uid-web Running"]);
-  assert.deepEqual(node.heardBy("cluster"), [
+  assert.deepEqual(node.receivedBy("follower", "cgroups"), ["cgroups.podsChanged", "follower.runs: uid-web"]);
+  assert.deepEqual(node.receivedBy("watch").slice(-2), ["watch.running: uid-web", "watch.status: uid-web Running"]);
+  assert.deepEqual(node.receivedBy("cluster"), [
     "cluster.desired: uid-web",
     "cluster.status: uid-web Pending",
     "cluster.status: uid-web Running",
@@ -41,20 +41,23 @@ test("a pod that no source wants any more: terminated first, then removed, every
   const node = await syncNode(t, { cluster: true });
   node.change("add", web());
   await node.until("the pod to run", () => node.phase("uid-web") === "Running");
-  node.heard.length = 0;
+  node.received.length = 0;
   node.change("remove", web());
-  await node.until("the pod to be removed", () => node.heard.includes("cluster.gone: uid-web"));
-  assert.equal(node.heard[0], "pleg.watch: uid-web 0", "exits that the kubelet causes are not watched for");
-  assert.deepEqual(node.heardBy("probes"), [
+  await node.until("the pod to be removed", () => node.received.includes("cluster.gone: uid-web"));
+  assert.equal(node.received[0], "pleg.watch: uid-web 0", "exits that the kubelet causes are not watched for");
+  assert.deepEqual(node.receivedBy("probes"), [
     "probes.podSynced: uid-web terminating",
     "probes.podSynced: uid-web finished",
     "probes.podGone: uid-web",
   ]);
-  const terminated = node.heard.indexOf("cgroups.podsChanged");
-  assert.deepEqual(node.heard.slice(terminated, terminated + 2), ["cgroups.podsChanged", "admission.release: uid-web"]);
-  const removed = node.heard.lastIndexOf("cgroups.podsChanged");
+  const terminated = node.received.indexOf("cgroups.podsChanged");
+  assert.deepEqual(node.received.slice(terminated, terminated + 2), [
+    "cgroups.podsChanged",
+    "admission.release: uid-web",
+  ]);
+  const removed = node.received.lastIndexOf("cgroups.podsChanged");
   assert.ok(removed > terminated);
-  assert.deepEqual(node.heard.slice(removed), [
+  assert.deepEqual(node.received.slice(removed), [
     "cgroups.podsChanged",
     "pleg.unwatch: uid-web",
     "admission.release: uid-web",
@@ -75,12 +78,12 @@ test("a pod that completed: eviction forgets it, the API server keeps it until i
   const [id = ""] = node.world.fake.state.containers.keys();
   node.world.fake.exit(id, 0);
   node.sync.cache.bump("uid-web", [{ kind: "recheck", id: "" }]);
-  await node.until("its clean-up", () => node.heard.includes("follower.over: uid-web"));
+  await node.until("its clean-up", () => node.received.includes("follower.over: uid-web"));
   assert.equal(node.phase("uid-web"), "Succeeded");
-  assert.deepEqual(node.heardBy("follower"), ["follower.runs: uid-web", "follower.over: uid-web"]);
-  assert.ok(!node.heard.includes("cluster.gone: uid-web") && !node.heard.includes("watch.gone: uid-web"));
+  assert.deepEqual(node.receivedBy("follower"), ["follower.runs: uid-web", "follower.over: uid-web"]);
+  assert.ok(!node.received.includes("cluster.gone: uid-web") && !node.received.includes("watch.gone: uid-web"));
   node.change("remove", web("Never"));
-  await node.until("the pod to be removed", () => node.heard.includes("cluster.gone: uid-web"));
+  await node.until("the pod to be removed", () => node.received.includes("cluster.gone: uid-web"));
 });
 
 test("a pod that admission refuses never runs: no eviction, no probes of a running pod, Failed in the API", async (t) => {
@@ -90,10 +93,10 @@ test("a pod that admission refuses never runs: no eviction, no probes of a runni
   const node = await syncNode(t, { cluster: true, verdict });
   node.change("add", web());
   await node.until("the refusal", () => node.phase("uid-web") === "Failed");
-  await node.until("its clean-up", () => node.heard.includes("follower.over: uid-web"));
-  assert.deepEqual(node.heardBy("follower"), ["follower.over: uid-web"]);
-  assert.ok(!node.heard.includes("probes.podSynced: uid-web syncing"));
-  assert.equal(node.heardBy("cluster").at(-1), "cluster.status: uid-web Failed");
+  await node.until("its clean-up", () => node.received.includes("follower.over: uid-web"));
+  assert.deepEqual(node.receivedBy("follower"), ["follower.over: uid-web"]);
+  assert.ok(!node.received.includes("probes.podSynced: uid-web syncing"));
+  assert.equal(node.receivedBy("cluster").at(-1), "cluster.status: uid-web Failed");
   assert.deepEqual(node.world.calls("RunPodSandbox"), []);
 });
 
@@ -101,9 +104,9 @@ test("a pod that runs and gets another definition is accepted again, and evictio
   const node = await syncNode(t, { cluster: true });
   node.change("add", web());
   await node.until("the pod to run", () => node.phase("uid-web") === "Running");
-  node.heard.length = 0;
+  node.received.length = 0;
   node.change("update", web("Always", { labels: { changed: "yes" } }));
-  assert.deepEqual(node.heard.slice(0, 3), [
+  assert.deepEqual(node.received.slice(0, 3), [
     "watch.accepted: uid-web known",
     "cluster.desired: uid-web",
     "follower.runs: uid-web",

@@ -39,8 +39,8 @@ test("fail: containers, then the sandbox, then volumes and cgroup; what is left 
   const kill = world.steps.find((step) => step.kind === "kill-container");
   assert.ok(kill?.kind === "kill-container");
   assert.deepEqual([kill.graceSeconds, kill.deadline, kill.reason], [7, 7000, "Evicted"]);
-  const told = world.synced.slice(from).map(({ state, mayRun, ended }) => [state, mayRun, ended]);
-  assert.deepEqual(told, [
+  const published = world.synced.slice(from).map(({ state, mayRun, ended }) => [state, mayRun, ended]);
+  assert.deepEqual(published, [
     ["terminating", true, false],
     ["terminating", false, false],
     ["finished", false, true],

@@ -333,7 +333,7 @@ test("an end of an earlier life of the kubelet is resumed: nothing starts", asyn
     log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
     onDesired: () => undefined,
-    earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, told: false }),
+    earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, terminated: false }),
     onAgain: () => undefined,
     onGone: () => undefined,
   });

@@ -172,11 +172,11 @@ test("all wanted pods are known once, when every source has spoken", async (t) =
 
 test("an orphan's grace is the one on its containers, 30 s when there is none", async (t) => {
   const { world, loop, relisted, seen } = await build(t);
-  const told = pod({}, "told");
+  const updated = pod({}, "told");
   const silent = pod({}, "silent");
-  runs(world, told);
+  runs(world, updated);
   runs(world, silent);
-  const [container] = world.model(told).observed.containers;
+  const [container] = world.model(updated).observed.containers;
   assert.ok(container);
   container.annotations["io.kubernetes.pod.terminationGracePeriod"] = "7";
   relisted("uid-told", "uid-silent");
@@ -389,21 +389,21 @@ test("the runtime's state is reported once per change, and its return wakes ever
   const down: RuntimeState = { ...up, reachable: false, runtimeReady: false, networkReady: false, message: "refused" };
   const noNetwork: RuntimeState = { ...up, networkReady: false, message: "NetworkReady: no CNI configuration" };
   const synced = world.synced.length;
-  const tell = async (state: RuntimeState): Promise<string[]> => {
+  const publish = async (state: RuntimeState): Promise<string[]> => {
     lines.length = 0;
     loop.onPlegRecord({ kind: "runtime", state });
     await settle();
     return lines.map((line) => `${line.level} ${line.msg}`);
   };
-  assert.match((await tell(down)).join("\n"), /^50 the container runtime does not answer.*refused$/);
-  assert.deepEqual(await tell({ ...down, message: "refused again" }), []);
-  const noisy = await tell(noNetwork);
+  assert.match((await publish(down)).join("\n"), /^50 the container runtime does not answer.*refused$/);
+  assert.deepEqual(await publish({ ...down, message: "refused again" }), []);
+  const noisy = await publish(noNetwork);
   assert.match(noisy.join("\n"), /^30 runtime fake 1.0 answers\n40 .*no CNI configuration$/);
-  assert.deepEqual(await tell({ ...noNetwork, events: true }), [], "the same trouble is not told again");
+  assert.deepEqual(await publish({ ...noNetwork, events: true }), [], "the same trouble is not told again");
   assert.equal(world.synced.length, synced, "nothing is woken for a runtime that is not ready");
-  assert.deepEqual(await tell(up), []);
+  assert.deepEqual(await publish(up), []);
   assert.equal(world.synced.length, synced + 1);
-  assert.deepEqual(await tell({ ...up, events: true }), []);
+  assert.deepEqual(await publish({ ...up, events: true }), []);
   assert.equal(world.synced.length, synced + 1, "ready already: nobody is woken");
 });
 

@@ -5,9 +5,9 @@ import { isUserNamespaceError } from "../../../src/main/user-namespaces/errors.j
 import { podIdRange, type CommandAnswer } from "../../../src/main/user-namespaces/id-range.js";
 
 const UNIT = 65_536;
-const says = (stdout: string): CommandAnswer => ({ status: 0, stdout, stderr: "" });
+const printing = (stdout: string): CommandAnswer => ({ status: 0, stdout, stderr: "" });
 const fails = (status: number, stderr = ""): CommandAnswer => ({ status, stdout: "", stderr });
-const line = (first: number, length: number): CommandAnswer => says(`0: kubelet ${first} ${length}\n`);
+const line = (first: number, length: number): CommandAnswer => printing(`0: kubelet ${first} ${length}\n`);
 
 interface Answers {
   user?: CommandAnswer;
@@ -23,7 +23,7 @@ const rangeOf = (answers: Answers, idsPerPod = UNIT, maxPods = 110) =>
     maxPods,
   );
 
-const user = says("kubelet:x:999:999::/:/bin/false\n");
+const user = printing("kubelet:x:999:999::/:/bin/false\n");
 
 test("without a user of that name, or without getsubids, pods have all ids but the node's own", async () => {
   const given = line(UNIT, 110 * UNIT);
@@ -53,9 +53,9 @@ test("a range that is of no use is refused with what to change", async () => {
   const both = (answer: CommandAnswer): Answers => ({ user, uids: answer, gids: answer });
   const cases: [Answers, RegExp][] = [
     [both(fails(1, "Error fetching ranges")), /getsubids kubelet failed: Error fetching ranges; give the user a range/],
-    [both(says("")), /failed: status 0/],
-    [both(says("nonsense\n")), /gave "nonsense": exactly one range/],
-    [both(says(`${good.stdout}1: kubelet 99999999 65536\n`)), /exactly one range/],
+    [both(printing("")), /failed: status 0/],
+    [both(printing("nonsense\n")), /gave "nonsense": exactly one range/],
+    [both(printing(`${good.stdout}1: kubelet 99999999 65536\n`)), /exactly one range/],
     [
       { user, uids: good, gids: line(2 * UNIT, 110 * UNIT) },
       /\/etc\/subuid \(65536:7208960\).*\/etc\/subgid \(131072:7208960\)/,

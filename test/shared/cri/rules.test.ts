@@ -174,24 +174,24 @@ test("cgroup driver: the runtime's word, else the configuration's; 3 tries, 2 s 
       return typeof next === "string" ? failing(next, "RuntimeConfig") : Promise.resolve(next);
     },
   });
-  const says = (driver: gen.CgroupDriver): gen.RuntimeConfigResponse => ({ linux: { cgroupDriver: driver } });
+  const replying = (driver: gen.CgroupDriver): gen.RuntimeConfigResponse => ({ linux: { cgroupDriver: driver } });
   // On the wire: linux { cgroup_driver: 7 }, a driver of the future.
   const unknownDriver = gen.RuntimeConfigResponse.decode(Uint8Array.of(0x0a, 2, 0x08, 7));
   const choose = (...replies: (gen.RuntimeConfigResponse | CriCode)[]) =>
     chooseCgroupDriver(answers(...replies), "cgroupfs", { clock });
 
-  assert.deepEqual(await choose(says(gen.CgroupDriver.SYSTEMD)), { driver: "systemd", source: "runtime" });
-  assert.deepEqual(await choose(says(gen.CgroupDriver.CGROUPFS)), { driver: "cgroupfs", source: "runtime" });
+  assert.deepEqual(await choose(replying(gen.CgroupDriver.SYSTEMD)), { driver: "systemd", source: "runtime" });
+  assert.deepEqual(await choose(replying(gen.CgroupDriver.CGROUPFS)), { driver: "cgroupfs", source: "runtime" });
   for (const silent of ["UNIMPLEMENTED", { linux: undefined }, unknownDriver] as const) {
     const choice = await choose(silent);
     assert.equal(choice.driver, "cgroupfs");
     assert.equal(choice.source, "configuration");
   }
   assert.deepEqual(slept, []);
-  assert.equal((await choose("UNAVAILABLE", "INTERNAL", says(gen.CgroupDriver.SYSTEMD))).driver, "systemd");
+  assert.equal((await choose("UNAVAILABLE", "INTERNAL", replying(gen.CgroupDriver.SYSTEMD))).driver, "systemd");
   assert.deepEqual(slept, [2000, 2000]);
   await assert.rejects(
-    choose("UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE", says(gen.CgroupDriver.SYSTEMD)),
+    choose("UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE", replying(gen.CgroupDriver.SYSTEMD)),
     isUnavailable,
   );
 });

@@ -29,18 +29,18 @@ test("what changes during a write is in the next, however often; a wait ends wit
 });
 
 test("the first failure after a success is reported, and the next request tries again", async () => {
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   const outcomes = ["no", "no", "yes", "no"];
   const file = new LatestWrite({
     write: () => (outcomes.shift() === "yes" ? Promise.resolve() : Promise.reject(new Error("full"))),
-    failed: (error) => told.push(error),
+    failed: (error) => errors.push(error),
   });
-  const tellings: number[] = [];
+  const calls: number[] = [];
   for (let i = 0; i < 4; i++) {
     await file.request();
-    tellings.push(told.length);
+    calls.push(errors.length);
   }
-  assert.deepEqual(tellings, [1, 1, 1, 2]);
+  assert.deepEqual(calls, [1, 1, 1, 2]);
 });
 
 test("a wait for the write rejects while it fails, and resolves once it succeeds", async () => {

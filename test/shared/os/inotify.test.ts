@@ -66,16 +66,16 @@ describe("inotify", { timeout: 20_000 }, () => {
   test("nothing after dispose; twice is once", async () => {
     const path = join(scratch, "quiet");
     await writeFile(path, "");
-    const quiet = new Collected();
-    const heard = new Collected();
-    quiet.inotify.watch(path, IN.OPEN);
-    heard.inotify.watch(path, IN.OPEN);
-    quiet.inotify[Symbol.dispose]();
-    quiet.inotify[Symbol.dispose]();
+    const unwatched = new Collected();
+    const watched = new Collected();
+    unwatched.inotify.watch(path, IN.OPEN);
+    watched.inotify.watch(path, IN.OPEN);
+    unwatched.inotify[Symbol.dispose]();
+    unwatched.inotify[Symbol.dispose]();
     await (await open(path)).close();
-    await heard.until((events) => events.length === 1);
-    heard.inotify[Symbol.dispose]();
-    equal(quiet.events.length, 0);
+    await watched.until((events) => events.length === 1);
+    watched.inotify[Symbol.dispose]();
+    equal(unwatched.events.length, 0);
   });
 
   test("a thread that is terminated and a process that exits under events end in order", async () => {

@@ -166,8 +166,8 @@ export class TestCsiDriver implements AsyncDisposable {
       getInfo: this.handle<object, PluginInfo>("GetInfo", () =>
         Promise.resolve({ type: "CSIPlugin", name, endpoint: this.endpoint, supportedVersions: [...versions] }),
       ),
-      notifyRegistrationStatus: this.handle<RegistrationStatus, object>("NotifyRegistrationStatus", (told) => {
-        this.statuses.push(told);
+      notifyRegistrationStatus: this.handle<RegistrationStatus, object>("NotifyRegistrationStatus", (status) => {
+        this.statuses.push(status);
         return Promise.resolve({});
       }),
     };

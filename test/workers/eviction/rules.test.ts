@@ -85,14 +85,14 @@ describe("messages", () => {
   });
 
   test("of memory, with a request of the pod's own", () => {
-    const told = nodePressure(
+    const message = nodePressure(
       "allocatableMemory.available",
       [],
       observations,
       { ...eater, podLevelMemory: quantity("1Mi") },
       { pod: 2 * MIB, containers: new Map() },
     );
-    deepEqual(told, {
+    deepEqual(message, {
       message:
         "The node was low on resource: memory. Pod p was using 2Mi, request is 1Mi, has larger consumption of memory. ",
       annotations: {

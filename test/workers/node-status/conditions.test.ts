@@ -138,11 +138,11 @@ const ready: [string, NodeCondition | undefined, string[], [string, string, stri
   ],
   ["for the first time, not ready", undefined, ["a"], ["False", "KubeletNotReady", "a", T1], []],
 ];
-for (const [what, before, why, after, told] of ready) {
+for (const [what, before, why, after, event] of ready) {
   test(`Ready: ${what}`, () => {
     const { conditions, events } = nextConditions([...FIRST.slice(0, 3), ...(before ? [before] : [])], [], why, T1);
     const { status, reason, message, lastTransitionTime } = conditions[3]!;
     deepEqual([status, reason, message, lastTransitionTime], after);
-    deepEqual(events, told);
+    deepEqual(events, event);
   });
 }

@@ -51,14 +51,14 @@ export class MemoryApi implements ApiClient {
     const metadata = { uid: `uid-${resource}`, ...object.metadata, resourceVersion: String(this.version) };
     const put = structuredClone({ ...object, metadata });
     this.objects.set(`${resource}/${object.metadata.name ?? ""}`, put);
-    if (resource === "nodes") this.tell({ type: "MODIFIED", object: structuredClone(put) });
+    if (resource === "nodes") this.notify({ type: "MODIFIED", object: structuredClone(put) });
   }
   remove(resource: "nodes" | "leases", name = "n1"): void {
     const { node } = this;
     this.objects.delete(`${resource}/${name}`);
     this.version++;
     const metadata = { ...node?.metadata, resourceVersion: String(this.version) };
-    if (resource === "nodes") this.tell({ type: "DELETED", object: { ...node, metadata } });
+    if (resource === "nodes") this.notify({ type: "DELETED", object: { ...node, metadata } });
   }
   count(verb: ApiCall["verb"], resource: string): number {
     return this.calls.filter((call) => call.verb === verb && call.resource === resource).length;
@@ -124,7 +124,7 @@ export class MemoryApi implements ApiClient {
     }
   }
 
-  private tell(event: WatchEvent<Node>): void {
+  private notify(event: WatchEvent<Node>): void {
     if (this.watches === 0) return;
     this.changes.push(event);
     this.wake();

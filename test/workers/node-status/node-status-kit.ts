@@ -137,7 +137,7 @@ export class KeeperWorld {
 
   make(generation: number): NodeStatusKeeper {
     const metrics = nodeStatusMetrics(this.registry);
-    const told = (run: () => void): Promise<void> => {
+    const advance = (run: () => void): Promise<void> => {
       if (this.deaf !== undefined) return Promise.reject(this.deaf);
       run();
       return Promise.resolve();
@@ -148,10 +148,10 @@ export class KeeperWorld {
         client: this.api,
         presence: this.presence,
         main: {
-          onNode: (node) => told(() => this.nodes.push(node)),
-          onPodCIDR: (podCIDR) => told(() => this.podCIDRs.push(podCIDR)),
-          serverReturned: () => told(() => this.returns++),
-          event: (_type, reason) => told(() => this.events.push(reason)),
+          onNode: (node) => advance(() => this.nodes.push(node)),
+          onPodCIDR: (podCIDR) => advance(() => this.podCIDRs.push(podCIDR)),
+          serverReturned: () => advance(() => this.returns++),
+          event: (_type, reason) => advance(() => this.events.push(reason)),
         },
         board: new BoardReader(this.board, this.clock),
         machine: this.machine,

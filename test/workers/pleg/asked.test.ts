@@ -101,9 +101,9 @@ test("with its last sandbox a pod is gone without a question; with one of two it
   assert.equal(looks(world), 0);
   assert.equal(world.last("uid-web")?.sandboxes.length, 0);
   world.pleg.unwatch("uid-web");
-  const told = world.podRecords("uid-web").length;
+  const published = world.podRecords("uid-web").length;
   await world.relist();
-  assert.equal(world.podRecords("uid-web").length, told, "a forgotten pod that is gone is not told again");
+  assert.equal(world.podRecords("uid-web").length, published, "a forgotten pod that is gone is not told again");
 });
 
 test("events: what main starts is not looked at, what ends is", async (t) => {

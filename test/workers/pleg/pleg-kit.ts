@@ -23,7 +23,7 @@ const TEST_INIT: PlegInit = {
   inspectConcurrency: 4,
   listDeadlineMs: 10_000,
   relistActiveMs: 1000,
-  relistQuietMs: 10_000,
+  relistIdleMs: 10_000,
   statusPeriodMs: 5000,
   useEvents: false,
 };

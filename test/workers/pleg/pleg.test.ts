@@ -380,8 +380,8 @@ test("relists: every second while something changes or is not watched, every ten
   assert.ok((await relistsIn(15)) >= 13, "no event source covers the pod");
   world.pleg.watch({ uid: "uid-web", watchDirs: [watchDir] });
   await relistsIn(2);
-  const quiet = await relistsIn(20);
-  assert.ok(quiet >= 1 && quiet <= 3, `${quiet} relists in 20 quiet seconds`);
+  const idle = await relistsIn(20);
+  assert.ok(idle >= 1 && idle <= 3, `${idle} relists in 20 quiet seconds`);
   world.ask("uid-web", 1);
   await relistsIn(10);
   const active = await relistsIn(5);
@@ -463,9 +463,9 @@ test("an inspection that hangs while the thread drains says nothing afterwards: 
   world.ask("uid-web", 1);
   await until("it hangs", () => world.fake.calls.some((call) => call.endedAt === undefined));
   await world.stop();
-  const told = world.records.length;
+  const published = world.records.length;
   world.client.close();
   await until("the call is over", () => world.fake.calls.every((call) => call.endedAt !== undefined));
   await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.equal(world.records.length, told);
+  assert.equal(world.records.length, published);
 });

@@ -182,8 +182,8 @@ describe("what is said", () => {
     world.act = () => Promise.resolve(results.shift() ?? success());
     world.prober.setPods([world.pod(world.spec({ generation: 7, failureThreshold: 2 }))]);
     await world.pass(5500);
-    const told = world.records.map(({ outcome, output, verdict }) => ({ outcome, output, verdict }));
-    assert.deepEqual(told, [
+    const records = world.records.map(({ outcome, output, verdict }) => ({ outcome, output, verdict }));
+    assert.deepEqual(records, [
       { outcome: "success", output: "", verdict: "Success" },
       { outcome: "failure", output: "a", verdict: undefined },
       { outcome: "failure", output: "b", verdict: "Failure" },

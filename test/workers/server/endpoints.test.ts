@@ -4,21 +4,21 @@ import { after, afterEach, before, describe, test } from "node:test";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
-let house: SecureHouse;
+let server: SecurePort;
 before(async () => {
   certificates = await Certificates.create();
 });
 after(() => certificates.remove());
-afterEach(() => house.close());
-async function open(options: HouseOptions = {}): Promise<void> {
-  house = await new SecureHouse(certificates).open(options);
-  house.pods.set([pod()]);
+afterEach(() => server.close());
+async function open(options: SecurePortOptions = {}): Promise<void> {
+  server = await new SecurePort(certificates).open(options);
+  server.pods.set([pod()]);
 }
 async function ask(path: string, method = "GET", body?: string): Promise<[number, string]> {
-  const answer = await house.ask(path, { method, ...(body === undefined ? {} : { body }) });
+  const answer = await server.ask(path, { method, ...(body === undefined ? {} : { body }) });
   return [answer.status, answer.body];
 }
 
@@ -36,7 +36,7 @@ describe("run", () => {
       return Promise.resolve({ stdout: Buffer.from("out\n"), stderr: Buffer.from("err\n"), exitCode: 0 });
     };
     await open({ runtime: runtime({ execSync }) });
-    const answer = await house.ask("/run/default/web/app?cmd=ls+-l++/", { method: "POST" });
+    const answer = await server.ask("/run/default/web/app?cmd=ls+-l++/", { method: "POST" });
     deepEqual([answer.status, answer.body, answer.headers["content-type"]], [200, "out\nerr\n", "application/json"]);
     equal((await ask("/run/default/web/uid-web/app?cmd=x", "POST"))[0], 200);
     deepEqual(asked, [
@@ -111,7 +111,7 @@ describe("checkpoint", () => {
       500,
       "checkpointing of default/web/app failed (unimplemented)",
     ]);
-    await house.close();
+    await server.close();
     const off = {
       podLogsQuerySplitStreams: false,
       containerCheckpoint: false,
@@ -132,7 +132,7 @@ describe("checkpoint", () => {
 
 test("configz, with origins when asked for", async () => {
   await open();
-  const answer = await house.ask("/configz?origin=0");
+  const answer = await server.ask("/configz?origin=0");
   deepEqual(
     [answer.status, answer.body, answer.headers["content-type"]],
     [200, '{"kubeletconfig":{}}', "application/json"],
@@ -143,7 +143,7 @@ test("configz, with origins when asked for", async () => {
 
 describe("flagz and statusz", () => {
   const accept = async (path: string, type: string): Promise<[number, string, string | undefined]> => {
-    const { status, body, headers } = await house.ask(path, { headers: { accept: type } });
+    const { status, body, headers } = await server.ask(path, { headers: { accept: type } });
     return [status, body, headers["content-type"]];
   };
   test("are texts", async () => {
@@ -179,10 +179,10 @@ describe("/debug/flags/v", () => {
   test("sets the verbosity", async () => {
     await open();
     deepEqual(await ask("/debug/flags/v", "PUT", "4"), [200, "successfully set klog.logging.verbosity to 4"]);
-    deepEqual(house.verbosities, [4]);
+    deepEqual(server.verbosities, [4]);
     deepEqual(await ask("/debug/flags/v"), [406, "unsupported http method"]);
     for (const body of ["", "many", "4".repeat(1000)]) equal((await ask("/debug/flags/v", "PUT", body))[0], 400);
-    await house.close();
+    await server.close();
     await open({ init: { enableDebugFlagsHandler: false } });
     deepEqual(await ask("/debug/flags/v", "PUT", "4"), [405, "flags endpoint is disabled.\n"]);
   });
@@ -193,7 +193,7 @@ describe("/debug/pprof", () => {
     await open();
     match((await ask("/debug/pprof/"))[1], /profile<\/a>/);
     const [cpu, busy] = await Promise.all([
-      house.ask("/debug/pprof/profile?seconds=0.1&thread=server"),
+      server.ask("/debug/pprof/profile?seconds=0.1&thread=server"),
       new Promise((resolve) => setTimeout(resolve, 30)).then(() => ask("/debug/pprof/heap?seconds=0.01&thread=server")),
     ]);
     equal(busy[0], 409);

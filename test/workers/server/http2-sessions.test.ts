@@ -5,7 +5,7 @@ import type { ClientHttp2Session } from "node:http2";
 import { after, afterEach, before, describe, test } from "node:test";
 import type { Pair } from "../../support/test-ca.js";
 import { pod } from "../../support/pods.js";
-import { Certificates, SecureHouse, type Http2Options } from "./secure-house.js";
+import { Certificates, SecurePort, type Http2Options } from "./secure-port-kit.js";
 
 const TIMEOUT = { timeout: 60_000 };
 const LIMITS = { idleMs: 200, lingerMs: 50 };
@@ -20,7 +20,7 @@ const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => 
 describe("an HTTP/2 connection", () => {
   let certificates: Certificates;
   let admin: Pair;
-  let house: SecureHouse;
+  let server: SecurePort;
   let session: ClientHttp2Session;
   /** Bytes of bodies. */
   let received = 0;
@@ -31,16 +31,16 @@ describe("an HTTP/2 connection", () => {
   after(() => certificates.remove());
   afterEach(() => {
     session.destroy();
-    return house.close();
+    return server.close();
   });
 
   async function open(limits: object, options: Http2Options): Promise<void> {
     const clientCAFile = certificates.ca.pair.certFile;
     const authentication = { anonymous: false, clientCAFile, webhook: false, cacheTTLMs: 120_000 };
-    house = await new SecureHouse(certificates).open({ init: { authentication }, limits });
-    house.pods.set([pod()]);
+    server = await new SecurePort(certificates).open({ init: { authentication }, limits });
+    server.pods.set([pod()]);
     received = 0;
-    session = house.http2(options);
+    session = server.http2(options);
     await once(session, "connect");
   }
   const ask = (path: string): Promise<unknown[]> => {
@@ -50,7 +50,7 @@ describe("an HTTP/2 connection", () => {
   };
   /** The server holds neither the connection nor its requests. */
   async function isFreed(): Promise<void> {
-    while ((await house.inflight()) > 0 || sockets() > 0) await tick();
+    while ((await server.inflight()) > 0 || sockets() > 0) await tick();
     equal(session.destroyed, true);
   }
 

@@ -55,7 +55,7 @@ const PROBER: MetricSnapshot = {
 
 const CONFIGZ = { plain: '{"kubeletconfig":{}}', withOrigins: '{"kubeletconfig":{},"origins":{}}' };
 
-class House {
+class ServerKit {
   readonly clock = new ManualClock();
   readonly log = new Log();
   syncLoopAge = 0;
@@ -113,12 +113,12 @@ class House {
   }
 }
 
-let house: House;
-afterEach(() => house.logic.stop());
+let kit: ServerKit;
+afterEach(() => kit.logic.stop());
 
 test("/configz is not for the plain ports", async () => {
-  house = await new House().open();
-  for (const base of [house.base, house.healthzBase]) equal((await house.ask("/configz", "GET", base)).status, 404);
+  kit = await new ServerKit().open();
+  for (const base of [kit.base, kit.healthzBase]) equal((await kit.ask("/configz", "GET", base)).status, 404);
 });
 
 describe("/debug/pods/<namespace>/<name>/timeline", () => {
@@ -139,13 +139,13 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
   };
 
   test("is JSON, and an SVG when asked for", async () => {
-    house = await new House().open();
-    house.timeline = (namespace, name) =>
+    kit = await new ServerKit().open();
+    kit.timeline = (namespace, name) =>
       Promise.resolve(namespace === "default" && name === "web" ? timeline : undefined);
-    const json = await house.ask("/debug/pods/default/web/timeline");
+    const json = await kit.ask("/debug/pods/default/web/timeline");
     deepEqual([json.status, json.headers["content-type"]], [200, "application/json"]);
     deepEqual(JSON.parse(json.body), timeline);
-    const svg = await house.ask("/debug/pods/default/web/timeline?format=svg");
+    const svg = await kit.ask("/debug/pods/default/web/timeline?format=svg");
     equal(svg.headers["content-type"], "image/svg+xml; charset=utf-8");
     match(svg.body, /^<svg [^>]*>.*running after 900 ms.*<\/svg>\n$/s);
     match(svg.body, /pull web: 500 ms, failed: &lt;b&gt;&quot;no&quot;&lt;\/b&gt;/);
@@ -153,50 +153,50 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
   });
 
   test("of an unknown pod is 404, in an unknown format 400, with main stuck 503", async () => {
-    house = await new House().open();
-    equal((await house.ask("/debug/pods/default/nobody/timeline")).status, 404);
-    equal((await house.ask("/debug/pods/default/web/timeline?format=png")).status, 400);
-    equal((await house.ask("/debug/pods/default/web/timeline", "POST")).status, 405);
-    house.timeline = () => Promise.reject(new Error("no answer within 5000 ms"));
-    const stuck = await house.ask("/debug/pods/default/web/timeline");
+    kit = await new ServerKit().open();
+    equal((await kit.ask("/debug/pods/default/nobody/timeline")).status, 404);
+    equal((await kit.ask("/debug/pods/default/web/timeline?format=png")).status, 400);
+    equal((await kit.ask("/debug/pods/default/web/timeline", "POST")).status, 405);
+    kit.timeline = () => Promise.reject(new Error("no answer within 5000 ms"));
+    const stuck = await kit.ask("/debug/pods/default/web/timeline");
     deepEqual([stuck.status, stuck.body], [503, "the main thread did not answer: no answer within 5000 ms\n"]);
   });
 });
 
 describe("/pods", () => {
   test("empty", async () => {
-    house = await new House().open();
-    const { status, headers, body } = await house.ask("/pods");
+    kit = await new ServerKit().open();
+    const { status, headers, body } = await kit.ask("/pods");
     deepEqual([status, headers["content-type"]], [200, "application/json"]);
     equal(body, '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}\n');
   });
 
   test("snapshot, then deltas; a changed pod is not served stale", async () => {
-    house = await new House().open();
+    kit = await new ServerKit().open();
     const images = async (): Promise<string[]> => {
-      const list = JSON.parse((await house.ask("/pods")).body) as { items: Pod[] };
+      const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
       return list.items.map((item) => `${item.metadata.name}=${item.spec.containers[0]?.image ?? ""}`);
     };
-    await house.logic.setPods([pod("a"), pod("b")]);
+    await kit.logic.setPods([pod("a"), pod("b")]);
     deepEqual(await images(), ["a=busybox", "b=busybox"]);
-    await house.logic.applyPods({ set: [pod("a", "nginx"), pod("c")], removed: ["uid-b"] });
+    await kit.logic.applyPods({ set: [pod("a", "nginx"), pod("c")], removed: ["uid-b"] });
     deepEqual(await images(), ["a=nginx", "c=busybox"]);
-    await house.logic.setPods([pod("d")]);
+    await kit.logic.setPods([pod("d")]);
     deepEqual(await images(), ["d=busybox"]);
   });
 
   test("items are upstream's: no kind of their own, always a status", async () => {
-    house = await new House().open();
-    await house.logic.setPods([pod("a")]);
-    const list = JSON.parse((await house.ask("/pods/")).body) as { items: object[] };
+    kit = await new ServerKit().open();
+    await kit.logic.setPods([pod("a")]);
+    const list = JSON.parse((await kit.ask("/pods/")).body) as { items: object[] };
     deepEqual(Object.keys(list.items[0] ?? {}), ["metadata", "spec", "status"]);
   });
 
   test("a long list comes whole, in pieces", async () => {
-    house = await new House().open();
+    kit = await new ServerKit().open();
     const pods = Array.from({ length: 500 }, (_, i) => pod(`p${i}`, "x".repeat(5000)));
-    await house.logic.setPods(pods);
-    const list = JSON.parse((await house.ask("/pods")).body) as { items: Pod[] };
+    await kit.logic.setPods(pods);
+    const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
     equal(list.items.length, 500);
     const pieces = new PodList();
     pieces.set(pods);
@@ -204,67 +204,67 @@ describe("/pods", () => {
   });
 
   test("a reader that goes away in mid-list leaves nothing behind", async () => {
-    house = await new House().open();
-    await house.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
-    const [response] = (await once(get(`${house.base}/pods`, { agent: false }), "response")) as [IncomingMessage];
+    kit = await new ServerKit().open();
+    await kit.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
+    const [response] = (await once(get(`${kit.base}/pods`, { agent: false }), "response")) as [IncomingMessage];
     response.destroy();
     for (;;) {
-      const text = (await house.ask("/metrics")).body;
+      const text = (await kit.ask("/metrics")).body;
       if (/kubelet_http_inflight_requests\{[^}]*path="pods"[^}]*\} 0/.test(text)) break;
     }
-    deepEqual(house.log.lines, []);
+    deepEqual(kit.log.lines, []);
   });
 });
 
 describe("/healthz", () => {
   test("plain, verbose, excluded", async () => {
-    house = await new House().open();
-    const { status, headers, body } = await house.ask("/healthz");
+    kit = await new ServerKit().open();
+    const { status, headers, body } = await kit.ask("/healthz");
     deepEqual([status, headers["content-type"], body], [200, "text/plain; charset=utf-8", "ok"]);
     equal(
-      (await house.ask("/healthz?verbose")).body,
+      (await kit.ask("/healthz?verbose")).body,
       "[+]ping ok\n[+]log ok\n[+]syncloop ok\n[+]device-plugin ok\nhealthz check passed\n",
     );
     equal(
-      (await house.ask("/healthz?verbose&exclude=log&exclude=x")).body,
+      (await kit.ask("/healthz?verbose&exclude=log&exclude=x")).body,
       '[+]ping ok\n[+]log excluded: ok\n[+]syncloop ok\n[+]device-plugin ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
     );
   });
 
   test("a stuck sync loop", async () => {
-    house = await new House().open();
-    house.syncLoopAge = 300_001;
-    const failed = await house.ask("/healthz");
+    kit = await new ServerKit().open();
+    kit.syncLoopAge = 300_001;
+    const failed = await kit.ask("/healthz");
     deepEqual(
       [failed.status, failed.body],
       [500, "[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\n[+]device-plugin ok\nhealthz check failed\n"],
     );
-    equal((await house.ask("/healthz?exclude=syncloop")).status, 200);
-    const one = await house.ask("/healthz/syncloop");
+    equal((await kit.ask("/healthz?exclude=syncloop")).status, 200);
+    const one = await kit.ask("/healthz/syncloop");
     deepEqual([one.status, one.body], [500, "internal server error: sync Loop took longer than expected\n"]);
-    equal((await house.ask("/healthz/ping")).body, "ok");
-    equal((await house.ask("/healthz", "GET", house.healthzBase)).body, "ok", "the healthz port knows ping only");
+    equal((await kit.ask("/healthz/ping")).body, "ok");
+    equal((await kit.ask("/healthz", "GET", kit.healthzBase)).body, "ok", "the healthz port knows ping only");
   });
 
   test("device plugins that cannot register, until they can", async () => {
-    house = await new House().open({ devicePluginProblem: "device registration error: no socket" });
-    const one = await house.ask("/healthz/device-plugin");
+    kit = await new ServerKit().open({ devicePluginProblem: "device registration error: no socket" });
+    const one = await kit.ask("/healthz/device-plugin");
     deepEqual([one.status, one.body], [500, "internal server error: device registration error: no socket\n"]);
-    equal((await house.ask("/healthz")).status, 500);
-    await house.logic.setDevicePluginProblem("");
-    equal((await house.ask("/healthz/device-plugin")).body, "ok");
-    equal((await house.ask("/healthz")).status, 200);
+    equal((await kit.ask("/healthz")).status, 500);
+    await kit.logic.setDevicePluginProblem("");
+    equal((await kit.ask("/healthz/device-plugin")).body, "ok");
+    equal((await kit.ask("/healthz")).status, 200);
   });
 
   test("a log that no longer flushes", async () => {
-    house = await new House().open();
-    house.logAge = 120_001;
-    equal((await house.ask("/healthz/log")).status, 500);
-    equal((await house.ask("/healthz")).status, 500);
+    kit = await new ServerKit().open();
+    kit.logAge = 120_001;
+    equal((await kit.ask("/healthz/log")).status, 500);
+    equal((await kit.ask("/healthz")).status, 500);
   });
 
   test("flush watch", async () => {
-    house = await new House().open();
+    kit = await new ServerKit().open();
     let works = true;
     const clock = new ManualClock();
     const watch = new LogFlushWatch({ flush: (done) => (works ? done?.() : undefined) }, clock);
@@ -293,21 +293,21 @@ describe("what is not served", () => {
   ];
   for (const [method, path, status, body] of table) {
     test(`${method} ${path}`, async () => {
-      house = await new House().open();
-      const answer = await house.ask(path, method);
+      kit = await new ServerKit().open();
+      const answer = await kit.ask(path, method);
       deepEqual([answer.status, answer.body], [status, body]);
     });
   }
 
   test("a malformed path is an answer, not a crash", async () => {
-    house = await new House().open();
-    ok((await house.ask("/pods/%zz")).status >= 400);
-    equal((await house.ask("/healthz")).status, 200);
+    kit = await new ServerKit().open();
+    ok((await kit.ask("/pods/%zz")).status >= 400);
+    equal((await kit.ask("/healthz")).status, 200);
   });
 
   test("a header of more than 64 KiB is refused, one of 60 KiB is not", async () => {
-    house = await new House().open();
-    const port = Number(new URL(house.base).port);
+    kit = await new ServerKit().open();
+    const port = Number(new URL(kit.base).port);
     const statusOf = async (bytes: number): Promise<string> => {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => undefined);
@@ -323,10 +323,10 @@ describe("what is not served", () => {
 
 describe("/metrics", () => {
   test("all threads in one text", async () => {
-    house = await new House().open();
-    await house.ask("/pods");
-    await house.ask("/nonsense");
-    const { headers, body } = await house.ask("/metrics");
+    kit = await new ServerKit().open();
+    await kit.ask("/pods");
+    await kit.ask("/nonsense");
+    const { headers, body } = await kit.ask("/metrics");
     equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
     match(body, /^kubelet_running_pods 7$/m);
     match(body, /^process_resident_memory_bytes \d+$/m);
@@ -337,94 +337,94 @@ describe("/metrics", () => {
   });
 
   test("probes have a page of their own", async () => {
-    house = await new House().open();
-    const { status, headers, body } = await house.ask("/metrics/probes");
+    kit = await new ServerKit().open();
+    const { status, headers, body } = await kit.ask("/metrics/probes");
     equal(status, 200);
     equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
     match(body, /^prober_probe_total 3$/m);
     match(body, /^process_start_time_seconds \d+/m);
     const names = body.split("\n").filter((line) => line.startsWith("# TYPE "));
     equal(names.length, 2, names.join("; "));
-    ok(!(await house.ask("/metrics")).body.includes("prober_probe_total"));
+    ok(!(await kit.ask("/metrics")).body.includes("prober_probe_total"));
   });
 
   test("a stuck main: the last known figures, after a deadline", async () => {
-    house = await new House().open();
-    await house.ask("/metrics");
+    kit = await new ServerKit().open();
+    await kit.ask("/metrics");
     let asked = 0;
-    house.collect = () => {
+    kit.collect = () => {
       asked++;
       return new Promise(() => undefined);
     };
-    const answers = [house.ask("/metrics"), house.ask("/metrics")];
-    while (house.clock.pending < 2) await new Promise(setImmediate);
-    house.clock.advance(COLLECT_DEADLINE_MS);
+    const answers = [kit.ask("/metrics"), kit.ask("/metrics")];
+    while (kit.clock.pending < 2) await new Promise(setImmediate);
+    kit.clock.advance(COLLECT_DEADLINE_MS);
     for (const { body } of await Promise.all(answers)) match(body, /^kubelet_running_pods 7$/m);
     equal(asked, 1, "one question at a time");
-    const own = await house.logic.metrics();
+    const own = await kit.logic.metrics();
     equal(own.families.find(({ name }) => name === "nodelet_scrapes_late_total")?.samples[0]?.value, 2);
-    equal(house.clock.pending, 0);
+    equal(kit.clock.pending, 0);
   });
 
   test("a failing main is a warning", async () => {
-    house = await new House().open();
-    house.collect = () => Promise.reject(new Error("main is gone"));
-    equal((await house.ask("/metrics")).status, 200);
-    equal(house.log.lines.length, 1);
+    kit = await new ServerKit().open();
+    kit.collect = () => Promise.reject(new Error("main is gone"));
+    equal((await kit.ask("/metrics")).status, 200);
+    equal(kit.log.lines.length, 1);
   });
 });
 
 describe("listening", () => {
   test("off", async () => {
-    house = await new House().open({ readOnlyPort: 0, healthzPort: 0 });
-    deepEqual(await house.logic.listening(), {});
+    kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: 0 });
+    deepEqual(await kit.logic.listening(), {});
   });
 
   test("a port that is taken: one clear error, tried again until it is free", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    house = await new House().open({ readOnlyPort: 0, healthzPort: port });
-    deepEqual(await house.logic.listening(), {});
+    kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: port });
+    deepEqual(await kit.logic.listening(), {});
     const retried = async (): Promise<void> => {
-      while (house.clock.pending === 0) await new Promise(setImmediate);
+      while (kit.clock.pending === 0) await new Promise(setImmediate);
     };
     for (let i = 0; i < 3; i++) {
       await retried();
-      house.clock.advance(LISTEN_RETRY_MS);
+      kit.clock.advance(LISTEN_RETRY_MS);
     }
     await retried();
-    equal(house.log.lines.length, 1);
+    equal(kit.log.lines.length, 1);
     match(
-      house.log.lines[0] ?? "",
+      kit.log.lines[0] ?? "",
       new RegExp(
         `healthz server cannot listen on 127.0.0.1:${port}: another process listens there. Change it with --healthz-port`,
       ),
     );
     other.close();
     await once(other, "close");
-    house.clock.advance(LISTEN_RETRY_MS);
-    while ((await house.logic.listening()).healthz === undefined) await new Promise(setImmediate);
-    equal((await house.ask("/healthz", "GET", `http://127.0.0.1:${port}`)).body, "ok");
+    kit.clock.advance(LISTEN_RETRY_MS);
+    while ((await kit.logic.listening()).healthz === undefined) await new Promise(setImmediate);
+    equal((await kit.ask("/healthz", "GET", `http://127.0.0.1:${port}`)).body, "ok");
   });
 
   test("stop ends connections and frees the port, and ends the retries", async () => {
-    house = await new House().open();
-    const port = Number(new URL(house.base).port);
+    kit = await new ServerKit().open();
+    const port = Number(new URL(kit.base).port);
     const idle = connect(port, "127.0.0.1");
     await once(idle, "connect");
-    await house.logic.stop();
+    await kit.logic.stop();
     await once(idle, "close");
     const again = createServer().listen(port, "127.0.0.1");
     await once(again, "listening");
     again.close();
-    equal(house.clock.pending, 0);
+    equal(kit.clock.pending, 0);
   });
 
   test("stopped while it begins to listen, it frees the port", async () => {
-    house = await new House().open({ readOnlyPort: 0, healthzPort: 0 });
+    kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: 0 });
     const port = await freePort();
-    const other = new House();
+    const other = new ServerKit();
     const opening = other.open({ readOnlyPort: port, healthzPort: 0 });
     while ((other.logic as ServerLogic | undefined) === undefined) await new Promise(setImmediate);
     await other.logic.stop();
@@ -435,7 +435,7 @@ describe("listening", () => {
   });
 
   test("startServer serves until drained", async () => {
-    house = await new House().open({ readOnlyPort: 0, healthzPort: 0 });
+    kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: 0 });
     const clock = new ManualClock();
     let age = 0;
     const served = await startServer({
@@ -460,14 +460,14 @@ describe("listening", () => {
         setVerbosity: () => Promise.resolve(),
       },
       boardReader: { snapshot: () => [], ageMs: (thread) => (thread === "main" ? age : Infinity) },
-      log: house.log.logger,
+      log: kit.log.logger,
       clock,
     });
     const { readOnly } = await served.control.listening();
     const base = `http://127.0.0.1:${readOnly?.port ?? 0}`;
-    equal((await house.ask("/healthz", "GET", base)).status, 200);
+    equal((await kit.ask("/healthz", "GET", base)).status, 200);
     age = 11;
-    equal((await house.ask("/healthz", "GET", base)).status, 500);
+    equal((await kit.ask("/healthz", "GET", base)).status, 500);
     await served.drain();
     equal(clock.pending, 0);
   });

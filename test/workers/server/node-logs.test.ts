@@ -12,7 +12,7 @@ import { pathBelow } from "../../../src/workers/server/node-logs/log-file.js";
 import { nodeLogQuery } from "../../../src/workers/server/node-logs/query.js";
 import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
 let folder: string;
@@ -31,14 +31,14 @@ before(async () => {
 });
 after(() => certificates.remove());
 
-let house: SecureHouse | undefined;
+let server: SecurePort | undefined;
 afterEach(async () => {
-  await house?.close();
-  house = undefined;
+  await server?.close();
+  server = undefined;
 });
-const open = async (init: HouseOptions["init"] = {}): Promise<SecureHouse> => {
-  const opened = await new SecureHouse(certificates).open({ init, logDirectory: folder });
-  house = opened;
+const open = async (init: SecurePortOptions["init"] = {}): Promise<SecurePort> => {
+  const opened = await new SecurePort(certificates).open({ init, logDirectory: folder });
+  server = opened;
   return opened;
 };
 
@@ -82,7 +82,7 @@ describe("files", () => {
   );
 
   test("are shown, whole and in parts", async () => {
-    const { ask } = { ask: (await open()).ask.bind(house) };
+    const { ask } = { ask: (await open()).ask.bind(server) };
     const whole = await ask("/logs/sys.log");
     deepEqual([whole.status, whole.body], [200, "line one\nline two\n"]);
     equal(whole.headers["content-type"], "text/plain; charset=utf-8");
@@ -97,7 +97,7 @@ describe("files", () => {
   });
 
   test("end in / when they are folders", async () => {
-    const { ask } = { ask: (await open()).ask.bind(house) };
+    const { ask } = { ask: (await open()).ask.bind(server) };
     for (const [path, status, location] of [
       ["/logs/pods", 301, "pods/"],
       ["/logs/pods/a%20b", 301, "a%20b/"],
@@ -111,7 +111,7 @@ describe("files", () => {
   });
 
   test("outside of the folder, and what is no file, are not there", async () => {
-    const { ask } = { ask: (await open()).ask.bind(house) };
+    const { ask } = { ask: (await open()).ask.bind(server) };
     for (const path of [
       "../secret",
       "..%2fsecret",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { connect } from "node:tls";
 import { TestCA, type Pair } from "../../support/test-ca.js";
-import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
 let admin: Pair;
@@ -30,12 +30,12 @@ before(async () => {
 });
 after(() => certificates.remove());
 
-let house: SecureHouse;
-const open = async (options: HouseOptions = {}): Promise<SecureHouse> =>
-  (house = await new SecureHouse(certificates).open(options));
-afterEach(() => house.close());
+let server: SecurePort;
+const open = async (options: SecurePortOptions = {}): Promise<SecurePort> =>
+  (server = await new SecurePort(certificates).open(options));
+afterEach(() => server.close());
 
-const authentication = (more: object = {}): HouseOptions["init"] & object => ({
+const authentication = (more: object = {}): SecurePortOptions["init"] & object => ({
   authentication: {
     anonymous: false,
     clientCAFile: certificates.ca.pair.certFile,
@@ -48,21 +48,21 @@ const authentication = (more: object = {}): HouseOptions["init"] & object => ({
 describe("client certificates", () => {
   test("of the CA open the door; none, an expired one, another CA's and a server's do not", async () => {
     await open({ init: authentication() });
-    const good = await house.ask("/healthz", { cert: admin.cert, key: admin.key });
+    const good = await server.ask("/healthz", { cert: admin.cert, key: admin.key });
     deepEqual([good.status, good.body], [200, "ok"]);
     for (const pair of [undefined, expired, foreign, serverOnly]) {
-      const { status, body } = await house.ask("/healthz", pair && { cert: pair.cert, key: pair.key });
+      const { status, body } = await server.ask("/healthz", pair && { cert: pair.cert, key: pair.key });
       deepEqual([status, body], [401, "Unauthorized"]);
     }
-    equal(house.lines.length, 1, "one line per client and minute");
-    match(house.lines[0]?.line ?? "", /no credentials/);
+    equal(server.lines.length, 1, "one line per client and minute");
+    match(server.lines[0]?.line ?? "", /no credentials/);
   });
 
   test("that are invalid do not count as anonymous: anonymous requests are served, these are not", async () => {
     await open({ init: authentication({ anonymous: true }) });
-    equal((await house.ask("/healthz")).status, 200);
-    equal((await house.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status, 401);
-    match(house.lines[0]?.line ?? "", /client certificate: /);
+    equal((await server.ask("/healthz")).status, 200);
+    equal((await server.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status, 401);
+    match(server.lines[0]?.line ?? "", /client certificate: /);
   });
 
   test("user and groups are those of the subject", async () => {
@@ -77,7 +77,7 @@ describe("client certificates", () => {
         return Promise.resolve({ status: { allowed: true } });
       },
     });
-    equal((await house.ask("/pods", { cert: admin.cert, key: admin.key })).status, 200);
+    equal((await server.ask("/pods", { cert: admin.cert, key: admin.key })).status, 200);
     const [{ extra, ...spec }] = asked as [{ extra: Record<string, string[]> }];
     deepEqual(spec, {
       user: "admin",
@@ -93,27 +93,27 @@ describe("client certificates", () => {
     await open({ init: authentication({ clientCAFile: file }) });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const mine = { cert: admin.cert, key: admin.key, agent };
-    equal((await house.ask("/healthz", mine)).status, 200);
+    equal((await server.ask("/healthz", mine)).status, 200);
     await writeFile(`${file}.new`, otherCA.pair.cert);
     await rename(`${file}.new`, file);
-    while ((await house.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status !== 200);
-    equal((await house.ask("/healthz", mine)).status, 401);
+    while ((await server.ask("/healthz", { cert: foreign.cert, key: foreign.key })).status !== 200);
+    equal((await server.ask("/healthz", mine)).status, 401);
     agent.destroy();
   });
 
   test("an intermediate CA is a trust anchor without its issuer: its clients are accepted, its issuer's are not", async () => {
     const intermediate = await certificates.ca.intermediate("intermediate");
-    const [mine, server, old] = await Promise.all([
+    const [mine, serving, old] = await Promise.all([
       intermediate.issue("of-intermediate", { subject: "/CN=admin" }),
       intermediate.issue("server-of-intermediate", { subject: "/CN=admin", usage: "serverAuth" }),
       intermediate.issue("expired-of-intermediate", { subject: "/CN=admin", days: -1 }),
     ]);
     await open({ init: authentication({ clientCAFile: intermediate.pair.certFile }) });
     const statusFor = async (pair: Pair, chain = ""): Promise<number> =>
-      (await house.ask("/healthz", { cert: pair.cert + chain, key: pair.key })).status;
+      (await server.ask("/healthz", { cert: pair.cert + chain, key: pair.key })).status;
     equal(await statusFor(mine), 200);
     equal(await statusFor(mine, intermediate.pair.cert), 200, "a client that sends the chain");
-    for (const pair of [admin, server, old, foreign]) equal(await statusFor(pair), 401);
+    for (const pair of [admin, serving, old, foreign]) equal(await statusFor(pair), 401);
     equal(await statusFor(foreign, intermediate.pair.cert), 401);
   });
 
@@ -124,9 +124,9 @@ describe("client certificates", () => {
     await writeFile(file, `# clients\n${intermediate.pair.cert}${otherCA.pair.cert}`);
     await open({ init: authentication({ clientCAFile: file }) });
     for (const pair of [mine, foreign]) {
-      equal((await house.ask("/healthz", { cert: pair.cert, key: pair.key })).status, 200);
+      equal((await server.ask("/healthz", { cert: pair.cert, key: pair.key })).status, 200);
     }
-    equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 401);
+    equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 401);
   });
 
   test("a broken CA file changes nothing and is reported once", async () => {
@@ -134,8 +134,8 @@ describe("client certificates", () => {
     await copyFile(certificates.ca.pair.certFile, file);
     await open({ init: authentication({ clientCAFile: file }) });
     await writeFile(file, "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n");
-    while (!house.lines.some(({ line }) => line.includes("stays in force"))) await tick();
-    equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+    while (!server.lines.some(({ line }) => line.includes("stays in force"))) await tick();
+    equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
   });
 });
 
@@ -143,11 +143,11 @@ describe("the serving certificate", () => {
   test("opens the port when it appears, and is replaced while the port is open", async () => {
     const [certFile, keyFile] = [join(certificates.dir, "late.crt"), join(certificates.dir, "late.key")];
     await open({ init: { tls: { certFile, keyFile } } });
-    equal(await house.server.listening(), undefined);
+    equal(await server.server.listening(), undefined);
     await copyFile(certificates.serving.keyFile, keyFile);
     await copyFile(certificates.serving.certFile, certFile);
-    while ((await house.server.listening()) === undefined) await tick();
-    equal((await house.ask("/healthz")).status, 200);
+    while ((await server.server.listening()) === undefined) await tick();
+    equal((await server.ask("/healthz")).status, 200);
     const next = await certificates.ca.issue("next", {
       subject: "/CN=next",
       usage: "serverAuth",
@@ -156,7 +156,7 @@ describe("the serving certificate", () => {
     await copyFile(next.keyFile, keyFile);
     await copyFile(next.certFile, certFile);
     for (let name = ""; name !== "next";) {
-      const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+      const socket = connect({ host: "127.0.0.1", port: server.port, ca: certificates.ca.pair.cert });
       await once(socket, "secureConnect");
       name = String(socket.getPeerCertificate().subject.CN);
       socket.destroy();
@@ -165,7 +165,7 @@ describe("the serving certificate", () => {
 
   test("is shown with the versions and ciphers that were asked for", async () => {
     await open({ init: { tls: { minVersion: "TLSv1.2", ciphers: ["ECDHE-ECDSA-AES256-GCM-SHA384"] } } });
-    const { port } = house;
+    const { port } = server;
     const ca = certificates.ca.pair.cert;
     const talk = async (options: object): Promise<string> => {
       const socket = connect({ host: "127.0.0.1", port, ca, ...options });
@@ -197,20 +197,20 @@ describe("bearer tokens", () => {
     const create = reviews(asked);
     await open({ init: authentication({ webhook: true, clientCAFile: "" }), create });
     const ask = async (token: string): Promise<number> =>
-      (await house.ask("/healthz", { headers: { authorization: `Bearer ${token}` } })).status;
+      (await server.ask("/healthz", { headers: { authorization: `Bearer ${token}` } })).status;
     deepEqual([await ask("good"), await ask("good"), await ask("other"), await ask("other")], [200, 200, 401, 401]);
     deepEqual(asked, ["good", "other"]);
-    match(house.lines[0]?.line ?? "", /bearer token: audience/);
+    match(server.lines[0]?.line ?? "", /bearer token: audience/);
   });
 
   test("without an API server are 401, and access without one is 500", async () => {
     await open({ init: authentication({ webhook: true, anonymous: true, clientCAFile: "" }) });
-    equal((await house.ask("/healthz", { headers: { authorization: "Bearer good" } })).status, 401);
-    await house.close();
+    equal((await server.ask("/healthz", { headers: { authorization: "Bearer good" } })).status, 401);
+    await server.close();
     await open({
       init: { authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 1, cacheUnauthorizedTTLMs: 1 } },
     });
-    const { status, body } = await house.ask("/exec/a/b/c", { method: "POST" });
+    const { status, body } = await server.ask("/exec/a/b/c", { method: "POST" });
     equal(status, 500);
     equal(body, "Authorization error (user=system:anonymous, verb=create, resource=nodes, subresource=proxy)");
   });
@@ -220,7 +220,7 @@ describe("bearer tokens", () => {
       init: { authorization: { mode: "Webhook", cacheAuthorizedTTLMs: 1, cacheUnauthorizedTTLMs: 1 } },
       create: () => Promise.resolve({ status: { allowed: false } }),
     });
-    const { status, body } = await house.ask("/pods");
+    const { status, body } = await server.ask("/pods");
     equal(status, 403);
     equal(body, "Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource(s)=[pods proxy])\n");
   });
@@ -230,16 +230,16 @@ describe("a client that means no good", () => {
   test("headers and bodies beyond the limit are refused", async () => {
     await open({ init: authentication() });
     const identity = { cert: admin.cert, key: admin.key };
-    const long = await house.ask("/healthz", { ...identity, headers: { "x-long": "x".repeat(500_000) } });
+    const long = await server.ask("/healthz", { ...identity, headers: { "x-long": "x".repeat(500_000) } });
     equal(long.status, 200);
-    const tooLong = house.ask("/healthz", { ...identity, headers: { "x-long": "x".repeat(1_100_000) } });
+    const tooLong = server.ask("/healthz", { ...identity, headers: { "x-long": "x".repeat(1_100_000) } });
     // The answer comes while the client still writes, and may be lost to it with the connection.
     const status = await tooLong.then(
       (answer) => answer.status,
       (error: unknown) => (["ECONNRESET", "EPIPE"].includes(String((error as { code?: unknown }).code)) ? 431 : error),
     );
     equal(status, 431);
-    const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert, ...identity });
+    const socket = connect({ host: "127.0.0.1", port: server.port, ca: certificates.ca.pair.cert, ...identity });
     socket.write("POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nxxx");
     // Here too: what was sent and never read takes the answer along when the connection goes.
     const answer = await textOf(socket).catch((error: unknown) => {
@@ -251,34 +251,34 @@ describe("a client that means no good", () => {
 
   test("one that sends nothing, or sends slowly, is let go of", async () => {
     await open({ limits: { handshakeMs: 50, headersMs: 50, checkMs: 20 } });
-    const silent = connectTcp(house.port, "127.0.0.1");
-    const slow = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+    const silent = connectTcp(server.port, "127.0.0.1");
+    const slow = connect({ host: "127.0.0.1", port: server.port, ca: certificates.ca.pair.cert });
     slow.write("GET /healthz HTTP/1.1\r\nX-A: ");
     // Either may be reset: what it has sent is not read any more.
     await Promise.allSettled([textOf(silent), textOf(slow)]);
-    equal((await house.ask("/healthz")).status, 200);
+    equal((await server.ask("/healthz")).status, 200);
   });
 
   test("more connections than allowed are closed at once, where all are authorised clients'", async () => {
     await open({ limits: { connections: 2 } });
     const agent = new Agent({ keepAlive: true });
-    equal((await Promise.all([1, 2].map(() => house.ask("/healthz", { agent })))).length, 2);
-    await rejects(house.ask("/healthz"));
+    equal((await Promise.all([1, 2].map(() => server.ask("/healthz", { agent })))).length, 2);
+    await rejects(server.ask("/healthz"));
     agent.destroy();
   });
 
   test("an upgrade to nothing known is an ordinary request", async () => {
     await open();
     const headers = { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c" };
-    deepEqual((await house.ask("/healthz", { headers })).body, "ok");
-    equal((await house.ask("/nothing", { headers })).status, 404);
-    equal((await house.ask("*", { method: "OPTIONS" })).status, 404);
+    deepEqual((await server.ask("/healthz", { headers })).body, "ok");
+    equal((await server.ask("/nothing", { headers })).status, 404);
+    equal((await server.ask("*", { method: "OPTIONS" })).status, 404);
   });
 });
 
 test("HTTP/2 is offered, many requests on one connection", async () => {
   await open({ init: authentication() });
-  const session = connectH2(`https://127.0.0.1:${house.port}`, {
+  const session = connectH2(`https://127.0.0.1:${server.port}`, {
     ca: certificates.ca.pair.cert,
     cert: admin.cert,
     key: admin.key,

@@ -9,7 +9,7 @@ import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import type { Pair } from "../../support/test-ca.js";
 import { ManualClock } from "./manual-clock.js";
-import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
 let admin: Pair;
@@ -25,21 +25,21 @@ before(async () => {
 });
 after(() => certificates.remove());
 
-let house: SecureHouse;
+let server: SecurePort;
 const clients = new Set<Socket>();
-const open = async (options: HouseOptions = {}): Promise<SecureHouse> =>
-  (house = await new SecureHouse(certificates).open(options));
+const open = async (options: SecurePortOptions = {}): Promise<SecurePort> =>
+  (server = await new SecurePort(certificates).open(options));
 afterEach(() => {
   for (const client of clients) client.destroy();
   clients.clear();
-  return house.close();
+  return server.close();
 });
 
-const certificatesOnly: HouseOptions["init"] & object = {};
+const certificatesOnly: SecurePortOptions["init"] & object = {};
 
 async function client(options: ConnectionOptions = {}): Promise<TLSSocket> {
   const ca = certificates.ca.pair.cert;
-  const socket = connect({ host: "127.0.0.1", port: house.port, ca, ...options });
+  const socket = connect({ host: "127.0.0.1", port: server.port, ca, ...options });
   clients.add(socket);
   socket.on("error", () => undefined);
   await once(socket, "secureConnect");
@@ -76,7 +76,7 @@ test("requests sent together are answered one after the other; too many end thei
   many.write(PLAIN.repeat(5000) + UPGRADE.repeat(100));
   equal((await textOf(few)).split("HTTP/1.1 200 OK").length - 1, 9);
   await textOf(many).catch(() => "");
-  equal((await house.ask("/healthz")).status, 200);
+  equal((await server.ask("/healthz")).status, 200);
 });
 
 test("requests beyond the limit of their connection are dropped: they become no request of the server", async () => {
@@ -90,8 +90,8 @@ test("requests beyond the limit of their connection are dropped: they become no 
     const many = await client();
     many.write(PLAIN.repeat(5000) + UPGRADE.repeat(100));
     await textOf(many).catch(() => "");
-    while ((await house.inflight()) > 0) await tick();
-    equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+    while ((await server.inflight()) > 0) await tick();
+    equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
   } finally {
     unsubscribe("http.server.request.start", count);
   }
@@ -114,7 +114,7 @@ test("a refused upgrade is gone after a short time, whatever its client does", a
 test("the kernel asks clients that say nothing whether they are still there", async () => {
   await open();
   await client();
-  const port = house.port.toString(16).toUpperCase().padStart(4, "0");
+  const port = server.port.toString(16).toUpperCase().padStart(4, "0");
   const timer = async (): Promise<string> =>
     (await readFile("/proc/net/tcp", "utf8"))
       .split("\n")
@@ -130,7 +130,7 @@ test("the kernel asks clients that say nothing whether they are still there", as
 test("a head is small until a certificate is shown", async () => {
   await open({ init: certificatesOnly });
   const headers = { "x-long": "x".repeat(500_000) };
-  equal((await house.ask("/healthz", { headers, cert: admin.cert, key: admin.key })).status, 200);
+  equal((await server.ask("/healthz", { headers, cert: admin.cert, key: admin.key })).status, 200);
   const socket = await client();
   socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(80_000)}`);
   // The answer may be lost with the connection, as the client still writes.
@@ -142,28 +142,28 @@ test("a certificate's holder is served while strangers hold every connection", a
     init: certificatesOnly,
     limits: { connections: 16, strangers: 8, strangersPerAddress: 8, identified: 8 },
   });
-  const crowd = Array.from({ length: 64 }, () => connectTcp(house.port, "127.0.0.1"));
+  const crowd = Array.from({ length: 64 }, () => connectTcp(server.port, "127.0.0.1"));
   for (const socket of crowd) clients.add(socket.on("error", () => undefined));
   await Promise.all(crowd.map((socket) => once(socket, "connect")));
-  equal((await house.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+  equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
 });
 
 test("an address that starts too many handshakes is refused before its handshake; an operator is not", async () => {
   const limits = { handshakesPerSecond: 0.001, handshakeBurst: 4 };
   await open({ init: certificatesOnly, limits });
-  const operator = (): ReturnType<typeof house.ask> =>
-    house.ask("/healthz", { cert: admin.cert, key: admin.key, localAddress: "127.0.0.3" });
+  const operator = (): ReturnType<typeof server.ask> =>
+    server.ask("/healthz", { cert: admin.cert, key: admin.key, localAddress: "127.0.0.3" });
   equal((await operator()).status, 200);
   let handshakes = 0;
   for (let i = 0; i < 20; i++) {
-    const tcp = connectTcp({ host: "127.0.0.1", port: house.port, localAddress: "127.0.0.2" });
+    const tcp = connectTcp({ host: "127.0.0.1", port: server.port, localAddress: "127.0.0.2" });
     const socket = connect({ socket: tcp, ca: certificates.ca.pair.cert, checkServerIdentity: () => undefined });
     for (const end of [tcp, socket]) clients.add(end.on("error", () => undefined));
     await Promise.race([once(socket, "secureConnect").then(() => handshakes++), once(socket, "close")]).catch(() => 0);
   }
   equal(handshakes, 4);
   for (let i = 0; i < 20; i++) equal((await operator()).status, 200);
-  equal(house.lines.filter(({ line }) => line.startsWith("connection refused: ")).length, 1, "one line per minute");
+  equal(server.lines.filter(({ line }) => line.startsWith("connection refused: ")).length, 1, "one line per minute");
 });
 
 test(
@@ -183,17 +183,17 @@ test(
         return Promise.resolve({ status: token === "good" ? { authenticated: true, user: { username: "op" } } : {} });
       },
     });
-    const strangers = Array.from({ length: 5 }, () => house.http2({ localAddress: "127.0.0.2" }));
+    const strangers = Array.from({ length: 5 }, () => server.http2({ localAddress: "127.0.0.2" }));
     let answers = 0;
     for (let i = 0; i < 50; i++) {
       const stream = strangers[i % 5]?.request({ ":path": "/pods", authorization: `Bearer made-up-${i}` });
       stream?.on("response", () => answers++).on("error", () => undefined);
     }
     // One is reviewed, 32 wait; the others get 429.
-    while (answers < 18 || (await house.inflight()) !== 32) await tick();
-    let answer: Awaited<ReturnType<typeof house.ask>> | undefined;
-    void house.ask("/healthz", { headers: { authorization: "Bearer good" } }).then((said) => (answer = said));
-    while ((await house.inflight()) !== 33) await tick();
+    while (answers < 18 || (await server.inflight()) !== 32) await tick();
+    let answer: Awaited<ReturnType<typeof server.ask>> | undefined;
+    void server.ask("/healthz", { headers: { authorization: "Bearer good" } }).then((said) => (answer = said));
+    while ((await server.inflight()) !== 33) await tick();
     const waiting = asked.length;
     while (!asked.includes("good")) {
       if (asked.length < waiting + 10) clock.advance(1000);
@@ -213,7 +213,7 @@ test("a connection whose requests are refused closes with the 16th of them", asy
   equal((await textOf(socket)).split("HTTP/1.1 401 ").length - 1, 16);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let i = 0; i < 40; i++) {
-    const { status } = await house.ask("/healthz", { cert: admin.cert, key: admin.key, agent });
+    const { status } = await server.ask("/healthz", { cert: admin.cert, key: admin.key, agent });
     equal(status, 200);
   }
   equal(Object.values(agent.freeSockets).flat().length, 1);
@@ -229,7 +229,7 @@ test("an HTTP/2 client has 16 requests in progress until one is authorised, and 
     },
     create: () => new Promise((resolve) => granted.push(() => resolve({ status: { allowed: true } }))),
   });
-  const session = house.http2();
+  const session = server.http2();
   const limit = (): number | undefined => session.remoteSettings.maxConcurrentStreams;
   await once(session, "remoteSettings");
   equal(limit(), 16);
@@ -240,9 +240,9 @@ test("an HTTP/2 client has 16 requests in progress until one is authorised, and 
   equal(limit(), 250);
   session.destroy();
 
-  await house.close();
+  await server.close();
   await open({ init: certificatesOnly });
-  const stranger = house.http2();
+  const stranger = server.http2();
   let answers = 0;
   for (let i = 0; i < 100; i++) {
     stranger

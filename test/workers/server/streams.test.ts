@@ -9,10 +9,10 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { Certificates, SecureHouse, type HouseOptions } from "./secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
-let house: SecureHouse;
+let server: SecurePort;
 /** The runtime's streaming server: what it was asked, and the connections it switched. */
 let streaming: Server;
 let requests: IncomingMessage[];
@@ -43,7 +43,7 @@ beforeEach(async () => {
   await once(streaming, "listening");
 });
 afterEach(async () => {
-  await house.close();
+  await server.close();
   for (const socket of switched) socket.destroy();
   streaming.closeAllConnections();
   streaming.close();
@@ -68,9 +68,9 @@ function runtime(url?: string): Partial<ServedRuntime> {
   };
 }
 
-async function open(options: HouseOptions = {}, web: Pod = pod()): Promise<void> {
-  house = await new SecureHouse(certificates).open({ runtime: runtime(), ...options });
-  house.pods.set([web]);
+async function open(options: SecurePortOptions = {}, web: Pod = pod()): Promise<void> {
+  server = await new SecurePort(certificates).open({ runtime: runtime(), ...options });
+  server.pods.set([web]);
 }
 
 interface Opened {
@@ -84,7 +84,7 @@ async function upgrade(
   path: string,
   { method = "POST", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Opened> {
-  const socket = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+  const socket = connect({ host: "127.0.0.1", port: server.port, ca: certificates.ca.pair.cert });
   socket.on("error", () => undefined);
   let text = "";
   socket.setEncoding("latin1").on("data", (part: string) => (text += part));
@@ -162,7 +162,7 @@ describe("a stream", () => {
 
   test("by the UID of a static pod's mirror is one by the pod's own", async () => {
     await open();
-    house.mirrorUids["default/web"] = "uid-mirror";
+    server.mirrorUids["default/web"] = "uid-mirror";
     for (const path of ["/exec/default/web/uid-mirror/app?output=1", "/portForward/default/web/uid-mirror"]) {
       (await upgrade(path)).socket.destroy();
     }
@@ -170,11 +170,11 @@ describe("a stream", () => {
       asked.map(([verb]) => verb),
       ["exec", "portForward"],
     );
-    deepEqual((await house.ask("/portForward/default/web/uid-older-mirror")).status, 404);
-    house.pods.set(
+    deepEqual((await server.ask("/portForward/default/web/uid-older-mirror")).status, 404);
+    server.pods.set(
       [pod({}, "web", "uid-web")].map((one) => ({ ...one, metadata: { ...one.metadata, annotations: {} } })),
     );
-    deepEqual((await house.ask("/portForward/default/web/uid-mirror")).status, 404);
+    deepEqual((await server.ask("/portForward/default/web/uid-mirror")).status, 404);
   });
 
   test("ends at both sides when the runtime ends it, with all that it said", async () => {
@@ -226,7 +226,7 @@ describe("no stream", () => {
     deepEqual(await refused("/portForward/default/web", websocket), [400, 'query parameter "port" is required']);
     deepEqual(await refused("/portForward/default/web?port=0", websocket), [400, 'port "0" must be > 0']);
     deepEqual(await refused("/portForward/default/web?port=x", websocket), [400, 'unable to parse "x" as a port']);
-    deepEqual((await house.ask("/exec/default/web/app?output=1")).status, 400);
+    deepEqual((await server.ask("/exec/default/web/app?output=1")).status, 400);
     equal(asked.length, 0);
   });
 
@@ -236,7 +236,7 @@ describe("no stream", () => {
       const [status, text] = await refused("/exec/default/web/app?output=1");
       equal(status, 500);
       match(text, /^the runtime serves the stream at /);
-      await house.close();
+      await server.close();
     }
   });
 
@@ -248,7 +248,7 @@ describe("no stream", () => {
 
   test("beyond the limit: a flood is turned away, those that are open go on", async () => {
     await open({ limits: { streams: 8 } });
-    house.pods.set([pod(), pod({}, "other", "uid-other")]);
+    server.pods.set([pod(), pod({}, "other", "uid-other")]);
     const flood = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         upgrade(`/exec/default/${i % 2 === 0 ? "web" : "other"}/app?output=1`, { headers: { Upgrade: "websocket" } }),
@@ -267,7 +267,7 @@ describe("no stream", () => {
 
   test("of one pod beyond half of the node's: another pod still gets one, and an end makes room", async () => {
     await open({ limits: { streams: 8 } });
-    house.pods.set([pod(), pod({}, "other", "uid-other")]);
+    server.pods.set([pod(), pod({}, "other", "uid-other")]);
     const web = "/exec/default/web/app?output=1";
     const streams = [await upgrade(web), await upgrade(web), await upgrade(web), await upgrade(web)];
     const [status, text] = await refused(web);
@@ -288,7 +288,7 @@ describe("no stream", () => {
     const held: Socket[] = [];
     streaming.removeAllListeners("upgrade");
     streaming.on("upgrade", (_request: IncomingMessage, socket: Socket) => held.push(socket));
-    const client = connect({ host: "127.0.0.1", port: house.port, ca: certificates.ca.pair.cert });
+    const client = connect({ host: "127.0.0.1", port: server.port, ca: certificates.ca.pair.cert });
     client.write("GET /exec/default/web/app?output=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
     await until(() => held.length === 1);
     client.destroy();

@@ -46,7 +46,7 @@ const PATIENCE_MS = 2000;
 
 export class SourceCredential {
   private state: CredentialState = { phase: "none" };
-  private told = { overdue: false, expired: false };
+  private reported = { overdue: false, expired: false };
   /** Of a request that could not be made: the next has the same key. */
   private key: PodKey | undefined;
   /** Requests that went amiss since a credential last came. */
@@ -128,7 +128,7 @@ export class SourceCredential {
     const held = this.state.phase === "held" ? { held: this.state.held } : {};
     this.state = state.phase === "refused" ? { ...state, ...held } : state;
     this.failures = 0;
-    this.told = { overdue: false, expired: false };
+    this.reported = { overdue: false, expired: false };
     if (state.phase === "refused") {
       const { how, reason, message } = state;
       const text = `PodCertificateRequest ${name} ${how === "Denied" ? "was denied" : "failed"}`;
@@ -146,7 +146,7 @@ export class SourceCredential {
     const { clock, random } = this.deps;
     const { signal } = this.end;
     while (!signal.aborted && this.state.phase !== "refused") {
-      this.tellLateness();
+      this.emitLateness();
       if (!mustAsk(this.state, clock.now())) {
         await this.rest(LOOK_MS * (1 + random()));
         continue;
@@ -188,13 +188,13 @@ export class SourceCredential {
     }
   }
 
-  private tellLateness(): void {
+  private emitLateness(): void {
     const { overdue, expired } = lateness(this.state, this.deps.clock.now());
-    const tell = (reason: string, message: string): void =>
+    const emit = (reason: string, message: string): void =>
       this.deps.events.pod(this.pod, { type: "Warning", reason, message });
-    if (overdue && !this.told.overdue) tell("CertificateOverdueForRefresh", "PodCertificate refresh overdue");
-    if (expired && !this.told.expired) tell("CertificateExpired", "PodCertificate expired");
-    this.told = { overdue: this.told.overdue || overdue, expired: this.told.expired || expired };
+    if (overdue && !this.reported.overdue) emit("CertificateOverdueForRefresh", "PodCertificate refresh overdue");
+    if (expired && !this.reported.expired) emit("CertificateExpired", "PodCertificate expired");
+    this.reported = { overdue: this.reported.overdue || overdue, expired: this.reported.expired || expired };
   }
 
   private backOff(): number {

@@ -49,12 +49,12 @@ export async function resolveConfig(
 
   const violations = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];
   const found = violations.map((violation) => problemOf(violation, validated));
-  const isTold = (problem: Problem): boolean => isWritten(problem) && !isInBrokenList(problem, sources.problems);
-  const told = sources.problems.length === 0 ? found : found.filter(isTold);
+  const isReportable = (problem: Problem): boolean => isWritten(problem) && !isInBrokenList(problem, sources.problems);
+  const reportable = sources.problems.length === 0 ? found : found.filter(isReportable);
   return {
     config: new EffectiveConfig(withDerived(tree), gate),
     files: sources.files,
-    problems: reportLines([...sources.problems, ...told], sources.files),
+    problems: reportLines([...sources.problems, ...reportable], sources.files),
     notices: [...gates.notices, ...configWarnings(validated)],
   };
 }

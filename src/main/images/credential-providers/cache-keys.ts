@@ -23,8 +23,8 @@ export function runKey({ image, identity }: PluginQuestion): string {
 
 function accountKey({ account, annotations, token }: PodIdentity, cacheType: TokenCacheType): unknown[] {
   const { namespace, name, uid } = account;
-  const told = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
-  const key = [namespace, name, uid, told];
+  const sorted = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
+  const key = [namespace, name, uid, sorted];
   return cacheType === "Token" ? [...key, createHash("sha256").update(token).digest("hex")] : key;
 }
 

@@ -35,7 +35,7 @@ export class CredentialProviders implements ProviderCredentials {
     this.metrics.configured(loaded.hash);
     const run = this.exec.bind(this);
     this.providers = loaded.providers.map((settings) => new CredentialProvider(settings, deps.clock, run));
-    if (deps.cluster === undefined) this.tellIdle();
+    if (deps.cluster === undefined) this.logUnusedConfig();
   }
 
   forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
@@ -109,7 +109,7 @@ export class CredentialProviders implements ProviderCredentials {
   }
 
   /** A stand-alone node has static pods only. */
-  private tellIdle(): void {
+  private logUnusedConfig(): void {
     for (const { name, tokenAttributes } of this.loaded.providers) {
       if (tokenAttributes?.requireServiceAccount !== true) continue;
       const why = "it requires a service account, and pods of a node without a cluster have none";

@@ -23,7 +23,7 @@ export interface ExpiryWatchDeps {
 /** @returns ends the watch */
 export function watchExpiry({ notAfter, serverAnswers, giveUp, clock, log }: ExpiryWatchDeps): () => void {
   let validAt = clock.monotonic();
-  let toldAt = -Infinity;
+  let reportedAt = -Infinity;
   const timer: Timer = clock.every(LOOK_MS, () => {
     const now = clock.monotonic();
     const end = notAfter();
@@ -37,8 +37,8 @@ export function watchExpiry({ notAfter, serverAnswers, giveUp, clock, log }: Exp
       giveUp(
         "the client certificate has expired and the API server does not renew it; restarting the kubelet to bootstrap",
       );
-    } else if (now - toldAt >= REMIND_MS) {
-      toldAt = now;
+    } else if (now - reportedAt >= REMIND_MS) {
+      reportedAt = now;
       log.error(
         "the client certificate has expired and the API server cannot be reached to renew it; trying again. If it " +
           "refuses, the kubelet restarts to bootstrap",

@@ -53,7 +53,7 @@ export class ShutdownManager {
   private lock: InhibitLock | undefined;
   /** Locks are taken one after the other. */
   private locking: Promise<void> = Promise.resolve();
-  private toldProblem = "";
+  private reportedProblem = "";
 
   constructor(private readonly deps: ShutdownManagerDeps) {}
 
@@ -89,7 +89,7 @@ export class ShutdownManager {
           log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`);
           return;
         }
-        this.tell(error);
+        this.reportProblem(error);
       }
       await clock.sleep(RECONNECT_MS, this.stopping.signal).catch(() => undefined);
     }
@@ -111,9 +111,9 @@ export class ShutdownManager {
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
       else if (!preparing) await this.hold();
-      if (this.toldProblem !== "")
+      if (this.reportedProblem !== "")
         deps.log.info("connected to logind; the inhibitor lock delays the node's shutdown for pods");
-      this.toldProblem = "";
+      this.reportedProblem = "";
       await logind.lost;
       signal.throwIfAborted();
       throw new BusLostError("the wait for a shutdown");
@@ -134,7 +134,7 @@ export class ShutdownManager {
     events.node({ type: "Normal", reason: "Shutdown", message });
     if (ending === undefined) {
       before?.abort.abort(new Error("the shutdown was cancelled"));
-      this.hold().catch((error: unknown) => this.tell(error));
+      this.hold().catch((error: unknown) => this.reportProblem(error));
       return;
     }
     this.endings = this.endings
@@ -195,7 +195,7 @@ export class ShutdownManager {
     clock
       .sleep(RECONNECT_MS, this.stopping.signal)
       .then(() => (this.lock === undefined ? this.hold() : undefined))
-      .catch((error: unknown) => this.tell(error));
+      .catch((error: unknown) => this.reportProblem(error));
   }
 
   private release(): void {
@@ -205,10 +205,10 @@ export class ShutdownManager {
   }
 
   /** One line per problem, however often it is met. */
-  private tell(problem: unknown): void {
+  private reportProblem(problem: unknown): void {
     const text = errorText(problem);
-    if (text === this.toldProblem || this.isStopped()) return;
-    this.toldProblem = text;
+    if (text === this.reportedProblem || this.isStopped()) return;
+    this.reportedProblem = text;
     this.deps.log.warn({ err: problem }, `the kubelet does not delay the node's shutdown at the moment: ${text}`);
   }
 }

@@ -329,11 +329,11 @@ class TreeManager implements CgroupManager {
 
 /** One line per file name: a refusal is a property of the machine, not of a pod. */
 function logOnce(log: Logger): OnRefused {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return (path, value, error) => {
     const file = path.slice(path.lastIndexOf("/") + 1);
-    if (told.has(file)) return;
-    told.add(file);
+    if (logged.has(file)) return;
+    logged.add(file);
     log.warn({ path, value, err: error }, `this machine does not support ${file}; continuing without it`);
   };
 }

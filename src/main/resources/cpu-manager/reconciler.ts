@@ -38,7 +38,7 @@ interface Fresh extends Running {
 
 export class CpuReconciler {
   /** By container id: the CPUs of the last update. */
-  private readonly told = new Map<string, string>();
+  private readonly applied = new Map<string, string>();
   /** Started, but not yet observed to run. */
   private readonly fresh = new Map<string, Fresh>();
   /** Containers whose update failed, so that each is logged once. */
@@ -68,7 +68,7 @@ export class CpuReconciler {
     const { clock, cpusOf } = this.deps;
     const since = clock.monotonic();
     this.fresh.set(id, { id, podUid, name, since });
-    if (since - this.poolChangedAt > CREATION_MS) this.told.set(id, cpusOf(podUid, name));
+    if (since - this.poolChangedAt > CREATION_MS) this.applied.set(id, cpusOf(podUid, name));
     else this.ask();
   }
 
@@ -97,33 +97,33 @@ export class CpuReconciler {
     await Promise.resolve();
     while (this.asked && !this.stopping.signal.aborted) {
       this.asked = false;
-      await this.tellAll();
+      await this.applyAll();
     }
   }
 
-  private async tellAll(): Promise<void> {
+  private async applyAll(): Promise<void> {
     const running = new Map(this.running().map((container) => [container.id, container]));
-    for (const id of this.told.keys()) if (!running.has(id)) this.told.delete(id);
+    for (const id of this.applied.keys()) if (!running.has(id)) this.applied.delete(id);
     for (const id of this.failing) if (!running.has(id)) this.failing.delete(id);
     for (const container of running.values()) {
-      if (this.stopping.signal.aborted || !(await this.tell(container))) return;
+      if (this.stopping.signal.aborted || !(await this.apply(container))) return;
     }
   }
 
   /** False: the runtime is away, others need not be tried. */
-  private async tell({ id, podUid, name }: Running): Promise<boolean> {
+  private async apply({ id, podUid, name }: Running): Promise<boolean> {
     const { cri, cpusOf } = this.deps;
     const cpus = cpusOf(podUid, name);
-    if (this.told.get(id) === cpus || cpus === "") return true;
+    if (this.applied.get(id) === cpus || cpus === "") return true;
     try {
       const linux = { cpusetCpus: cpus };
       await cri().updateContainerResources({ containerId: id, linux }, { signal: this.stopping.signal });
-      this.told.set(id, cpus);
+      this.applied.set(id, cpus);
       this.failing.delete(id);
     } catch (error) {
       if (this.stopping.signal.aborted || isUnavailable(error)) return false;
       // Ended meanwhile.
-      if (isNotFound(error)) this.told.set(id, cpus);
+      if (isNotFound(error)) this.applied.set(id, cpus);
       else this.warn(id, podUid, name, cpus, error);
     }
     return true;

@@ -91,7 +91,7 @@ export class StaticCpuManager implements ResourceManager {
     signal: AbortSignal,
   ): Promise<void> {
     signal.throwIfAborted();
-    if (!this.policy.asks(pod, container)) return;
+    if (!this.policy.wantsExclusive(pod, container)) return;
     const { metrics, options } = this.deps;
     const before = this.policy.state.shared;
     // One that shares its pod's CPUs has asked for none.

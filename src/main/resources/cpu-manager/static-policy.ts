@@ -50,7 +50,7 @@ export class StaticPolicy {
   }
 
   /** Has anybody to look for CPUs for it? */
-  asks(pod: Pod, container: Container): boolean {
+  wantsExclusive(pod: Pod, container: Container): boolean {
     return this.wholePod(pod) > 0 || this.wanted(pod, container) > 0;
   }
 

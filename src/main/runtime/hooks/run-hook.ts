@@ -29,7 +29,7 @@ export async function runHook(
     throw new HookError(`Exec lifecycle hook ([${command.join(" ")}]) ${where}: ${error}, message: ${quote(output)}`);
   }
   if (httpGet !== undefined) {
-    await told(`HTTP lifecycle hook (${httpGet.path ?? ""}) ${where}`, signal, () =>
+    await reportingFailure(`HTTP lifecycle hook (${httpGet.path ?? ""}) ${where}`, signal, () =>
       runHttpHook(runtime, target, httpGet, signal),
     );
     return;
@@ -69,7 +69,7 @@ async function runCommand(
   }
 }
 
-async function told(what: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+async function reportingFailure(what: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {

@@ -16,7 +16,7 @@ import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-export const QUIET_MS = 500;
+export const SETTLE_MS = 500;
 export const LONGEST_WAIT_MS = 5_000;
 export const MIN_RESTART_MS = 10_000;
 
@@ -62,7 +62,7 @@ class Follower implements FollowedConfig {
     this.startedAt = clock.monotonic();
     this.settle = new Settle({
       clock,
-      quietMs: QUIET_MS,
+      unchangedMs: SETTLE_MS,
       longestMs: LONGEST_WAIT_MS,
       act: (isOld) => this.guarded(() => this.look(isOld)),
     });
@@ -137,8 +137,8 @@ class Follower implements FollowedConfig {
     const bad = knownBad(dynamic.meta.bad, digest);
     if (bad !== undefined) {
       // The start has already reported why it left the assigned configuration.
-      const told = dynamic.status().error !== undefined && dynamic.meta.get("assigned")?.digest === digest;
-      if (!told) dynamic.report(bad);
+      const isReported = dynamic.status().error !== undefined && dynamic.meta.get("assigned")?.digest === digest;
+      if (!isReported) dynamic.report(bad);
       return;
     }
     if (digest === this.refusedDigest) return;

@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../../shared/clock/clock.js";
 
 export interface SettleOptions {
   readonly clock: Clock;
-  readonly quietMs: number;
+  readonly unchangedMs: number;
   readonly longestMs: number;
   readonly act: (isOld: () => boolean) => Promise<void>;
 }
@@ -21,12 +21,12 @@ export class Settle {
 
   changed(): void {
     if (this.stopped) return;
-    const { clock, quietMs, longestMs } = this.options;
+    const { clock, unchangedMs, longestMs } = this.options;
     this.changes++;
     const now = clock.monotonic();
     this.waitingSince ??= now;
     this.timer?.cancel();
-    const wait = Math.min(quietMs, Math.max(0, this.waitingSince + longestMs - now));
+    const wait = Math.min(unchangedMs, Math.max(0, this.waitingSince + longestMs - now));
     this.timer = clock.after(wait, () => this.settled());
   }
 

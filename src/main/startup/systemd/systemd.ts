@@ -40,7 +40,7 @@ export interface SystemdLink {
 }
 
 /** undefined when no service manager listens. */
-export function tellSystemd(options: SystemdOptions): SystemdLink | undefined {
+export function linkToSystemd(options: SystemdOptions): SystemdLink | undefined {
   const { node, threads, clock, log, feedEveryMs } = options;
   const notifier = options.notifier ?? systemdNotifier(process.env, log);
   if (notifier === undefined) return undefined;

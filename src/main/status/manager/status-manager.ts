@@ -211,12 +211,12 @@ export class StatusManager {
     const version = entry?.version ?? 0;
     this.suspects.delete(uid);
     try {
-      const told = entry === undefined || (await this.send(entry));
-      if (told && entry !== undefined) this.noteSent(entry, version);
+      const sent = entry === undefined || (await this.send(entry));
+      if (sent && entry !== undefined) this.noteSent(entry, version);
       if (this.mayDelete(uid)) await this.remove(uid);
       this.failures.delete(uid);
       // Who has no object to write to is enqueued again when one is seen.
-      if (!told || entry === undefined || entry.version === version) this.queue.done(uid);
+      if (!sent || entry === undefined || entry.version === version) this.queue.done(uid);
       else {
         this.queue.done(uid);
         this.enqueue(uid);

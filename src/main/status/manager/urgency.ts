@@ -35,18 +35,18 @@ const NOW: Hold = { wait: 0, stage: "now" };
 export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
   if (isFinalPhase(next.phase)) {
     if (isDeleting && !isFinalPhase(api?.phase) && hasSandbox(next)) return { wait: LONG_MS, stage: "ends" };
-    return sent !== undefined && saysLittle(sent, next) ? { wait: LONG_MS, stage: "rides" } : NOW;
+    return sent !== undefined && isMinorChange(sent, next) ? { wait: LONG_MS, stage: "rides" } : NOW;
   }
   if (next.phase === "Running" && api?.phase !== "Running") return NOW;
   if (isTrue(api, "Ready") !== isTrue(next, "Ready")) return NOW;
-  if (sent !== undefined && saysLittle(sent, next)) {
+  if (sent !== undefined && isMinorChange(sent, next)) {
     return { wait: next.phase === "Pending" ? SANDBOX_MS : LONG_MS, stage: "rides" };
   }
   return { wait: HOLD_MS, stage: "soon" };
 }
 
 /** Only that the sandbox is up or down, its addresses, and which definition was looked at. */
-function saysLittle(before: PodStatus, next: PodStatus): boolean {
+function isMinorChange(before: PodStatus, next: PodStatus): boolean {
   return isDeepStrictEqual(rest(before), rest(next));
 }
 

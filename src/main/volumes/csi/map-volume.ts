@@ -70,10 +70,10 @@ export class CsiMaps {
       await link(places.publish, places.globalLink);
     });
     this.mapped.add(user);
-    const tell = (message: string): void =>
+    const emit = (message: string): void =>
       this.context.events.pod(pod, { type: "Normal", reason: "SuccessfulMountVolume", message });
-    tell(`${MAP} succeeded for volume "${volume.name}" globalMapPath "${places.globalMap}"`);
-    tell(`${MAP} succeeded for volume "${volume.name}" volumeMapPath "${places.podMap}"`);
+    emit(`${MAP} succeeded for volume "${volume.name}" globalMapPath "${places.globalMap}"`);
+    emit(`${MAP} succeeded for volume "${volume.name}" volumeMapPath "${places.podMap}"`);
     return place;
   }
 

@@ -5,7 +5,7 @@ import { removeEmpty } from "../remove-tree.js";
 import type { CsiContext } from "./context.js";
 import type { CsiVolume } from "./csi-volume.js";
 import { readSecret } from "./secrets.js";
-import { publishWords } from "./volume-context.js";
+import { nodePublishContext } from "./volume-context.js";
 import type { DeviceInHand } from "./with-device.js";
 
 export interface PublishRequest {
@@ -27,9 +27,9 @@ export async function publish(
   { pod, volume, capability, staged, target, signal, first }: PublishRequest,
 ): Promise<void> {
   const { client, tokens } = context.joined();
-  const [secrets, words] = await Promise.all([
+  const [secrets, added] = await Promise.all([
     readSecret(client, volume.publishSecret, signal),
-    publishWords(spec, pod, volume, tokens, signal),
+    nodePublishContext(spec, pod, volume, tokens, signal),
   ]);
   try {
     await node.publish(
@@ -40,8 +40,8 @@ export async function publish(
         targetPath: target,
         volumeCapability: capability,
         readonly: volume.readOnly,
-        secrets: { ...secrets, ...words.secrets },
-        volumeContext: { ...volume.attributes, ...words.context },
+        secrets: { ...secrets, ...added.secrets },
+        volumeContext: { ...volume.attributes, ...added.context },
       },
       signal,
     );

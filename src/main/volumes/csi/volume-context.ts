@@ -8,7 +8,7 @@ import { apiTime } from "../../../shared/api/time.js";
 const PREFIX = "csi.storage.k8s.io";
 const TOKENS_KEY = `${PREFIX}/serviceAccount.tokens`;
 
-export interface PublishWords {
+export interface PublishContext {
   /** On top of the volume's own attributes. */
   context: Record<string, string>;
   /** On top of the publish secret. */
@@ -16,13 +16,13 @@ export interface PublishWords {
 }
 
 /** @throws what the token request throws */
-export async function publishWords(
+export async function nodePublishContext(
   driver: DriverSpec | undefined,
   pod: Pod,
   volume: CsiVolume,
   tokens: ClusterObjects["tokens"],
   signal: AbortSignal,
-): Promise<PublishWords> {
+): Promise<PublishContext> {
   const context = driver?.podInfoOnMount === true ? podInfo(pod, volume) : {};
   const wanted = driver?.tokenRequests ?? [];
   if (wanted.length === 0) return { context, secrets: {} };

@@ -83,7 +83,7 @@ export class VolumeExpansion {
     const { nodeName } = this.deps;
     if (readOnly) {
       const message = `${STEP} failed for volume "${name}" requested read-only file system`;
-      this.tell(pod, claim, { type: "Warning", reason: "FileSystemResizeFailed", message });
+      this.emit(pod, claim, { type: "Warning", reason: "FileSystemResizeFailed", message });
       this.vain.set(key, growth.size);
       return;
     }
@@ -106,7 +106,7 @@ export class VolumeExpansion {
       return;
     }
     const message = `${STEP} succeeded for volume "${name}" ${nodeName}`;
-    this.tell(pod, claim, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
+    this.emit(pod, claim, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
   }
 
   /** The volume serves as it is, where another try is vain. @throws VolumeStepError where it is not */
@@ -127,7 +127,7 @@ export class VolumeExpansion {
     this.deps.events.pod(pod, { type: "Warning", ...event });
   }
 
-  private tell(pod: Pod, claim: PersistentVolumeClaim, event: Omit<EventInput, "container">): void {
+  private emit(pod: Pod, claim: PersistentVolumeClaim, event: Omit<EventInput, "container">): void {
     this.deps.events.pod(pod, event);
     this.deps.events.object(referenceTo(claim), event);
   }

@@ -9,7 +9,7 @@ import type { MigratedField } from "../csi/migrated-plugins.js";
 import { migratedInline } from "../csi/migration/translate.js";
 import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { reportingStep } from "./reporting-step.js";
+import { asVolumeErrors } from "./volume-errors.js";
 
 const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 
@@ -25,12 +25,12 @@ export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: Cluster
     source: "csi",
     indirect: true,
     setUp: (request) =>
-      reportingStep(request, async () => {
+      asVolumeErrors(request, async () => {
         const { pod, volume, signal } = request;
         return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),
     refresh: (request) =>
-      reportingStep(request, async () => {
+      asVolumeErrors(request, async () => {
         const { pod, volume, signal } = request;
         await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),
@@ -58,12 +58,12 @@ export function migratedPlugin(
     source,
     indirect: true,
     setUp: (request) =>
-      reportingStep(request, async () => {
+      asVolumeErrors(request, async () => {
         const { pod, volume, signal } = request;
         return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),
     refresh: (request) =>
-      reportingStep(request, async () => {
+      asVolumeErrors(request, async () => {
         const { pod, volume, signal } = request;
         await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),

@@ -1,14 +1,14 @@
 // nfs as a pod names it itself: needs no cluster. Loaded with the first such volume.
 import type { VolumePlugin } from "../plugin.js";
 import { NFS_PLUGIN, NfsVolumes } from "./nfs.js";
-import { reportingStep } from "./reporting-step.js";
+import { asVolumeErrors } from "./volume-errors.js";
 
 export function nfsPlugin(rootDir: string, nfs = new NfsVolumes(rootDir)): VolumePlugin {
   return {
     name: NFS_PLUGIN,
     source: "nfs",
     setUp: (request) =>
-      reportingStep(request, async () => {
+      asVolumeErrors(request, async () => {
         const { pod, volume, signal } = request;
         const source = volume.nfs ?? { server: "", path: "" };
         const readOnly = source.readOnly === true;

@@ -18,7 +18,7 @@ import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
 import { affinityProblem } from "./node-affinity.js";
 import { groupOf, mountOptionsOf } from "./pv-annotations.js";
-import { stepError, reportingStep } from "./reporting-step.js";
+import { asVolumeErrors, stepError } from "./volume-errors.js";
 
 const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
@@ -45,7 +45,7 @@ export function persistentPlugin(
     indirect: true,
     async setUp(request) {
       const { pod, volume, signal } = request;
-      return reportingStep(request, async (named) => {
+      return asVolumeErrors(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         checkAffinity(deps, pod, volume, bound.pv);
@@ -58,7 +58,7 @@ export function persistentPlugin(
     },
     async refresh(request) {
       const { pod, volume, signal } = request;
-      await reportingStep(request, async (named) => {
+      await asVolumeErrors(request, async (named) => {
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         const { csi } = bound.pv.spec;

@@ -4,7 +4,7 @@ import type { EventRecorder } from "../../model/event-recorder.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
-import { tellSetUpFailed } from "./wait-for-volumes.js";
+import { emitSetUpFailed } from "./wait-for-volumes.js";
 
 export interface RefreshDeps {
   operations: VolumeOperations;
@@ -27,7 +27,7 @@ export async function refreshVolumes(
     } catch (error) {
       if (calledOff()) break;
       ok = false;
-      tellSetUpFailed(events, pod, volume.name, error);
+      emitSetUpFailed(events, pod, volume.name, error);
     }
   }
   return ok;

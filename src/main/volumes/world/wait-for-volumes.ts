@@ -59,7 +59,7 @@ export async function waitForVolumes(
       throw error;
     }
     const [cause = error] = missing.map((name) => failures.get(name)).filter((failure) => failure !== undefined);
-    throw tell(deps.events, pod, notReady(missing, [], "context deadline exceeded", cause));
+    throw emitNotReady(deps.events, pod, notReady(missing, [], "context deadline exceeded", cause));
   } finally {
     timer.cancel();
     signal.removeEventListener("abort", onAbort);
@@ -81,13 +81,13 @@ export function notReady(
 }
 
 /** Records the error as an event of the pod and gives it back. */
-export function tell(events: EventRecorder, pod: Pod, error: VolumesNotReadyError): VolumesNotReadyError {
+export function emitNotReady(events: EventRecorder, pod: Pod, error: VolumesNotReadyError): VolumesNotReadyError {
   events.pod(pod, { type: "Warning", reason: "FailedMount", message: error.message });
   return error;
 }
 
 /** In upstream's words. */
-export function tellSetUpFailed(events: EventRecorder, pod: Pod, volume: string, error: unknown): void {
+export function emitSetUpFailed(events: EventRecorder, pod: Pod, volume: string, error: unknown): void {
   if (isVolumeStepError(error)) {
     events.pod(pod, { type: "Warning", ...error.event });
     return;
@@ -111,8 +111,8 @@ async function untilSetUp(
   const work = async (): Promise<VolumePlace> => {
     const known = plugin.indirect === true ? undefined : { plugin: plugin.name };
     const place = await deps.attempt(known, (doneBy) => {
-      const tell: DoneBy = (doer) => doneBy((wanted.doer = doer));
-      return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: tell });
+      const setDoer: DoneBy = (doer) => doneBy((wanted.doer = doer));
+      return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: setDoer });
     });
     const name = wanted.doer?.plugin ?? plugin.name;
     const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);
@@ -128,7 +128,7 @@ async function untilSetUp(
       signals.wait.throwIfAborted();
       failures.set(volume.name, error);
       if (isVolumeRefusedError(error)) throw error;
-      tellSetUpFailed(events, pod, volume.name, error);
+      emitSetUpFailed(events, pod, volume.name, error);
     }
   }
 }

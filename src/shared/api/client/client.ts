@@ -191,7 +191,7 @@ class HttpApiClient implements ConnectedClient {
       const body = await this.caller.within(call, scope, (response) => response.body);
       scope.unlimited();
       if (timeoutSeconds !== undefined) {
-        const late = (): Error => this.caller.trouble(call, `the watch did not end after its ${timeoutSeconds} s`);
+        const late = (): Error => this.caller.failure(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
       yield* watchEvents<T>(body, new Turn(this.shared.clock), options.isKnown, this.warnOversized(kind));
@@ -215,10 +215,10 @@ class HttpApiClient implements ConnectedClient {
 
   /** For one answer; warns once, however many objects are too large. */
   private warnOversized({ resource }: ResourceKind<ApiObject>): OnOversized {
-    let isTold = false;
+    let isReported = false;
     return () => {
-      if (isTold) return;
-      isTold = true;
+      if (isReported) return;
+      isReported = true;
       const fields = { resource, limitMiB: OBJECT_LIMIT / 1024 / 1024 };
       this.shared.log.warn(fields, "The API server sent an object that is too large; the kubelet ignores it");
     };

@@ -59,7 +59,7 @@ export class Reflector<T extends ApiObject> {
   /** True after the delivery of the first whole set; false when the reflector was stopped before. */
   readonly synced: Promise<boolean>;
   private settle: (isSynced: boolean) => void = () => undefined;
-  private told = false;
+  private hasSynced = false;
   private readonly end = new AbortController();
   private running: Promise<void> | undefined;
   /** Until the next request; undefined: one is under way. */
@@ -73,7 +73,7 @@ export class Reflector<T extends ApiObject> {
   private streams: boolean;
   /** The next set is asked for as a list. */
   private plain: boolean;
-  private heard = 0;
+  private received = 0;
   private refusals = 0;
   private failures = 0;
   private failure: Error | undefined;
@@ -91,7 +91,7 @@ export class Reflector<T extends ApiObject> {
   }
 
   get isSynced(): boolean {
-    return this.told;
+    return this.hasSynced;
   }
   get lastResourceVersion(): string {
     return this.version ?? "";
@@ -121,10 +121,10 @@ export class Reflector<T extends ApiObject> {
     const isStopped = (): boolean => signal.aborted;
     while (!isStopped()) {
       const since = clock.monotonic();
-      this.heard = 0;
+      this.received = 0;
       const how = await this.round(signal);
       if (isStopped()) return;
-      const waitMs = this.pace.after({ how, heard: this.heard, livedMs: clock.monotonic() - since });
+      const waitMs = this.pace.after({ how, received: this.received, livedMs: clock.monotonic() - since });
       if (waitMs > 0) await this.rest(waitMs, signal);
     }
   }
@@ -172,9 +172,9 @@ export class Reflector<T extends ApiObject> {
     try {
       for await (const event of client.watch(kind, this.watchOptions(scope.signal, initial !== undefined))) {
         if (signal.aborted) return;
-        this.heard += 1;
+        this.received += 1;
         if (initial === undefined) {
-          this.tell(event);
+          this.notify(event);
         } else if (event.type === "BOOKMARK" && event.initialEventsEnd) {
           scope.unlimited();
           this.replace([...initial.values()], event.resourceVersion);
@@ -188,7 +188,7 @@ export class Reflector<T extends ApiObject> {
         throw new ApiConnectionError(`the list of ${kind.resource} as a stream ended before it was whole`);
       }
     } catch (error) {
-      this.plain ||= initial !== undefined && this.heard > 0;
+      this.plain ||= initial !== undefined && this.received > 0;
       throw error;
     } finally {
       scope.abort(new Error("the watch is over"));
@@ -204,8 +204,8 @@ export class Reflector<T extends ApiObject> {
     if (this.needsSet || resourceVersion === "") return;
     const question = { ...this.selection(), resourceVersion, resourceVersionMatch: "NotOlderThan", limit: 1 } as const;
     const { metadata } = await client.list(kind, { ...question, signal });
-    const { resourceVersion: told = "" } = metadata;
-    if (isOlder(told, resourceVersion)) throw new HistoryError(resourceVersion, told);
+    const { resourceVersion: received = "" } = metadata;
+    if (isOlder(received, resourceVersion)) throw new HistoryError(resourceVersion, received);
   }
 
   private watchOptions(signal: AbortSignal, sendInitialEvents: boolean): WatchOptions {
@@ -229,7 +229,7 @@ export class Reflector<T extends ApiObject> {
     else initial.set(`${namespace}/${name}`, this.transformed(event.object));
   }
 
-  private tell(event: WatchEvent<T>): void {
+  private notify(event: WatchEvent<T>): void {
     const version = event.type === "BOOKMARK" ? event.resourceVersion : (event.object.metadata.resourceVersion ?? "");
     const known = this.lastResourceVersion;
     if (isOlder(version, known)) throw new HistoryError(known, version);
@@ -247,14 +247,14 @@ export class Reflector<T extends ApiObject> {
     this.version = version;
     this.onWell();
     this.guarded(() => this.options.onReplace(objects));
-    this.told = true;
+    this.hasSynced = true;
     this.settle(true);
   }
 
   /** What the owner does wrong is no reason to tell it the same again. */
-  private guarded(tell: () => void): void {
+  private guarded(notify: () => void): void {
     try {
-      tell();
+      notify();
     } catch (error) {
       const { kind } = this.options;
       this.options.log.error({ err: error, resource: kind.resource }, "A handler of watched objects failed");

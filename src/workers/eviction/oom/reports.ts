@@ -46,11 +46,11 @@ export class OomReports {
     if (killed !== null) return this.killed(at, killed);
     if (INVOKED.test(text)) this.report = {};
     else if (GROUP.test(text)) this.groupUntil = at + GROUP_US;
-    else this.learn(text);
+    else this.parse(text);
     return undefined;
   }
 
-  private learn(text: string): void {
+  private parse(text: string): void {
     const summary = SUMMARY.exec(text);
     if (summary !== null) {
       const [, limit = "/", task = "", pid] = summary;
@@ -72,10 +72,10 @@ export class OomReports {
     const pid = Number(number);
     const { report } = this;
     this.report = undefined;
-    const told = report?.pid === undefined || report.pid === pid ? report : undefined;
-    if (told === undefined && at < this.groupUntil) return undefined;
+    const match = report?.pid === undefined || report.pid === pid ? report : undefined;
+    if (match === undefined && at < this.groupUntil) return undefined;
     this.groupUntil = 0;
-    return { pid, process, limit: told?.limit ?? limitOf(scope), task: told?.task };
+    return { pid, process, limit: match?.limit ?? limitOf(scope), task: match?.task };
   }
 }
 

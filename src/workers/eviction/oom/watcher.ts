@@ -12,7 +12,7 @@ import { OomReports, type OomKill } from "./reports.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** Reports per round: a burst of kills must not fill the queue that orders go through. */
-const TOLD_AT_ONCE = 50;
+const MAX_REPORTED = 50;
 
 export interface OomWatcherParts {
   /** As openKernelLog. */
@@ -42,8 +42,8 @@ export class OomWatcher implements Disposable {
 
   look(): void {
     const kills = this.kernelLog === undefined ? this.counted() : this.logged(this.kernelLog);
-    for (const kill of kills.slice(0, TOLD_AT_ONCE)) this.tell(kill);
-    const rest = kills.length - TOLD_AT_ONCE;
+    for (const kill of kills.slice(0, MAX_REPORTED)) this.report(kill);
+    const rest = kills.length - MAX_REPORTED;
     if (rest > 0) this.parts.log.warn({ rest }, `the OOM killer killed ${rest} more processes at the same time`);
   }
 
@@ -71,7 +71,7 @@ export class OomWatcher implements Disposable {
     return this.parts.counters.look().map((task) => ({ pid: 0, process: "", limit: undefined, task }));
   }
 
-  private tell({ pid, process, limit = "", task }: OomKill): void {
+  private report({ pid, process, limit = "", task }: OomKill): void {
     const { publish, known, clock } = this.parts;
     const owner = task === undefined ? {} : ownerOf(task, known);
     publish({ kind: "oom", pid, process, cgroup: limit, ...owner, at: clock.now() });

@@ -4,7 +4,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { networkOf } from "../network.js";
 
-const QUIET_MS = 60_000;
+const REPEAT_MS = 60_000;
 const LIMIT = 1024;
 
 export interface Refusal {
@@ -18,14 +18,14 @@ export interface Refusal {
 }
 
 export class Refusals {
-  private readonly clients = new Map<string, { toldAt: number; since: number }>();
+  private readonly clients = new Map<string, { loggedAt: number; since: number }>();
 
   constructor(
     private readonly clock: Pick<Clock, "monotonic">,
     private readonly log: Pick<Logger, "warn">,
   ) {}
 
-  tell(refusal: Refusal): void {
+  request(refusal: Refusal): void {
     const repeated = this.repeated(`${refusal.client} ${refusal.user ?? ""}`);
     if (repeated === undefined) return;
     // A path may hold what a client made up, however long.
@@ -43,12 +43,12 @@ export class Refusals {
   private repeated(key: string): { repeated?: number } | undefined {
     const now = this.clock.monotonic();
     const known = this.clients.get(key);
-    if (known !== undefined && now - known.toldAt < QUIET_MS) {
+    if (known !== undefined && now - known.loggedAt < REPEAT_MS) {
       known.since++;
       return undefined;
     }
     this.clients.delete(key);
-    this.clients.set(key, { toldAt: now, since: 0 });
+    this.clients.set(key, { loggedAt: now, since: 0 });
     const [oldest] = this.clients.keys();
     if (this.clients.size > LIMIT && oldest !== undefined) this.clients.delete(oldest);
     const repeated = known?.since ?? 0;

@@ -44,8 +44,8 @@ const POLL_MS = 1000;
 /** While a file is about to be left, its last bytes are waited for in shorter steps. */
 const SETTLE_POLL_MS = 100;
 /** A file whose end was not announced counts as whole when it has been quiet for so long. */
-const ROTATED_QUIET_MS = 2000;
-const ENDED_QUIET_MS = 300;
+const ROTATED_UNCHANGED_MS = 2000;
+const EXITED_UNCHANGED_MS = 300;
 
 /**
  * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is asked for.
@@ -189,8 +189,8 @@ class LogReader {
         if (closed) this.watch.closed = false; // not the last writer
         continue;
       }
-      const quietMs = movedOn ? ROTATED_QUIET_MS : ENDED_QUIET_MS;
-      const whole = size === at && (closed || Math.abs(this.clock.now() - mtimeMs) >= quietMs);
+      const unchangedMs = movedOn ? ROTATED_UNCHANGED_MS : EXITED_UNCHANGED_MS;
+      const whole = size === at && (closed || Math.abs(this.clock.now() - mtimeMs) >= unchangedMs);
       if (whole && movedOn) await this.findSuccessors(file);
       if (whole) return;
       await this.watch.wait(SETTLE_POLL_MS, this.signal);

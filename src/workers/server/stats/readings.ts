@@ -31,7 +31,7 @@ export interface PodReading {
   reading: Reading;
   containers: readonly ContainerReading[];
   /** What the runtime reported; absent: the cgroups have it. */
-  told?: { network?: RuntimeNetwork; processes?: number };
+  fromRuntime?: { network?: RuntimeNetwork; processes?: number };
 }
 
 export interface RuntimeNetwork {

@@ -165,10 +165,10 @@ export class StatsService {
 
   private async look(): Promise<NodeReadings> {
     const { cri, parts } = this;
-    const told = await cri?.stats.now();
-    if (cri === undefined || told === undefined) return this.readings.now();
+    const podStats = await cri?.stats.now();
+    if (cri === undefined || podStats === undefined) return this.readings.now();
     const node = await cri.node.now();
-    return { ...node, pods: criPodReadings(told, parts.pods(), cri.rates, parts.clock.now()) };
+    return { ...node, pods: criPodReadings(podStats, parts.pods(), cri.rates, parts.clock.now()) };
   }
 
   private async summaryOf(whole: boolean): Promise<Buffer> {
@@ -211,8 +211,8 @@ export class StatsService {
   }
 
   private async makePage(): Promise<Page> {
-    const told = await this.criPage();
-    if (told !== undefined) return told;
+    const page = await this.criPage();
+    if (page !== undefined) return page;
     const { init, clock } = this.parts;
     const shown = init.localStorageCapacityIsolation;
     const [readings, runtime, systems, sandboxImage] = await Promise.all([

@@ -156,8 +156,8 @@ class RemoteCommand {
   }
 
   private onGone(): void {
-    const told = this.goneAway || !this.speaking.has(CHANNEL.ERROR);
-    this.finish(told ? this.status.said() : failed("the runtime's streaming server broke off"));
+    const hasStatus = this.goneAway || !this.speaking.has(CHANNEL.ERROR);
+    this.finish(hasStatus ? this.status.said() : failed("the runtime's streaming server broke off"));
   }
 
   private finish(status: Buffer): void {

@@ -118,7 +118,7 @@ test("a watch that has not spoken yet is not waited for long; a refusal is tried
 });
 
 test("an object read beside the watch is reported as old when the watch has a newer one", async () => {
-  for (const [version, told] of [
+  for (const [version, expected] of [
     [3, []],
     [4, ["u1"]],
   ] as const) {
@@ -128,7 +128,7 @@ test("an object read beside the watch is reported as old when the watch has a ne
     clock.step(250);
     assert.equal((await read).data?.["version"], "3");
     replace("=a", map(version));
-    assert.deepEqual(changed, told);
+    assert.deepEqual(changed, expected);
   }
 });
 

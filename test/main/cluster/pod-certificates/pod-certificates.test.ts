@@ -135,13 +135,13 @@ for (const [type, verb] of [
     const it = certificatesKit(t);
     const web = podWith({});
     const no = { conditions: [{ type, status: "True", reason: "UnsupportedKeyType", message: 'not "that"' }] };
-    const told = `${type}: UnsupportedKeyType: PodCertificateRequest default/req-1 ${verb}, reason="UnsupportedKeyType", message="not \\"that\\""`;
+    const logged = `${type}: UnsupportedKeyType: PodCertificateRequest default/req-1 ${verb}, reason="UnsupportedKeyType", message="not \\"that\\""`;
     const refusal = new RegExp(`was permanently ${type.toLowerCase()}: reason="UnsupportedKeyType" message="not`);
     it.certificates.wanted(web);
     await settled();
     it.say(it.request(1, no));
     await assert.rejects(it.keyNow(web), refusal);
-    assert.deepEqual([it.events, it.changed], [[told], ["uid-web"]]);
+    assert.deepEqual([it.events, it.changed], [[logged], ["uid-web"]]);
     await pass(it.clock, 60);
     assert.deepEqual([it.created.length, await it.states()], [1, [`example.com/s ${type.toLowerCase()} 1`]]);
 
@@ -151,7 +151,7 @@ for (const [type, verb] of [
     two.say(two.issue(1, 0));
     await pass(two.clock, 62);
     two.say(two.request(2, no));
-    assert.deepEqual([two.events, two.changed.length], [[told.replace("req-1", "req-2")], 2]);
+    assert.deepEqual([two.events, two.changed.length], [[logged.replace("req-1", "req-2")], 2]);
     // A running pod may still start a container again.
     assert.deepEqual([await two.keyNow(web), await two.states()], ["KEY1", [`example.com/s ${type.toLowerCase()} 1`]]);
     await pass(two.clock, 90);

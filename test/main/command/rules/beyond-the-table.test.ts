@@ -54,14 +54,14 @@ describe("refused at start", () => {
     [{ imageServiceEndpoint: "http://x" }, "imageServiceEndpoint", /unsupported scheme "http"/],
     [{ reservedMemory: [{ numaNode: -1, limits: {} }] }, "reservedMemory[0].numaNode", /-1 is not a NUMA node/],
   ];
-  for (const [given, at, says] of table) {
+  for (const [given, at, message] of table) {
     test(`${at} ${JSON.stringify(given)}`, () => {
       const violations = violationsOf(given);
       deepEqual(
         violations.map(({ path }) => path),
         [at],
       );
-      match(violations[0]?.message ?? "", says);
+      match(violations[0]?.message ?? "", message);
     });
   }
   const accepted: Situation[] = [
@@ -115,11 +115,11 @@ describe("said without refusing", () => {
     [{ qosReserved: { memory: "50%" } }, /qosReserved has no effect/],
     [{ clusterDNS: ["10.0.0.10", "dns"] }, /clusterDNS: "dns" is not an IP address; it is ignored/],
   ];
-  for (const [given, says] of table) {
+  for (const [given, message] of table) {
     test(JSON.stringify(given), () => {
       const warnings = warningsOf(given);
       equal(warnings.length, 1);
-      match(warnings[0] ?? "", says);
+      match(warnings[0] ?? "", message);
     });
   }
   test("TLS 1.3 alone has nothing to say about ciphers", () =>

@@ -32,14 +32,14 @@ for (const row of rows) {
   if (claim === undefined || typeof claim === "string") continue;
   describe(row, () => {
     ok(claim.bad.length > 0 && claim.good.length > 0);
-    for (const [given, at, says] of claim.bad) {
+    for (const [given, at, message] of claim.bad) {
       test(`refuses ${JSON.stringify(given)}`, () => {
         const violations = violationsOf(given);
         deepEqual(
           violations.map(({ path }) => path),
           typeof at === "string" ? [at] : at,
         );
-        ok(violations[0]?.message.includes(says), violations[0]?.message);
+        ok(violations[0]?.message.includes(message), violations[0]?.message);
         for (const { message } of violations) match(message, /^[^\n]+[^.\n]$/);
       });
     }

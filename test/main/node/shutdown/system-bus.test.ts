@@ -50,14 +50,15 @@ async function watched(): Promise<{ heard: boolean[]; logind: Logind }> {
   return { heard, logind: connected };
 }
 
-const heardAll = (heard: boolean[], count: number): Promise<void> => until("the signals", () => heard.length >= count);
+const allReceived = (heard: boolean[], count: number): Promise<void> =>
+  until("the signals", () => heard.length >= count);
 
 test("a shutdown and its cancellation are heard, in order", async () => {
   const { heard, logind } = await watched();
   assert.equal(await logind.preparing(), false);
   fake.prepare(true);
   fake.prepare(false);
-  await heardAll(heard, 2);
+  await allReceived(heard, 2);
   assert.deepEqual(heard, [true, false]);
   fake.preparing = true;
   assert.equal(await logind.preparing(), true);
@@ -67,7 +68,7 @@ test("only signals of logind are accepted", async () => {
   const { heard } = await watched();
   fake.forge(true);
   fake.prepare(false);
-  await heardAll(heard, 1);
+  await allReceived(heard, 1);
   assert.deepEqual(heard, [false]);
 });
 
@@ -131,13 +132,13 @@ test("a short delay: a drop-in, a reload, and logind says more", async () => {
 test("still too short, or not to be written: an error that says what to do", async () => {
   fake.delayMs = 5000;
   const stuck = ensureInhibitDelay(30_000, { logind: await connect(), ...rest(join(dir, "conf2")) });
-  const told = assert.rejects(stuck, (error) => {
+  const rejected = assert.rejects(stuck, (error) => {
     assert.ok(isInhibitDelayTooShortError(error));
     assert.match(error.message, /for 5 s at most, pods are to get 30 s, although .* set InhibitDelayMaxSec=30/);
     return true;
   });
   let over = false;
-  void told.then(() => (over = true));
+  void rejected.then(() => (over = true));
   await until("the end of patience", () => {
     clock.step(100);
     return over;

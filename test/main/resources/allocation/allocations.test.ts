@@ -163,6 +163,6 @@ test("an unwritable folder is reported once, and costs nothing else", async (t) 
     await allocations.flush();
   }
   assert.notEqual(allocations.allocated("uid-b"), undefined);
-  const told = JSON.stringify(kept).split("cannot write the allocated resources of pods").length - 1;
-  assert.equal(told, 1);
+  const logged = JSON.stringify(kept).split("cannot write the allocated resources of pods").length - 1;
+  assert.equal(logged, 1);
 });

@@ -25,7 +25,7 @@ class World {
   readonly rules: ResizeRules = { ...defaultResizeRules };
   readonly clock = new SteppedClock();
   readonly log = keptLog().log;
-  readonly told: string[] = [];
+  readonly events: string[] = [];
   readonly counted: string[] = [];
   readonly runs = new Map<string, Pod>();
   /** Admission has spoken of a resize, and the pod has not heard of it yet. */
@@ -49,7 +49,7 @@ class World {
     clock: this.clock,
     log: this.log,
     events: {
-      pod: ({ metadata }, { reason, message }) => void this.told.push(`${metadata.name} ${reason} ${message}`),
+      pod: ({ metadata }, { reason, message }) => void this.events.push(`${metadata.name} ${reason} ${message}`),
     },
     counters: {
       requested: (...labels) => void this.counted.push(`requested ${labels.join(" ")}`),
@@ -116,9 +116,9 @@ test("a resize that fits is allocated at once, is in progress until it is observ
   await world.define(after);
   assert.equal(world.milli(after), 300);
   assert.deepEqual(world.conditions(after), ["PodResizeInProgress"]);
-  assert.equal(world.told.length, 1);
+  assert.equal(world.events.length, 1);
   assert.equal(
-    world.told[0],
+    world.events[0],
     'a ResizeStarted Pod resize started: {"containers":[{"name":"app","resources":{"requests":{"cpu":"300m"}}}],"generation":0}',
   );
   world.resizes.onSynced(before, false);
@@ -126,7 +126,7 @@ test("a resize that fits is allocated at once, is in progress until it is observ
   world.resizes.onSynced(after, true);
   world.resizes.onSynced(after, false);
   assert.deepEqual(world.conditions(after), []);
-  assert.match(world.told[1] ?? "", /^a ResizeCompleted Pod resize completed: \{/);
+  assert.match(world.events[1] ?? "", /^a ResizeCompleted Pod resize completed: \{/);
   assert.deepEqual(world.counted, ["requested cpu requests increase", "ended true"]);
 });
 
@@ -139,12 +139,12 @@ test("a resize without room is deferred, reported once, and granted when a pod g
   assert.deepEqual(world.conditions(desired), ["PodResizePending Deferred"]);
   assert.equal(world.milli(desired), 100);
   assert.match(
-    world.told[0] ?? "",
+    world.events[0] ?? "",
     /^a ResizeDeferred Pod resize OutOfcpu: .*"error":"Node didn't have enough resource/,
   );
   assert.equal(world.resizes.shown("uid-a").desired, desired);
   await world.define(desired);
-  assert.equal(world.told.length, 1);
+  assert.equal(world.events.length, 1);
   await world.remove(hog);
   assert.equal(world.milli(desired), 1000);
   assert.deepEqual(world.counted.slice(-1), ["accepted pods_removed"]);
@@ -205,10 +205,10 @@ test("an impossible resize is reported as infeasible and not tried again; taken 
   await world.define(before);
   await world.define(asking("a", 3000));
   assert.deepEqual(world.conditions(before), ["PodResizePending Infeasible"]);
-  assert.match(world.told[0] ?? "", /^a ResizeInfeasible Pod resize Infeasible: /);
+  assert.match(world.events[0] ?? "", /^a ResizeInfeasible Pod resize Infeasible: /);
   assert.deepEqual(world.counted.slice(-1), ["infeasible insufficient_node_allocatable"]);
   await world.define(asking("b", 100));
-  assert.equal(world.told.length, 1);
+  assert.equal(world.events.length, 1);
   await world.define(before);
   assert.deepEqual(world.conditions(before), []);
 });
@@ -223,7 +223,7 @@ test("a failure is shown, reported once, and tried again after growing pauses", 
   assert.equal(world.resizes.view("uid-a").retryAt, 1000);
   world.resizes.onFailed(after, new Error("no"));
   assert.equal(world.resizes.view("uid-a").retryAt, 2000);
-  assert.equal(world.told.filter((line) => line.startsWith("a ResizeError Pod resize error: ")).length, 1);
+  assert.equal(world.events.filter((line) => line.startsWith("a ResizeError Pod resize error: ")).length, 1);
   world.resizes.onResized(after, ["app"]);
   assert.equal(world.resizes.view("uid-a").retryAt, undefined);
   world.resizes.onSynced(after, false);
@@ -267,7 +267,7 @@ test("a change that needs a feature that the node does not declare is reported",
     await world.define(changed);
     await world.define(changed);
     assert.deepEqual(
-      world.told.filter((text) => text.includes("DeclaredFeatures")),
+      world.events.filter((text) => text.includes("DeclaredFeatures")),
       told,
     );
     await world.resizes.stop();

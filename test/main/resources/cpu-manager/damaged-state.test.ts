@@ -37,7 +37,7 @@ async function damaged(t: TestContext, damage: Damage) {
   kit.runtime.pods = [observed("a", "a"), observed("b", "b")];
   /** The CPUs that the runtime was last given for a container. */
   const cpusOf = (id: string): number[] => {
-    const last = kit.told.findLast((line) => line.startsWith(`${id}: `));
+    const last = kit.updates.findLast((line) => line.startsWith(`${id}: `));
     return [...(parseCpuList((last ?? (id === "a" ? "a: 2" : "b: 3")).slice(id.length + 2)) ?? [])];
   };
   const apart = (given: readonly number[]): boolean =>

@@ -52,7 +52,7 @@ export async function cpuManagerKit(
   const kept = keptLog();
   const registry = new ThreadRegistry("main");
   /** "container id: CPUs", as the runtime was told. */
-  const told: string[] = [];
+  const updates: string[] = [];
   const runtime = {
     pods: [] as ObservedPod[],
     /** Throws where the runtime is to fail. */
@@ -80,7 +80,7 @@ export async function cpuManagerKit(
             linux,
           }: DeepPartial<UpdateContainerResourcesRequest>) => {
             await runtime.onUpdate?.(containerId);
-            told.push(`${containerId}: ${linux?.cpusetCpus ?? ""}`);
+            updates.push(`${containerId}: ${linux?.cpusetCpus ?? ""}`);
             return {};
           },
         }),
@@ -98,7 +98,7 @@ export async function cpuManagerKit(
     managers.push(manager);
     return manager;
   };
-  return { rootDir, clock, kept, registry, told, runtime, open, start };
+  return { rootDir, clock, kept, registry, updates, runtime, open, start };
 }
 
 const NEVER = new AbortController().signal;

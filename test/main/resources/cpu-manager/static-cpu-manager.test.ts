@@ -142,31 +142,31 @@ describe("the state on disk", () => {
 describe("running containers", () => {
   const rest = { id: "sharing", uid: "b" };
   test("that share are moved at once when the pool changes, with one update", async (t) => {
-    const { clock, told, runtime, start } = await cpuManagerKit(t, MACHINE);
+    const { clock, updates, runtime, start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
     runtime.pods = [observed(rest.uid, rest.id)];
     await allocateAll(manager, guaranteed("g", 1));
-    await until("the container is moved", () => told.length > 0);
+    await until("the container is moved", () => updates.length > 0);
     clock.step(10_000);
     await manager.allocate(burstable("c"), fixed("main", "1m"), undefined, new AbortController().signal);
     manager.release("g");
-    await until("it is moved back", () => told.length > 1);
-    assert.deepEqual(told, ["sharing: 0,2-3", "sharing: 0-3"]);
+    await until("it is moved back", () => updates.length > 1);
+    assert.deepEqual(updates, ["sharing: 0,2-3", "sharing: 0-3"]);
   });
   test("found at the start are updated once; those started since only after a change of the pool", async (t) => {
-    const { clock, told, runtime, start } = await cpuManagerKit(t, MACHINE);
+    const { clock, updates, runtime, start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
     runtime.pods = [observed(rest.uid, rest.id)];
     manager.started(burstable("new"), fixed("main", "1m"), "new");
     clock.step(10_000);
-    await until("the first round", () => told.length > 0);
+    await until("the first round", () => updates.length > 0);
     await allocateAll(manager, guaranteed("g", 1));
     manager.started(guaranteed("g", 1), fixed("main", 1), "own");
-    await until("the second round", () => told.length > 3);
-    assert.deepEqual(told, ["sharing: 0-3", "sharing: 0,2-3", "new: 0,2-3", "own: 1"]);
+    await until("the second round", () => updates.length > 3);
+    assert.deepEqual(updates, ["sharing: 0-3", "sharing: 0,2-3", "new: 0,2-3", "own: 1"]);
   });
   test("one whose update fails is logged once and updated later; an unavailable runtime is tried again at the next round", async (t) => {
-    const { clock, told, runtime, start, kept: log } = await cpuManagerKit(t, MACHINE);
+    const { clock, updates, runtime, start, kept: log } = await cpuManagerKit(t, MACHINE);
     let asked = 0;
     const failure = (code: "UNKNOWN" | "UNAVAILABLE" | "NOT_FOUND") => (id: string) => {
       asked++;
@@ -180,7 +180,7 @@ describe("running containers", () => {
       clock.step(10_000);
       await until("a round", () => asked === goal);
     }
-    assert.deepEqual([told, log.warnings().length], [["good: 0-3"], 1]);
+    assert.deepEqual([updates, log.warnings().length], [["good: 0-3"], 1]);
     assert.match(log.warnings()[0] ?? "", /cannot move container main of pod a to CPUs 0-3/);
     runtime.onUpdate = failure("UNAVAILABLE");
     clock.step(10_000);
@@ -193,7 +193,7 @@ describe("running containers", () => {
     assert.equal(asked, 5, "one that is gone is not asked for again");
   });
   test("only one call at a time, and none after stop", async (t) => {
-    const { clock, told, runtime, start } = await cpuManagerKit(t, MACHINE);
+    const { clock, updates, runtime, start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
     let [open, most] = [0, 0];
     runtime.pods = ["a", "b", "c"].map((uid) => observed(uid, uid));
@@ -203,7 +203,7 @@ describe("running containers", () => {
       open--;
     };
     clock.step(30_000);
-    await until("all are told", () => told.length === 3);
+    await until("all are told", () => updates.length === 3);
     await manager.stop();
     manager.release("a");
     clock.step(30_000);

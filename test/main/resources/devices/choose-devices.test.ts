@@ -28,9 +28,9 @@ describe("which devices", () => {
     ["all near, then others", { required: 3, affinity: [1] }, ["b"], ["c", "d", "b"]],
     ["others before those of no node", { required: 5, affinity: [1] }, undefined, ["c", "d", "a", "b", "e"]],
   ];
-  for (const [what, fields, wish, chosen] of rows) {
+  for (const [what, fields, preferred, chosen] of rows) {
     test(what, async () => {
-      assert.deepEqual(await chooseDevices(input(fields), () => Promise.resolve(wish)), chosen);
+      assert.deepEqual(await chooseDevices(input(fields), () => Promise.resolve(preferred)), chosen);
     });
   }
 });
@@ -63,11 +63,11 @@ test("exactly as many as requested, each once, none that is missing, whatever th
       fc.option(fc.subarray([0, 1, 2, 3]), { nil: undefined }),
       fc.option(fc.array(fc.constantFrom(...ids, "stranger")), { nil: undefined }),
       fc.integer({ min: 1, max: 8 }),
-      async (nodes, free, reusable, affinity, wish, required) => {
+      async (nodes, free, reusable, affinity, preferred, required) => {
         const all = devices(Object.fromEntries(ids.map((id, index) => [id, { nodes: nodes[index] ?? [] }])));
         const available = free.filter((id) => !reusable.includes(id));
         const choice = { resource: "r", required, devices: all, reusable, available, affinity };
-        const ask = () => Promise.resolve(wish);
+        const ask = () => Promise.resolve(preferred);
         if (required > available.length + reusable.length) {
           await assert.rejects(chooseDevices(choice, ask), /unavailable/);
           return;

@@ -61,7 +61,7 @@ describe("handing out", () => {
     const plugin = new FakePlugin(devices({ a: { nodes: [0] }, b: { nodes: [1] }, c: { nodes: [1] } }), {
       getPreferredAllocationAvailable: true,
     });
-    plugin.wish = ["a", "c"];
+    plugin.preferredIds = ["a", "c"];
     await plug(GPU, plugin);
     const one = podOf("1", wanting("c", 1));
     assert.deepEqual(manager.hints(one, wanting("c", 1)).get(GPU)?.length, 3);

@@ -34,10 +34,10 @@ export class FakePlugin implements DevicePluginClient {
   readonly preStarted: string[][] = [];
   readonly asked: { available: readonly string[]; mustInclude: readonly string[]; size: number }[] = [];
   readonly given: PluginOptions = { preStartRequired: false, getPreferredAllocationAvailable: false };
-  wish: readonly string[] = [];
+  preferredIds: readonly string[] = [];
   failure: Error | undefined;
   closed = false;
-  private tell: ((devices: Devices) => void) | undefined;
+  private send: ((devices: Devices) => void) | undefined;
   private end: (() => void) | undefined;
 
   constructor(
@@ -49,7 +49,7 @@ export class FakePlugin implements DevicePluginClient {
 
   options = (): Promise<PluginOptions> => this.orFail(this.given);
   watch(onDevices: (devices: Devices) => void, signal: AbortSignal): Promise<void> {
-    this.tell = onDevices;
+    this.send = onDevices;
     onDevices(this.list);
     return new Promise((resolve) => {
       this.end = resolve;
@@ -58,7 +58,7 @@ export class FakePlugin implements DevicePluginClient {
   }
   preferred(request: FakePlugin["asked"][number]): Promise<readonly string[]> {
     this.asked.push(request);
-    return this.orFail(this.wish);
+    return this.orFail(this.preferredIds);
   }
   allocate(ids: readonly string[]): Promise<ContainerAllocateResponse | undefined> {
     this.allocated.push([...ids]);
@@ -74,7 +74,7 @@ export class FakePlugin implements DevicePluginClient {
 
   say(list: Devices): void {
     this.list = list;
-    this.tell?.(list);
+    this.send?.(list);
   }
   async die(): Promise<void> {
     this.end?.();

@@ -16,14 +16,14 @@ import { devices, GPU, podOf, wanting } from "./kit.js";
 async function made(t: TestContext) {
   const rootDir = await mkdtemp(`${tmpdir()}/nodelet-nd-`);
   const running = new Set<string>();
-  const told: DeviceCounts[] = [];
+  const counts: DeviceCounts[] = [];
   const registrations: string[] = [];
   const node = new NodeDevices({
     machine: machineReading(),
     rootDir,
     podRuns: (uid) => running.has(uid),
     runningPods: () => running,
-    resources: () => ({ setDevices: (counts) => void told.push(counts) }),
+    resources: () => ({ setDevices: (change) => void counts.push(change) }),
     load: async () => {
       if (node.manager === undefined) await (await node.make()).start(() => []);
     },
@@ -38,7 +38,7 @@ async function made(t: TestContext) {
     await node.manager?.stop();
     await rm(rootDir, { recursive: true, force: true });
   });
-  return { node, rootDir, running, told, registrations };
+  return { node, rootDir, running, counts, registrations };
 }
 
 /** A pod that was given device a, by an earlier kubelet. */
@@ -58,7 +58,7 @@ test("nothing is loaded for pods without devices", async (t) => {
 });
 
 test("what a pod may use, and how its devices are", async (t) => {
-  const { node, rootDir, running, told } = await made(t);
+  const { node, rootDir, running, counts } = await made(t);
   await mkdir(`${rootDir}/device-plugins`, { recursive: true });
   await writeFile(`${rootDir}/device-plugins/kubelet_internal_checkpoint`, GIVEN);
   await node.serve();
@@ -67,7 +67,7 @@ test("what a pod may use, and how its devices are", async (t) => {
     "kubelet.sock",
     "kubelet_internal_checkpoint",
   ]);
-  assert.deepEqual(told.at(-1)?.allocatable, new Map([[GPU, 0]]));
+  assert.deepEqual(counts.at(-1)?.allocatable, new Map([[GPU, 0]]));
   // The Node object still tells of what another kubelet had.
   const known = new Map([[GPU, parseQuantity("7")]]);
   const may = (uid: string, resource = GPU): bigint =>

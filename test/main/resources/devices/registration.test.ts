@@ -21,7 +21,7 @@ const log = createLogger({ thread: "test", level: "silent" });
 /** Resolves when `condition` holds after one of the manager's changes. */
 class Changes {
   private waiting: (() => void)[] = [];
-  told = (): void => {
+  notified = (): void => {
     for (const look of this.waiting.splice(0)) look();
   };
   until(condition: () => boolean): Promise<void> {
@@ -47,7 +47,7 @@ async function agent(t: TestContext) {
     numaNodes: () => [0],
     podRuns: () => false,
     runningPods: () => [],
-    onDevices: changes.told,
+    onDevices: changes.notified,
     onHealth: () => undefined,
     clock: systemClock,
     ...{ metrics, log },

@@ -18,23 +18,23 @@ const web = pod({
 const SHARE = { type: "memory", size: 1n, nodes: [0] };
 
 /** `fails`: container to what its allocation ends with. */
-function made(kind: string, told: string[], fails: Record<string, Error> = {}): ResourceManager {
+function made(kind: string, calls: string[], fails: Record<string, Error> = {}): ResourceManager {
   return {
     kind,
-    start: (pods) => Promise.resolve(void told.push(`${kind} start ${[...pods()].length}`)),
+    start: (pods) => Promise.resolve(void calls.push(`${kind} start ${[...pods()].length}`)),
     hints: (_, { name }) => new Map([[kind, [{ nodes: [name.length], preferred: true }]]]),
     podHints: () => new Map([[kind, [{ nodes: [0], preferred: true }]]]),
     allocate: (_, { name }, affinity) => {
       const error = fails[name];
-      told.push(`${kind} ${name}${affinity === undefined ? "" : ` on ${affinity.nodes.join()}`}`);
+      calls.push(`${kind} ${name}${affinity === undefined ? "" : ` on ${affinity.nodes.join()}`}`);
       return error === undefined ? Promise.resolve() : Promise.reject(error);
     },
     grant: (_, { name }) => (name === "main" && kind === "cpu" ? { cpus: "1", noCpuQuota: true } : {}),
     ...(kind === "cpu"
       ? { exclusiveCpus: () => [1], allocatableCpus: () => [0, 1] }
       : { memoryBlocks: () => [SHARE], allocatableMemory: () => [SHARE] }),
-    release: (uid) => void told.push(`${kind} release ${uid}`),
-    stop: () => Promise.resolve(void told.push(`${kind} stop`)),
+    release: (uid) => void calls.push(`${kind} release ${uid}`),
+    stop: () => Promise.resolve(void calls.push(`${kind} stop`)),
   };
 }
 
@@ -69,11 +69,11 @@ test("a node without managers lets every pod in, and gives nothing", async () =>
 });
 
 test("init containers come first, each asked of all managers in their order", async () => {
-  const told: string[] = [];
-  const { managers } = join([source(made("cpu", told)), source(made("memory", told))]);
+  const calls: string[] = [];
+  const { managers } = join([source(made("cpu", calls)), source(made("memory", calls))]);
   await managers.start(() => [web]);
   assert.equal(await managers.admit(web, never), undefined);
-  assert.deepEqual(told, [
+  assert.deepEqual(calls, [
     ...["cpu start 1", "memory start 1", "cpu first", "memory first"],
     ...["cpu side", "memory side", "cpu main", "memory main"],
   ]);
@@ -101,32 +101,32 @@ const refusals: [string, Error, { reason: string; message: string }][] = [
 ];
 for (const [name, error, refusal] of refusals) {
   test(`${name} refuses the pod, and what it got before is free`, async () => {
-    const told: string[] = [];
-    const { managers } = join([source(made("cpu", told)), source(made("memory", told, { side: error }))]);
+    const calls: string[] = [];
+    const { managers } = join([source(made("cpu", calls)), source(made("memory", calls, { side: error }))]);
     await managers.start(() => []);
     assert.deepEqual(await managers.admit(web, never), refusal);
-    assert.deepEqual(told.slice(-3), ["memory side", "cpu release uid-web", "memory release uid-web"]);
+    assert.deepEqual(calls.slice(-3), ["memory side", "cpu release uid-web", "memory release uid-web"]);
   });
 }
 
 test("a pod of an earlier life that is refused keeps what it had until it has ended", async () => {
-  const told: string[] = [];
-  const { managers } = join([source(made("cpu", told, { main: new Error("no") }))]);
+  const calls: string[] = [];
+  const { managers } = join([source(made("cpu", calls, { main: new Error("no") }))]);
   await managers.start(() => [web]);
   assert.notEqual(await managers.admit(web, never), undefined);
   managers.refused("uid-web");
-  assert.ok(!told.includes("cpu release uid-web"), "it may run");
+  assert.ok(!calls.includes("cpu release uid-web"), "it may run");
   managers.release("uid-web");
-  assert.equal(told.filter((line) => line === "cpu release uid-web").length, 1);
+  assert.equal(calls.filter((line) => line === "cpu release uid-web").length, 1);
   // Its UID may come back as another pod.
   await managers.admit(web, never);
-  assert.equal(told.filter((line) => line === "cpu release uid-web").length, 2);
+  assert.equal(calls.filter((line) => line === "cpu release uid-web").length, 2);
 });
 
 test("an admission that is called off gives back what it took, and rejects", async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const calling = new AbortController();
-  const slow = made("cpu", told);
+  const slow = made("cpu", calls);
   slow.allocate = (_, { name }) => {
     if (name === "side") calling.abort(new Error("gone"));
     return name === "side" ? Promise.reject(new Error("gone")) : Promise.resolve();
@@ -134,48 +134,48 @@ test("an admission that is called off gives back what it took, and rejects", asy
   const { managers } = join([source(slow)]);
   await managers.start(() => []);
   await assert.rejects(managers.admit(web, calling.signal), /gone/);
-  assert.equal(told.at(-1), "cpu release uid-web");
+  assert.equal(calls.at(-1), "cpu release uid-web");
 });
 
 test("a manager that waits for a pod is made with the first that wants it, or with all", async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   let tries = 0;
   const late: ManagerSource = {
     kind: "devices",
     wanted: ({ metadata }) => metadata.name === "gpu",
-    make: () => (++tries === 1 ? Promise.reject(new Error("no directory")) : Promise.resolve(made("devices", told))),
+    make: () => (++tries === 1 ? Promise.reject(new Error("no directory")) : Promise.resolve(made("devices", calls))),
   };
-  const { managers } = join([late, source(made("cpu", told))]);
+  const { managers } = join([late, source(made("cpu", calls))]);
   await managers.start(() => []);
   await managers.admit(web, never);
   assert.equal(tries, 0);
   const gpu = pod({}, "gpu");
   await assert.rejects(managers.admit(gpu, never), /no directory/);
-  told.length = 0;
+  calls.length = 0;
   assert.equal(await managers.admit(gpu, never), undefined);
-  assert.deepEqual(told.slice(0, 3), ["devices start 0", "devices app", "cpu app"], "devices come before CPUs");
+  assert.deepEqual(calls.slice(0, 3), ["devices start 0", "devices app", "cpu app"], "devices come before CPUs");
   await managers.loadAll();
   assert.equal(tries, 2);
   await managers.stop();
-  assert.deepEqual(told.slice(-2), ["devices stop", "cpu stop"]);
+  assert.deepEqual(calls.slice(-2), ["devices stop", "cpu stop"]);
 });
 
 test("when one can't start, those that did are stopped", async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const { managers } = join([
-    source(made("cpu", told)),
+    source(made("cpu", calls)),
     { kind: "memory", make: () => Promise.reject(new Error("reservations do not add up")) },
   ]);
   await assert.rejects(
     managers.start(() => []),
     /do not add up/,
   );
-  assert.deepEqual(told, ["cpu start 0", "cpu stop"]);
+  assert.deepEqual(calls, ["cpu start 0", "cpu stop"]);
 });
 
 for (const scope of ["container", "pod"] as const) {
   test(`scope ${scope}: the policy sees its hints, and its refusal is the pod's`, async () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     let admit = true;
     const seen: unknown[] = [];
     const policy: TopologyPolicy = {
@@ -187,12 +187,12 @@ for (const scope of ["container", "pod"] as const) {
         return { affinity, admit };
       },
     };
-    const { managers, counted } = join([source(made("cpu", told))], policy);
+    const { managers, counted } = join([source(made("cpu", calls))], policy);
     await managers.start(() => []);
     assert.equal(await managers.admit(web, never), undefined);
     assert.deepEqual(seen, scope === "pod" ? [0] : [5, 4, 4]);
     assert.deepEqual(
-      told.slice(1),
+      calls.slice(1),
       scope === "pod"
         ? ["cpu first on 0", "cpu side on 0", "cpu main on 0"]
         : ["cpu first on 5", "cpu side on 4", "cpu main on 4"],

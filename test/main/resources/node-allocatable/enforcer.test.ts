@@ -25,16 +25,16 @@ function build(podsCgroup = ["x", "kubepods"]) {
   const clock = new SteppedClock();
   const events: string[] = [];
   const written: string[] = [];
-  const trouble: { pods?: Error; existing?: Error } = {};
+  const failures: { pods?: Error; existing?: Error } = {};
   const enforcer = new AllocatableEnforcer({
     cgroups: {
       limitPods: (given: CgroupLimits) => {
-        if (trouble.pods !== undefined) return Promise.reject(trouble.pods);
+        if (failures.pods !== undefined) return Promise.reject(failures.pods);
         written.push(`pods ${given.cpuShares}`);
         return Promise.resolve();
       },
       limitExisting: (cgroup: string) => {
-        if (trouble.existing !== undefined && cgroup === "/kube") return Promise.reject(trouble.existing);
+        if (failures.existing !== undefined && cgroup === "/kube") return Promise.reject(failures.existing);
         written.push(cgroup);
         return Promise.resolve();
       },
@@ -45,7 +45,7 @@ function build(podsCgroup = ["x", "kubepods"]) {
     enforcement,
     podsCgroup,
   });
-  return { clock, events, written, trouble, enforcer };
+  return { clock, events, written, failures, enforcer };
 }
 
 test("limits are written and reported once", async () => {
@@ -64,8 +64,8 @@ test("limits are written and reported once", async () => {
 });
 
 test("pods that use more than the limit: reported, and tried again every minute until they do not", async () => {
-  const { clock, events, written, trouble, enforcer } = build();
-  trouble.pods = new Error("EBUSY: resource busy");
+  const { clock, events, written, failures, enforcer } = build();
+  failures.pods = new Error("EBUSY: resource busy");
   enforcer.startPods();
   await settle();
   const failed =
@@ -74,7 +74,7 @@ test("pods that use more than the limit: reported, and tried again every minute 
   clock.step(60_000);
   await settle();
   assert.deepEqual(events, [failed, failed]);
-  delete trouble.pods;
+  delete failures.pods;
   clock.step(60_000);
   await settle();
   assert.deepEqual(written, ["pods 1024"]);
@@ -85,8 +85,8 @@ test("pods that use more than the limit: reported, and tried again every minute 
 });
 
 test("a stop ends the wait for the next try", async () => {
-  const { clock, trouble, enforcer } = build();
-  trouble.pods = new Error("EBUSY");
+  const { clock, failures, enforcer } = build();
+  failures.pods = new Error("EBUSY");
   enforcer.startPods();
   await settle();
   await enforcer.stop();
@@ -94,8 +94,8 @@ test("a stop ends the wait for the next try", async () => {
 });
 
 test("a reserved cgroup that is not there is an event, and an error that names what is missing", async () => {
-  const { events, trouble, enforcer } = build();
-  trouble.existing = new CgroupMissingError("/kube", ["/sys/fs/cgroup/memory/kube"]);
+  const { events, failures, enforcer } = build();
+  failures.existing = new CgroupMissingError("/kube", ["/sys/fs/cgroup/memory/kube"]);
   await assert.rejects(enforcer.enforceReserved(), (error) => {
     assert.ok(isReservedCgroupError(error));
     assert.match(

@@ -147,7 +147,7 @@ test("files are not read with the gate off", async () => {
 });
 
 test("invalid variable names are left out and reported", async () => {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const result = await env(
     {
       envFrom: [
@@ -155,8 +155,8 @@ test("invalid variable names are left out and reported", async () => {
         { prefix: "1 ok ", configMapRef: { name: "other" } },
       ],
     },
-    { onInvalidNames: (...args) => told.push(args) },
+    { onInvalidNames: (...args) => calls.push(args) },
   );
   assert.deepEqual(result, { "1 ok B": "other" });
-  assert.deepEqual(told, [[["bad=B"], "configMap", "other"]]);
+  assert.deepEqual(calls, [[["bad=B"], "configMap", "other"]]);
 });

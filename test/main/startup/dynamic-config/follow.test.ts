@@ -8,7 +8,7 @@ import {
   followConfiguration,
   LONGEST_WAIT_MS,
   MIN_RESTART_MS,
-  QUIET_MS,
+  SETTLE_MS,
   type FollowedConfig,
   type FollowOptions,
 } from "../../../../src/main/startup/dynamic-config/follow.js";
@@ -102,11 +102,11 @@ test("an edit in several writes is looked at once", async (t) => {
   node.clock.step(MIN_RESTART_MS);
   for (let i = 0; i < 8; i++) {
     node.source.edit(`a=1 part=${i}`);
-    node.clock.step(QUIET_MS - 1);
+    node.clock.step(SETTLE_MS - 1);
   }
   assert.equal(node.source.reads, 1);
   node.source.edit("a=2");
-  node.clock.step(QUIET_MS);
+  node.clock.step(SETTLE_MS);
   await until("a restart", () => restarts.length > 0);
   assert.equal(node.source.reads, 2);
 });
@@ -116,9 +116,9 @@ test("a source that keeps changing is read after the longest wait", async (t) =>
   let waited = 0;
   while (node.source.reads < 2) {
     node.source.edit("a=2");
-    node.clock.step(QUIET_MS - 100);
-    waited += QUIET_MS - 100;
-    assert(waited <= LONGEST_WAIT_MS + QUIET_MS, "waited too long");
+    node.clock.step(SETTLE_MS - 100);
+    waited += SETTLE_MS - 100;
+    assert(waited <= LONGEST_WAIT_MS + SETTLE_MS, "waited too long");
   }
   assert(waited >= LONGEST_WAIT_MS);
 });

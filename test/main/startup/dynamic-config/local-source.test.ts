@@ -101,14 +101,14 @@ async function watching(t: TestContext, prepare: (root: string) => Promise<void>
   const watch = source.watch(() => calls++);
   t.after(() => watch.stop());
   /** No call for a moment: the watches are in place and what came before is told. */
-  const quiet = async (): Promise<void> => {
+  const settled = async (): Promise<void> => {
     for (let before = -1; before !== calls;) {
       before = calls;
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
   };
   const sees = async (what: string, act: () => Promise<void>): Promise<void> => {
-    await quiet();
+    await settled();
     const before = calls;
     await act();
     await until(what, () => calls > before, 5_000);

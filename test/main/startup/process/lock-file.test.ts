@@ -27,7 +27,7 @@ const freshPath = (): string => join(scratch, `lock-${++files}`);
 /** A kubelet in a process of its own. */
 class Agent {
   readonly process: ChildProcess;
-  readonly told: LockAgentMessage[] = [];
+  readonly messages: LockAgentMessage[] = [];
   readonly exited: Promise<unknown[]>;
   private wake: () => void = () => undefined;
 
@@ -37,7 +37,7 @@ class Agent {
     children.push(this.process);
     this.exited = once(this.process, "exit");
     this.process.on("message", (message) => {
-      this.told.push(message as LockAgentMessage);
+      this.messages.push(message as LockAgentMessage);
       this.wake();
     });
   }
@@ -46,13 +46,13 @@ class Agent {
     return this.process.pid ?? 0;
   }
   get held(): boolean {
-    return this.told.some((message) => "held" in message);
+    return this.messages.some((message) => "held" in message);
   }
   get logs(): string[] {
-    return this.told.flatMap((message) => ("log" in message ? [message.log] : []));
+    return this.messages.flatMap((message) => ("log" in message ? [message.log] : []));
   }
   get contentions(): string[] {
-    return this.told.flatMap((message) => ("contended" in message ? [message.contended] : []));
+    return this.messages.flatMap((message) => ("contended" in message ? [message.contended] : []));
   }
   async until(met: () => boolean): Promise<this> {
     while (!met()) await new Promise<void>((resolve) => (this.wake = resolve));

@@ -97,13 +97,13 @@ test("a claim's CSI volume: in use before it is used, staged once attached, gone
   attachRequired(true);
   bind(csiSpec);
   const name = `kubernetes.io/csi/${DRIVER}^vol-1`;
-  const told: string[][] = [];
+  const reported: string[][] = [];
   persistent.onVolumesInUse((names) => {
-    told.push(names);
+    reported.push(names);
     api.put(NODES, { metadata: { name: NODE }, status: { volumesInUse: names } });
   });
   const setUp = manager.setUpPod(podWith([claimed]), never);
-  await until("it is reported", () => told.at(-1)?.includes(name) === true);
+  await until("it is reported", () => reported.at(-1)?.includes(name) === true);
   assert.deepEqual(driver.did(), [], "not before it is attached");
   api.put(NODES, {
     metadata: { name: NODE },
@@ -127,7 +127,7 @@ test("a claim's CSI volume: in use before it is used, staged once attached, gone
   await manager.removePodDirectory("uid-1");
   await (await persistent.csi()).idle();
   assert.deepEqual(persistent.volumesInUse(), []);
-  assert.deepEqual(told.at(-1), []);
+  assert.deepEqual(reported.at(-1), []);
   assert.deepEqual(mountsBelow(root), []);
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });

@@ -39,8 +39,8 @@ test("a volume of several nodes grows on each node, in any order", () => {
   assert.deepEqual(growthOf(claimOf(LARGE), many, "1Gi"), { size: "2Gi", tracked: true, shown: true });
   assert.equal(growthOf(claimOf(LARGE), many, "2Gi"), undefined);
   assert.equal(growthOf(claimOf(LARGE), pvOf("2Gi"), "1Gi"), undefined);
-  const told = { "volume.kubernetes.io/node-expansion-not-required": "true" };
-  assert.equal(growthOf(claimOf(LARGE, told), many, "1Gi"), undefined);
+  const annotated = { "volume.kubernetes.io/node-expansion-not-required": "true" };
+  assert.equal(growthOf(claimOf(LARGE, annotated), many, "1Gi"), undefined);
 });
 
 test("once grown, or failed, the claim says that and keeps what is not of it", () => {

@@ -324,16 +324,16 @@ test("a cache holds as many as it may: the least recently used make room", () =>
 
 test("refusals are logged once per client and minute, with their number", () => {
   const clock = new SteppedClock();
-  const told: object[] = [];
-  const refusals = new Refusals(clock, { warn: (fields: object) => void told.push(fields) });
+  const logged: object[] = [];
+  const refusals = new Refusals(clock, { warn: (fields: object) => void logged.push(fields) });
   const refuse = (client: string): void =>
-    refusals.tell({ client, status: 401, method: "GET", path: `/${"x".repeat(1000)}`, why: "no" });
+    refusals.request({ client, status: 401, method: "GET", path: `/${"x".repeat(1000)}`, why: "no" });
   for (let i = 0; i < 100; i++) refuse("10.0.0.1");
   refuse("10.0.0.2");
-  equal(told.length, 2);
+  equal(logged.length, 2);
   clock.step(60_000);
   refuse("10.0.0.1");
-  deepEqual(told.length, 3);
-  equal((told[2] as { repeated: number }).repeated, 99);
-  equal((told[2] as { path: string }).path.length, 256);
+  deepEqual(logged.length, 3);
+  equal((logged[2] as { repeated: number }).repeated, 99);
+  equal((logged[2] as { path: string }).path.length, 256);
 });

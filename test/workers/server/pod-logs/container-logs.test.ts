@@ -12,7 +12,7 @@ import { logQuery } from "../../../../src/workers/server/pod-logs/query.js";
 import { runOf } from "../../../../src/workers/server/pod-logs/run-of.js";
 import { recordText, writeLog } from "../../../support/log-kit.js";
 import { pod } from "../../../support/pods.js";
-import { Certificates, SecureHouse, type HouseOptions } from "../secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
 
 const RUNNING: ContainerState = { running: {} };
 const ended = (containerID?: string): ContainerState => ({
@@ -81,7 +81,7 @@ test("the query is read as upstream reads it", () => {
 
 describe("GET /containerLogs", () => {
   let certificates: Certificates;
-  let house: SecureHouse;
+  let server: SecurePort;
   let logs: string;
   const PATH = "/containerLogs/default/web/app";
   const line = (text: string, stream: "stdout" | "stderr" = "stdout"): string =>
@@ -94,7 +94,7 @@ describe("GET /containerLogs", () => {
     ]);
   });
   after(() => certificates.remove());
-  afterEach(() => house.close());
+  afterEach(() => server.close());
 
   const web = (state: ContainerState): Pod => ({
     ...pod(),
@@ -102,21 +102,21 @@ describe("GET /containerLogs", () => {
   });
   async function open(
     state: ContainerState = RUNNING,
-    init: HouseOptions["init"] = {},
-    more: HouseOptions = {},
+    init: SecurePortOptions["init"] = {},
+    more: SecurePortOptions = {},
   ): Promise<void> {
-    house = await new SecureHouse(certificates).open({ init, ...more });
-    house.pods.set([web(state)]);
+    server = await new SecurePort(certificates).open({ init, ...more });
+    server.pods.set([web(state)]);
   }
   /** Resolves with the headers of its response. */
   async function follow(path: string): Promise<IncomingMessage> {
     const ca = certificates.ca.pair.cert;
-    const sent = request({ host: "127.0.0.1", port: house.port, ca, path: `${path}?follow=1`, agent: false }).end();
+    const sent = request({ host: "127.0.0.1", port: server.port, ca, path: `${path}?follow=1`, agent: false }).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     return response.on("error", () => undefined).resume();
   }
   async function ask(query = "", path = PATH): Promise<[number, string]> {
-    const { status: code, body } = await house.ask(`${path}${query}`);
+    const { status: code, body } = await server.ask(`${path}${query}`);
     return [code, body];
   }
 
@@ -125,7 +125,7 @@ describe("GET /containerLogs", () => {
     deepEqual(await ask(), [200, "one\noops\ntwo\n"]);
     deepEqual(await ask("?tailLines=1&timestamps=1"), [200, "2023-11-14T22:13:20.000000000Z two\n"]);
     deepEqual(await ask("?limitBytes=2"), [200, "on"]);
-    equal((await house.ask(PATH)).headers["transfer-encoding"], "chunked");
+    equal((await server.ask(PATH)).headers["transfer-encoding"], "chunked");
   });
 
   test("refuses in upstream's words", async () => {
@@ -151,7 +151,7 @@ describe("GET /containerLogs", () => {
     for (const path of ["/containerLogs/default/..%2f..%2fetc/app", "/containerLogs/default/web/..%2f..%2fapp"]) {
       equal((await ask("", path))[0], 404, path);
     }
-    equal((await house.ask(PATH, { method: "POST" })).status, 405);
+    equal((await server.ask(PATH, { method: "POST" })).status, 405);
   });
 
   test("one stream, with its gate", async () => {
@@ -171,7 +171,7 @@ describe("GET /containerLogs", () => {
     await open();
     const sent = request({
       host: "127.0.0.1",
-      port: house.port,
+      port: server.port,
       ca: certificates.ca.pair.cert,
       path: `${PATH}?follow=1&tailLines=1`,
     }).end();
@@ -186,7 +186,7 @@ describe("GET /containerLogs", () => {
     await appendFile(join(logs, "app", "0.log"), line("three"));
     await until("two\nthree\n");
     await appendFile(join(logs, "app", "0.log"), line("four"));
-    house.pods.set([web(ended("c://1"))]);
+    server.pods.set([web(ended("c://1"))]);
     await once(response, "end");
     equal(text, "two\nthree\nfour\n");
   });
@@ -195,7 +195,7 @@ describe("GET /containerLogs", () => {
     await open(RUNNING, {}, { limits: { followers: 8 } });
     const running = status(RUNNING);
     const other = pod({}, "other", "uid-other");
-    house.pods.set([web(RUNNING), { ...other, status: { phase: "Running", containerStatuses: [running] } }]);
+    server.pods.set([web(RUNNING), { ...other, status: { phase: "Running", containerStatuses: [running] } }]);
     await writeLog(join(certificates.dir, "pods", "default_other_uid-other"), [{ text: line("one") }]);
     const followers = await Promise.all(Array.from({ length: 4 }, () => follow(PATH)));
     deepEqual(new Set(followers.map(({ statusCode }) => statusCode)), new Set([200]));
@@ -245,7 +245,7 @@ describe("GET /containerLogs", () => {
     const authorization = { mode: "Webhook", cacheAuthorizedTTLMs: 0, cacheUnauthorizedTTLMs: 0 } as const;
     await open(RUNNING, { authorization }, { create, limits: { followers: 2 } });
     const ca = certificates.ca.pair.cert;
-    const sent = request({ host: "127.0.0.1", port: house.port, ca, path: `${PATH}?follow=1`, agent: false }).end();
+    const sent = request({ host: "127.0.0.1", port: server.port, ca, path: `${PATH}?follow=1`, agent: false }).end();
     sent.on("error", () => undefined);
     const pass = async (): Promise<void> => {
       while (reviews.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -253,7 +253,7 @@ describe("GET /containerLogs", () => {
     };
     while (reviews.length === 0) await new Promise((resolve) => setImmediate(resolve));
     sent.destroy();
-    while ((await house.inflight()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    while ((await server.inflight()) > 0) await new Promise((resolve) => setImmediate(resolve));
     await pass();
     const [later] = await Promise.all([follow(PATH), pass()]);
     equal(later.statusCode, 200);

@@ -42,17 +42,17 @@ const POD: Pod = {
 
 const value = (number: number): { value: bigint } => ({ value: BigInt(number) });
 const memory = (workingSet: number) => ({ timestamp: 1n, workingSetBytes: value(workingSet) });
-const TOLD = {
+const POD_STATS = {
   attributes: { id: "s", metadata: { name: "p", uid: "u", namespace: "n", attempt: 0 } },
   linux: { memory: memory(777), containers: [{ attributes: { id: ID }, memory: memory(555) }] },
 };
 
-interface Told {
+interface PodStatsReply {
   stats: boolean;
   metrics: boolean;
 }
 
-function service(told: Told, gate = true) {
+function service(reply: PodStatsReply, gate = true) {
   const clock = new SteppedClock();
   const files: Record<string, string> = {
     "/cg/cgroup.procs": "",
@@ -73,7 +73,7 @@ function service(told: Told, gate = true) {
   const runtime = {
     listPodSandboxStats: () => {
       asked.push("listPodSandboxStats");
-      return told.stats ? Promise.resolve({ stats: [TOLD] }) : refuse("ListPodSandboxStats");
+      return reply.stats ? Promise.resolve({ stats: [POD_STATS] }) : refuse("ListPodSandboxStats");
     },
     listContainerStats: () => {
       asked.push("listContainerStats");
@@ -86,7 +86,7 @@ function service(told: Told, gate = true) {
         { name: "container_memory_rss", timestamp: 0n, metricType: 1, labelValues: ["x"], value: value(9) },
       ];
       const podMetrics = [{ podSandboxId: "s", metrics, containerMetrics: [] }];
-      return told.metrics ? Promise.resolve({ podMetrics }) : refuse("ListPodSandboxMetrics");
+      return reply.metrics ? Promise.resolve({ podMetrics }) : refuse("ListPodSandboxMetrics");
     },
     status: () => Promise.resolve({ info: {} }),
   };
@@ -112,14 +112,14 @@ const summaryOf = async (of: StatsService): Promise<Summary> =>
   JSON.parse((await of.summary(true)).toString()) as Summary;
 const RESOURCE = /^container_memory_working_set_bytes\{container="c",namespace="n",pod="p"\} (\d+) /m;
 
-for (const [what, told, gate, workingSets, rss] of [
+for (const [what, reply, gate, workingSets, rss] of [
   ["the gate is off", { stats: true, metrics: true }, false, [333, 333], 'container="c"'],
   ["the runtime tells all", { stats: true, metrics: true }, true, [777, 555], 'id="x"'],
   ["the runtime has no metrics", { stats: true, metrics: false }, true, [777, 555], 'container="c"'],
   ["the runtime tells nothing", { stats: false, metrics: false }, true, [333, 333], 'container="c"'],
 ] as const) {
   test(`${what}: figures of pods are ${workingSets[0] === 777 ? "the runtime's" : "the cgroups'"}`, async () => {
-    const { service: built, asked, clock } = service(told, gate);
+    const { service: built, asked, clock } = service(reply, gate);
     const [pod] = (await summaryOf(built)).pods;
     deepEqual([pod?.memory?.workingSetBytes, pod?.containers[0]?.memory?.workingSetBytes], workingSets);
     equal(RESOURCE.exec(textOf(await built.resource()))?.[1], String(workingSets[1]));

@@ -16,14 +16,14 @@ import { pod } from "../../../support/pods.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { ChannelSocket, clientFrame } from "../../../support/websocket.js";
-import { Certificates, SecureHouse, type HouseOptions } from "../secure-house.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
 
 const [STDOUT, STDERR, ERROR, RESIZE] = [1, 2, 3, 4];
 const V5 = "v5.channel.k8s.io";
 const TUNNEL = "SPDY/3.1+portforward.k8s.io";
 
 let certificates: Certificates;
-let house: SecureHouse;
+let server: SecurePort;
 /** The runtime's streaming server: its address, what it was asked, the connection it switched. */
 let streaming: Server;
 let requests: IncomingMessage[];
@@ -60,13 +60,13 @@ beforeEach(async () => {
   await once(streaming, "listening");
 });
 afterEach(async () => {
-  await house.close();
+  await server.close();
   switched?.destroy();
   streaming.closeAllConnections();
   streaming.close();
 });
 
-async function openHouse(options: HouseOptions = {}, tty = false): Promise<void> {
+async function openServer(options: SecurePortOptions = {}, tty = false): Promise<void> {
   const url = `http://127.0.0.1:${(streaming.address() as AddressInfo).port}/token`;
   const answer = (): Promise<{ url: string }> => Promise.resolve({ url });
   const found = (id: string) => ({ id, createdAt: 1n });
@@ -77,14 +77,14 @@ async function openHouse(options: HouseOptions = {}, tty = false): Promise<void>
     listContainers: () => Promise.resolve({ containers: [found("c1")] }),
     listPodSandbox: () => Promise.resolve({ items: [found("s1")] }),
   } as unknown as Partial<ServedRuntime>;
-  house = await new SecureHouse(certificates).open({ runtime, ...options });
-  house.pods.set([pod({ containers: [{ name: "app", image: "i", tty }] })]);
+  server = await new SecurePort(certificates).open({ runtime, ...options });
+  server.pods.set([pod({ containers: [{ name: "app", image: "i", tty }] })]);
 }
 
 const ALL = "/exec/default/web/app?command=sh&input=1&output=1&error=1";
 
 async function open(path = ALL, protocol = V5, headers: Record<string, string> = {}): Promise<ChannelSocket> {
-  return ChannelSocket.connect(`https://127.0.0.1:${house.port}${path}`, {
+  return ChannelSocket.connect(`https://127.0.0.1:${server.port}${path}`, {
     ca: certificates.ca.pair.cert,
     headers: { "Sec-WebSocket-Protocol": protocol, ...headers },
   });
@@ -114,7 +114,7 @@ const SUCCESS = '{"metadata":{},"status":"Success"}';
 
 describe("a command over WebSocket v5", () => {
   test("is asked for with SPDY, without the client's credentials", async () => {
-    await openHouse();
+    await openServer();
     const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0";
     const client = await open(ALL, `v4.channel.k8s.io, ${V5}, ${token}`, { Cookie: "a=b", "X-Own": "yes" });
     equal(client.protocol, V5);
@@ -135,7 +135,7 @@ describe("a command over WebSocket v5", () => {
   });
 
   test("has its channels as streams; a closed channel is the end of the input and of nothing else", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     client.send(0, "some in");
     client.write(2, Buffer.alloc(0));
@@ -160,7 +160,7 @@ describe("a command over WebSocket v5", () => {
   });
 
   test("takes messages up to the largest in any cut, megabytes of them, with pings between", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     const sent = Buffer.alloc(MAX_MESSAGE - 1, "\0\x01\xff\x00abc", "latin1");
     client.send(0, sent);
@@ -180,7 +180,7 @@ describe("a command over WebSocket v5", () => {
   });
 
   test("tells its status last, after all output, to a client that reads late", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     client.socket.pause();
     peer.send("stdout", Buffer.alloc(3_000_000, "0123456789"), true);
@@ -196,7 +196,7 @@ describe("a command over WebSocket v5", () => {
 
   test("holds a client back whose input is not taken, and gives it signs of life until it is", async () => {
     const clock = new SteppedClock();
-    await openHouse({ clock, init: { streamingConnectionIdleTimeoutMs: 1e9 } });
+    await openServer({ clock, init: { streamingConnectionIdleTimeoutMs: 1e9 } });
     const client = await command();
     switched?.pause();
     // More than all buffers between hold.
@@ -218,7 +218,7 @@ describe("a command over WebSocket v5", () => {
   });
 
   test("is in a terminal: sizes go along, there is one output", async () => {
-    await openHouse({}, true);
+    await openServer({}, true);
     const path = "/attach/default/web/app?input=1&output=1&error=1";
     const client = await command(path, ["error", "stdin", "stdout", "resize"]);
     client.send(RESIZE, '{"Width":80,"Height":24}');
@@ -228,7 +228,7 @@ describe("a command over WebSocket v5", () => {
   });
 
   test("that only listens gets the ready signal on the channel there is", async () => {
-    await openHouse();
+    await openServer();
     const errors = await command("/exec/default/web/app?error=1", ["error", "stderr"]);
     await errors.until(() => errors.received.has(STDERR));
     errors.close();
@@ -238,7 +238,7 @@ describe("a command over WebSocket v5", () => {
   });
 
   test("pings are answered, also when output waits to be read", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     client.write(9, Buffer.from("one"));
     await client.until(() => client.pongs.includes("one"));
@@ -263,14 +263,14 @@ describe("the end of a command over WebSocket v5", () => {
   };
 
   test("without a word on the error stream is a success", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     for (const type of ["error", "stdin", "stdout", "stderr"]) peer.reset(type);
     deepEqual(await finished(client), { metadata: {}, status: "Success" });
   });
 
   test("by a runtime that breaks off is none", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     peer.send("stdout", "half");
     await client.until(() => client.text(1) === "half");
@@ -281,14 +281,14 @@ describe("the end of a command over WebSocket v5", () => {
   });
 
   test("by a runtime with an invalid answer is reported", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     switched?.write(controlFrame(2, Buffer.alloc(4), { version: 2 }));
     match(String((await finished(client))["message"]), /version 2 of SPDY/);
   });
 
   test("with an invalid status is reported", async () => {
-    await openHouse();
+    await openServer();
     const client = await command();
     peer.send("error", "exit 3");
     for (const type of ["error", "stdin", "stdout", "stderr"]) peer.reset(type);
@@ -296,7 +296,7 @@ describe("the end of a command over WebSocket v5", () => {
   });
 
   test("by a client that breaks the rules, or leaves: the runtime's end follows", async () => {
-    await openHouse();
+    await openServer();
     for (const wrong of [Buffer.of(255), Buffer.of(255, 5), Buffer.of(255, 0, 0)]) {
       switched = undefined;
       const client = await command();
@@ -332,7 +332,7 @@ describe("the end of a command over WebSocket v5", () => {
 
   test("of a client that stays after it has received everything", async () => {
     const clock = new SteppedClock();
-    await openHouse({ clock });
+    await openServer({ clock });
     const client = await command();
     for (const type of ["error", "stdin", "stdout", "stderr"]) peer.reset(type);
     await client.until(() => client.closeCode === 1000);
@@ -345,7 +345,7 @@ describe("the end of a command over WebSocket v5", () => {
 
 describe("no command over WebSocket v5", () => {
   test("without a handshake that makes one", async () => {
-    await openHouse();
+    await openServer();
     const key = { "Sec-WebSocket-Key": "short" };
     await rejects(open(ALL, V5, key), /400: Sec-WebSocket-Key/);
     await rejects(open(ALL, V5, { "Sec-WebSocket-Version": "8" }), /400: the only version/);
@@ -353,7 +353,7 @@ describe("no command over WebSocket v5", () => {
   });
 
   test("with a runtime that speaks something else", async () => {
-    await openHouse();
+    await openServer();
     upgradeTo = { Upgrade: "websocket" };
     await rejects(open(), /500: .*asked to speak SPDY\/3\.1 and switched to "websocket"/);
     upgradeTo = { Upgrade: "SPDY/3.1", "X-Stream-Protocol-Version": "v3.channel.k8s.io" };
@@ -362,7 +362,7 @@ describe("no command over WebSocket v5", () => {
   });
 
   test("beyond the limit of streams", async () => {
-    await openHouse({ limits: { streams: 1 } });
+    await openServer({ limits: { streams: 1 } });
     const first = await command();
     await rejects(open(), /429: too many streams/);
     first.close();
@@ -376,7 +376,7 @@ describe("no command over WebSocket v5", () => {
       componentStatusz: true,
       extendWebSocketsToKubelet: false,
     };
-    await openHouse({ init: { gates } });
+    await openServer({ init: { gates } });
     upgradeTo = { Upgrade: "websocket", "Sec-WebSocket-Protocol": V5 };
     (await open()).close();
     await rejects(open("/portForward/default/web", TUNNEL), /400: query parameter "port" is required/);
@@ -387,7 +387,7 @@ describe("no command over WebSocket v5", () => {
 
 describe("a tunnelled port-forward", () => {
   test("carries the SPDY bytes of the client both ways, and ends with either side", async () => {
-    await openHouse();
+    await openServer();
     upgradeTo = { Upgrade: "SPDY/3.1", "X-Stream-Protocol-Version": "portforward.k8s.io" };
     const client = await open("/portForward/default/web", TUNNEL);
     equal(client.protocol, TUNNEL);
@@ -408,7 +408,7 @@ describe("a tunnelled port-forward", () => {
   });
 
   test("takes no text", async () => {
-    await openHouse();
+    await openServer();
     const client = await open("/portForward/default/web", TUNNEL);
     client.write(1, Buffer.from("text"));
     await client.until(() => client.closeCode === 1003);
@@ -432,7 +432,7 @@ describe("a stream over WebSocket whose handler throws", () => {
   for (const kind of ["a command", "a tunnelled port-forward"]) {
     for (const point of ["websocket-message", "runtime-data"] as const) {
       test(`${kind}: an error in ${point} ends both its connections and no other`, async () => {
-        await openHouse();
+        await openServer();
         if (kind !== "a command") upgradeTo["X-Stream-Protocol-Version"] = "portforward.k8s.io";
         const other = await joined(kind);
         const { client, runtime } = await joined(kind);
@@ -440,7 +440,9 @@ describe("a stream over WebSocket whose handler throws", () => {
         if (point === "websocket-message") client.write(2, Buffer.of(0, 1));
         else runtime?.write("anything");
         await until(() => client.socket.destroyed && runtime?.destroyed === true);
-        const defects = house.lines.map(({ fields }) => fields["err"]).filter((error) => error instanceof HandlerError);
+        const defects = server.lines
+          .map(({ fields }) => fields["err"])
+          .filter((error) => error instanceof HandlerError);
         match(String(defects[0]?.cause), new RegExp(`thrown in ${point}`));
         deepEqual([other.client.socket.destroyed, other.runtime?.destroyed], [false, false]);
         other.client.close();
@@ -451,11 +453,11 @@ describe("a stream over WebSocket whose handler throws", () => {
 });
 
 test("streams over WebSocket are counted by their kind", async () => {
-  await openHouse();
+  await openServer();
   (await open()).close();
   (await open("/attach/default/web/app?output=1")).close();
   (await open("/portForward/default/web", TUNNEL)).close();
-  const { families } = await house.registry.exportSnapshot();
+  const { families } = await server.registry.exportSnapshot();
   const family = families.find(({ name }) => name === "kubelet_websocket_streaming_requests_total");
   const counts = family?.samples.map(({ labels, value }) => `${labels["subresource"] ?? ""} ${value}`);
   deepEqual(counts, ["exec 1", "attach 1", "portforward 1"]);

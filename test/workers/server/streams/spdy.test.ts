@@ -1,4 +1,4 @@
-// The client's side of SPDY/3.1: what it opens and says arrives, what comes is told in any cut, and what is no SPDY.
+// The client side of SPDY/3.1: streams and data arrive, input cut at any byte is parsed, and anything that is not SPDY is refused.
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -41,20 +41,20 @@ interface Pair {
   session: SpdySession;
   peer: SpdyPeer;
   out: Wire;
-  told: unknown[];
+  received: unknown[];
 }
 
 /** The peer's frames reach the session only as a test pushes them. */
 function pair(limit = 1_000_000): Pair {
   const out = new Wire(limit);
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   const session = new SpdySession(out, {
-    onData: (stream, part) => told.push([stream, part.toString("latin1")]),
-    onEnd: (stream, reset) => told.push([stream, END, reset]),
-    onGoAway: () => told.push("go away"),
+    onData: (stream, part) => received.push([stream, part.toString("latin1")]),
+    onEnd: (stream, reset) => received.push([stream, END, reset]),
+    onGoAway: () => received.push("go away"),
   });
   const peer = new SpdyPeer({ write: () => true });
-  return { session, peer, out, told };
+  return { session, peer, out, received };
 }
 
 function flush({ out, peer }: Pair): void {
@@ -140,11 +140,11 @@ test("frames are delivered in order and each end once, however they are cut; not
         const own = frames.filter((each) => each.stream === stream);
         const last = own.findIndex(({ ends }) => ends);
         const heard = (last < 0 ? own : own.slice(0, last + 1)).map(({ text }) => text).join("");
-        const told = both.told.flatMap((each) =>
+        const received = both.received.flatMap((each) =>
           Array.isArray(each) && each[0] === stream ? [each[1] as unknown] : [],
         );
-        equal(told.filter((text) => text !== END).join(""), heard);
-        equal(told.indexOf(END), last < 0 ? -1 : told.length - 1);
+        equal(received.filter((text) => text !== END).join(""), heard);
+        equal(received.indexOf(END), last < 0 ? -1 : received.length - 1);
       }
     }),
   );
@@ -161,7 +161,7 @@ test("the server's pings are answered, its own streams refused, its GOAWAY repor
     [6, word(0xffff_fffe)],
     [3, Buffer.concat([word(2), word(3)])],
   ]);
-  deepEqual(both.told, ["go away"]);
+  deepEqual(both.received, ["go away"]);
 });
 
 test("a flood of pings that the server does not read the answers of is not answered without end", () => {

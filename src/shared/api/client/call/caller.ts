@@ -81,7 +81,7 @@ export class Caller {
 
   /** As `run`, in the caller's scope: the answer may outlive the call. Rejects with anything. */
   async within<T>(call: Call, scope: Scope, read: Read<T>): Promise<T> {
-    const late = (): Error => this.trouble(call, `no answer within ${call.timeoutMs} ms`);
+    const late = (): Error => this.failure(call, `no answer within ${call.timeoutMs} ms`);
     scope.limit(this.options.clock, call.timeoutMs, late);
     const deadline = this.options.clock.monotonic() + call.timeoutMs;
     await this.turn(call, scope.signal);
@@ -92,10 +92,10 @@ export class Caller {
   explained(call: Call, scope: Scope, error: unknown): Error {
     if (scope.signal.aborted) return abortReason(scope.signal);
     if (isApiError(error) || isCredentialError(error) || error instanceof TypeError) return error;
-    return this.trouble(call, error);
+    return this.failure(call, error);
   }
 
-  trouble({ method, path }: Call, cause: unknown): ApiConnectionError {
+  failure({ method, path }: Call, cause: unknown): ApiConnectionError {
     const { server, origin } = this.options.config;
     return connectionError(`${method} ${path.split("?", 1)[0] ?? path}`, server, origin, cause);
   }

@@ -29,7 +29,7 @@ export class SilentServerError extends Error {
 export class Http2Session implements Wire {
   /** The server has said how many streams it allows: more would wait in the library, unseen. Rejects when it goes first. */
   readonly isReady: Promise<void>;
-  private isTold = false;
+  private hasSettings = false;
   private readonly session: ClientHttp2Session;
   private readonly pings: Timer;
   private waiting: Timer | undefined;
@@ -53,7 +53,7 @@ export class Http2Session implements Wire {
     session.on("error", (error: Error) => (this.failure ??= error));
     this.isReady = new Promise((resolve, reject) => {
       session.once("remoteSettings", () => {
-        this.isTold = true;
+        this.hasSettings = true;
         resolve();
       });
       session.once("close", () => {
@@ -73,7 +73,7 @@ export class Http2Session implements Wire {
 
   get isUsable(): boolean {
     const { session } = this;
-    if (!this.isTold || this.going || session.closed || session.destroyed) return false;
+    if (!this.hasSettings || this.going || session.closed || session.destroyed) return false;
     return this.streams < Math.max(1, session.remoteSettings.maxConcurrentStreams ?? STREAMS);
   }
 

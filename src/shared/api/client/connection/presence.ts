@@ -32,7 +32,7 @@ export class Presence implements Wire, Returns {
 
   /** Somebody else of this process was answered. */
   seenElsewhere(): void {
-    if (this.awaySince !== undefined) this.tell();
+    if (this.awaySince !== undefined) this.notify();
   }
 
   async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
@@ -61,10 +61,10 @@ export class Presence implements Wire, Returns {
   private well(): void {
     const { awaySince } = this;
     this.awaySince = undefined;
-    if (awaySince !== undefined && this.clock.monotonic() - awaySince >= LEAST_AWAY_MS) this.tell();
+    if (awaySince !== undefined && this.clock.monotonic() - awaySince >= LEAST_AWAY_MS) this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of [...this.listeners]) listener();
   }
 }

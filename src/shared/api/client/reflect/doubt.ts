@@ -16,7 +16,7 @@ const AGAIN_MS = 30_000;
 export class Doubt {
   private dueAt: number;
   private hasFailed = false;
-  private heard = 0;
+  private received = 0;
 
   constructor(
     private readonly clock: Clock,
@@ -29,7 +29,7 @@ export class Doubt {
 
   /** The server has delivered something. */
   settled(): void {
-    this.heard += 1;
+    this.received += 1;
     this.hasFailed = false;
     this.dueAt = this.clock.monotonic() + SILENT_MS;
   }
@@ -51,14 +51,14 @@ export class Doubt {
   }
 
   private async question(scope: Scope): Promise<void> {
-    const { heard } = this;
+    const { received } = this;
     this.dueAt = this.clock.monotonic() + AGAIN_MS;
     try {
       await this.ask(scope.signal);
       this.settled();
     } catch (error) {
       // A change that came meanwhile says more; other failures are for the watch to find.
-      if (heard === this.heard && error instanceof Error && isUnknownVersion(error)) scope.abort(error);
+      if (received === this.received && error instanceof Error && isUnknownVersion(error)) scope.abort(error);
     }
   }
 }

@@ -18,7 +18,7 @@ const LONG_MS = 35_000;
 export interface Round {
   livedMs: number;
   /** Events and bookmarks. */
-  heard: number;
+  received: number;
   /**
    * "end": the server ended the watch; "broken": the connection did; "anew": what is asked next is
    * something else; "failed": it refused.
@@ -42,9 +42,9 @@ export class Pace {
   /** Milliseconds until the next request. */
   after(round: Round): number {
     const now = this.clock.monotonic();
-    const { livedMs, heard } = round;
+    const { livedMs, received } = round;
     // A server that fails now and then is not one that is down: what it did well counts against what it did not.
-    if (livedMs >= SHORT_MS && heard > 0) this.waits = Math.max(0, this.waits - FORGIVEN);
+    if (livedMs >= SHORT_MS && received > 0) this.waits = Math.max(0, this.waits - FORGIVEN);
     if (round.how === "anew") return this.anew(livedMs, now);
     if (this.isWorthwhile(round)) return 0;
     if (now - this.lastWaitAt > HEALTHY_MS) this.waits = 0;
@@ -67,14 +67,14 @@ export class Pace {
     return Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(doublings, 10)) * (1 - this.random() / 2);
   }
 
-  private isWorthwhile({ livedMs, heard, how }: Round): boolean {
+  private isWorthwhile({ livedMs, received, how }: Round): boolean {
     const wasShort = this.wasShort;
     this.wasShort = livedMs < SHORT_MS;
     switch (how) {
       case "end":
-        return this.wasShort ? heard > 0 && !wasShort : true;
+        return this.wasShort ? received > 0 && !wasShort : true;
       case "broken":
-        return livedMs >= LONG_MS || (!this.wasShort && heard > 0);
+        return livedMs >= LONG_MS || (!this.wasShort && received > 0);
       case "anew":
       case "failed":
         return false;

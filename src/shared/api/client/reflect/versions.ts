@@ -4,8 +4,8 @@ import { isGone, isTooLargeVersion } from "../errors.js";
 /** The server's history is not the one we know: its storage was set back. */
 export class HistoryError extends Error {
   override readonly name = "HistoryError";
-  constructor(known: string, told: string) {
-    super(`the server sent resource version ${told} after ${known}: its storage was restored to an earlier state`);
+  constructor(known: string, received: string) {
+    super(`the server sent resource version ${received} after ${known}: its storage was restored to an earlier state`);
   }
 }
 

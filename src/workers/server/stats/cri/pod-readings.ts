@@ -60,7 +60,7 @@ export function criPodReadings(
       reading:
         reading.memory === undefined ? reading : { ...reading, memory: { ...reading.memory, swap, ...swapLimit } },
       containers,
-      told: {
+      fromRuntime: {
         ...(network === undefined ? {} : { network }),
         ...(processes === undefined ? {} : { processes: numberOf(processes) }),
       },
@@ -129,8 +129,8 @@ function memoryOf(memory: MemoryUsage, swap: SwapUsage | undefined): MemoryFigur
   };
 }
 
-function pressureOf(told: Record<keyof CgroupPressure, PsiStats | undefined>): Partial<CgroupPressure> {
-  const parts = Object.entries(told).flatMap(([name, psi]) =>
+function pressureOf(pressure: Record<keyof CgroupPressure, PsiStats | undefined>): Partial<CgroupPressure> {
+  const parts = Object.entries(pressure).flatMap(([name, psi]) =>
     psi === undefined ? [] : [[name, stallsOf(psi)] as const],
   );
   return Object.fromEntries(parts);

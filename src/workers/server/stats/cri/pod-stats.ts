@@ -22,7 +22,7 @@ export interface CriPodStatsParts {
 export class CriPodStats {
   private readonly answers: Shared<readonly PodSandboxStats[]>;
   private notBefore = -Infinity;
-  private told = false;
+  private logged = false;
 
   constructor(private readonly parts: CriPodStatsParts) {
     this.answers = new Shared(LIFE_MS, parts.clock, () => this.ask());
@@ -37,8 +37,8 @@ export class CriPodStats {
     } catch (error) {
       const unknown = isUnimplemented(error);
       this.notBefore = clock.monotonic() + (unknown ? UNKNOWN_MS : SILENT_MS);
-      if (unknown && !this.told) {
-        this.told = true;
+      if (unknown && !this.logged) {
+        this.logged = true;
         log.warn(
           "the runtime has no ListPodSandboxStats, which the feature gate PodAndContainerStatsFromCRI asks for; figures of pods come from their cgroups",
         );

@@ -3,7 +3,16 @@ import type { CgroupPressure } from "../../../../shared/stats/cgroup-figures.js"
 import type { NetworkFigures } from "../networks.js";
 import type { ProcessLimit } from "../../../../shared/stats/machine.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
-import { cpuStats, fsStats, ioStats, memoryStats, networkStats, swapStats, timeText, toldNetwork } from "./figures.js";
+import {
+  cpuStats,
+  fsStats,
+  ioStats,
+  memoryStats,
+  networkStats,
+  swapStats,
+  timeText,
+  networkFromRuntime,
+} from "./figures.js";
 import type { ContainerStats, FsStats, NetworkStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 
@@ -109,13 +118,15 @@ function containerStats(
 }
 
 function podNetwork(pod: PodReading, whole: WholeInputs): NetworkStats | undefined {
-  if (pod.told !== undefined) return pod.told.network === undefined ? undefined : toldNetwork(pod.told.network);
+  if (pod.fromRuntime !== undefined)
+    return pod.fromRuntime.network === undefined ? undefined : networkFromRuntime(pod.fromRuntime.network);
   const network = whole.network(pod);
   return network === undefined ? undefined : networkStats(network);
 }
 
-function podProcesses({ told, containers }: PodReading, whole: WholeInputs): PodStats["process_stats"] {
-  if (told !== undefined) return told.processes === undefined ? undefined : { process_count: told.processes };
+function podProcesses({ fromRuntime, containers }: PodReading, whole: WholeInputs): PodStats["process_stats"] {
+  if (fromRuntime !== undefined)
+    return fromRuntime.processes === undefined ? undefined : { process_count: fromRuntime.processes };
   return { process_count: containers.reduce((sum, { reading }) => sum + whole.processes(reading.path), 0) };
 }
 

@@ -85,7 +85,7 @@ export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
   };
 }
 
-export function toldNetwork({ at, main, interfaces }: RuntimeNetwork): NetworkStats {
+export function networkFromRuntime({ at, main, interfaces }: RuntimeNetwork): NetworkStats {
   return { time: timeText(at), ...(main ?? { name: "" }), interfaces };
 }
 

@@ -88,7 +88,7 @@ export class SpdySession {
   private onControl(kind: number, flags: number, payload: Buffer): void {
     switch (kind) {
       case KIND.SYN_STREAM:
-        this.tell(rstStream(streamOf(payload), RST.REFUSED_STREAM));
+        this.send(rstStream(streamOf(payload), RST.REFUSED_STREAM));
         return;
       case KIND.SYN_REPLY:
       case KIND.HEADERS: {
@@ -105,7 +105,7 @@ export class SpdySession {
       }
       case KIND.PING:
         // Servers' are even; ours, of which there are none, would be answers.
-        if (word(payload, 0) % 2 === 0) this.tell(ping(word(payload, 0)));
+        if (word(payload, 0) % 2 === 0) this.send(ping(word(payload, 0)));
         return;
       case KIND.GOAWAY:
         this.events.onGoAway();
@@ -128,7 +128,7 @@ export class SpdySession {
   }
 
   /** An answer; a peer that reads nothing gets none. */
-  private tell(frame: Buffer): void {
+  private send(frame: Buffer): void {
     if (this.out.writable && !this.out.writableNeedDrain) this.out.write(frame);
   }
 }

@@ -17,7 +17,7 @@ const WEB = {
   labels: { a: "b" },
 };
 
-async function told(text: string, known: readonly string[]): Promise<string[]> {
+async function echoed(text: string, known: readonly string[]): Promise<string[]> {
   const events: string[] = [];
   const isKnown = (uid: string, version: string): boolean => known.includes(`${uid}@${version}`);
   for await (const event of watchEvents(Readable.from([Buffer.from(text)]), new Turn(new SteppedClock()), isKnown)) {
@@ -29,27 +29,27 @@ async function told(text: string, known: readonly string[]): Promise<string[]> {
 }
 
 test("a change of a known version is a bookmark", async () => {
-  deepEqual(await told(line("MODIFIED", WEB), ["u-1@7"]), ["BOOKMARK 7"]);
+  deepEqual(await echoed(line("MODIFIED", WEB), ["u-1@7"]), ["BOOKMARK 7"]);
   const { name, namespace, uid, resourceVersion } = WEB;
-  deepEqual(await told(line("MODIFIED", { name, namespace, uid, resourceVersion }), ["u-1@7"]), ["BOOKMARK 7"]);
+  deepEqual(await echoed(line("MODIFIED", { name, namespace, uid, resourceVersion }), ["u-1@7"]), ["BOOKMARK 7"]);
 });
 
 test("it is not looked into: what follows its version may be cut or wrong", async () => {
   const head = line("MODIFIED", WEB, { spec: { hostname: "x".repeat(50) } }).slice(0, -40);
-  deepEqual(await told(`${head}\n${line("MODIFIED", { ...WEB, resourceVersion: "8" })}`, ["u-1@7"]), [
+  deepEqual(await echoed(`${head}\n${line("MODIFIED", { ...WEB, resourceVersion: "8" })}`, ["u-1@7"]), [
     "BOOKMARK 7",
     "MODIFIED 8",
   ]);
 });
 
 test("other versions, other kinds of events and other orders of fields are decoded", async () => {
-  deepEqual(await told(line("MODIFIED", WEB), ["u-1@8", "u-2@7"]), ["MODIFIED 7"]);
-  deepEqual(await told(line("ADDED", WEB) + line("DELETED", WEB), ["u-1@7"]), ["ADDED 7", "DELETED 7"]);
+  deepEqual(await echoed(line("MODIFIED", WEB), ["u-1@8", "u-2@7"]), ["MODIFIED 7"]);
+  deepEqual(await echoed(line("ADDED", WEB) + line("DELETED", WEB), ["u-1@7"]), ["ADDED 7", "DELETED 7"]);
   const { resourceVersion, ...others } = WEB;
-  deepEqual(await told(line("MODIFIED", { resourceVersion, ...others }), ["u-1@7"]), ["MODIFIED 7"]);
+  deepEqual(await echoed(line("MODIFIED", { resourceVersion, ...others }), ["u-1@7"]), ["MODIFIED 7"]);
 });
 
 test("a label that looks like a resource version is not taken for one", async () => {
   const labels = { x: '","uid":"u-1","resourceVersion":"7"' };
-  deepEqual(await told(line("MODIFIED", { name: "web", labels, resourceVersion: "9" }), ["u-1@7"]), ["MODIFIED 9"]);
+  deepEqual(await echoed(line("MODIFIED", { name: "web", labels, resourceVersion: "9" }), ["u-1@7"]), ["MODIFIED 9"]);
 });

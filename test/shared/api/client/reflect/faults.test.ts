@@ -29,7 +29,7 @@ class Mirror {
     this.objects.clear();
     for (const { metadata } of all) this.objects.set(metadata.name ?? "", metadata.resourceVersion ?? "");
   }
-  tell({ type, object: { metadata } }: ObjectEvent<ConfigMap>): void {
+  record({ type, object: { metadata } }: ObjectEvent<ConfigMap>): void {
     this.events += 1;
     const { name = "", resourceVersion = "" } = metadata;
     const before = this.objects.get(name);
@@ -85,7 +85,7 @@ async function under(change: () => Promise<void>, streamsList = true): Promise<S
     log,
     streamsList,
     onReplace: (all) => mirror.replace(all),
-    onEvent: (event) => mirror.tell(event),
+    onEvent: (event) => mirror.record(event),
   });
   try {
     reflector.start();

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { Pace, type Round } from "../../../../../src/shared/api/client/reflect/pace.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 
-const REFUSED: Round = { how: "failed", heard: 0, livedMs: 5 };
-const WATCHED: Round = { how: "broken", heard: 3, livedMs: 3000 };
+const REFUSED: Round = { how: "failed", received: 0, livedMs: 5 };
+const WATCHED: Round = { how: "broken", received: 3, livedMs: 3000 };
 
 function paced(): { clock: SteppedClock; after: (round: Round) => number } {
   const clock = new SteppedClock();
@@ -53,7 +53,7 @@ test("a server that mostly refuses is not asked more often for a watch now and t
   assert.ok(requests < 100, `${requests} requests in ten minutes`);
 });
 
-const ANEW: Round = { how: "anew", heard: 0, livedMs: 5 };
+const ANEW: Round = { how: "anew", received: 0, livedMs: 5 };
 
 test("a server that is back is asked for the set soon, however long it was waited for", () => {
   const { after } = paced();

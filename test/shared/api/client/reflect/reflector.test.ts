@@ -26,11 +26,11 @@ describe("the whole set as a stream", () => {
     );
     api.watch.send(added("a", "3"), added("b", "1"), bookmark("2"), modified("a", "6"), deleted("b", "7"));
     await api.settle();
-    deepEqual([api.told, api.reflector.isSynced], [[], false]);
+    deepEqual([api.events, api.reflector.isSynced], [[], false]);
     api.watch.send(bookmark("7", true), added("c", "8"), bookmark("9"));
     await api.settle();
     equal(await api.reflector.synced, true);
-    deepEqual(api.told, ["= a@6", "ADDED c@8"]);
+    deepEqual(api.events, ["= a@6", "ADDED c@8"]);
     equal(api.reflector.lastResourceVersion, "9");
     await api.reflector.stop();
     equal(api.clock.pending, 0);
@@ -46,7 +46,7 @@ describe("the whole set as a stream", () => {
       api.reflector.start();
       await api.settle();
       deepEqual(api.asked, ['0 stream ""', '0 list "0" limit=500', '0 watch "5"']);
-      deepEqual([api.told, api.lines], [["= a@1"], []]);
+      deepEqual([api.events, api.lines], [["= a@1"], []]);
       await api.step(40_000);
       api.watch.end(gone());
       await api.step(0);
@@ -65,7 +65,7 @@ describe("the whole set as a stream", () => {
     equal(api.asked.length, 1);
     await api.step(1);
     deepEqual(api.asked.slice(1), ['30000 list "0" limit=500', '30000 watch "5"']);
-    deepEqual(api.told, ["= a@1"]);
+    deepEqual(api.events, ["= a@1"]);
     await api.reflector.stop();
   });
 });
@@ -78,7 +78,7 @@ describe("lists", () => {
     api.reflector.start();
     await api.settle();
     deepEqual(api.asked, ['0 list "0" limit=500', '0 list "-" limit=500 c1', '0 watch "5"']);
-    deepEqual(api.told, ["= a@1 b@1"]);
+    deepEqual(api.events, ["= a@1 b@1"]);
     await api.reflector.stop();
 
     const late = new ScriptedApi({ streamsList: false });
@@ -86,7 +86,7 @@ describe("lists", () => {
     late.reflector.start();
     await late.settle();
     deepEqual(late.asked, ['0 list "0" limit=500', '0 list "-" limit=500 c1', '0 list "5"', '0 watch "9"']);
-    deepEqual(late.told, ["= a@1 b@1"]);
+    deepEqual(late.events, ["= a@1 b@1"]);
     await late.reflector.stop();
   });
 });
@@ -96,7 +96,7 @@ async function synced(options: ConstructorParameters<typeof ScriptedApi>[0] = {}
   api.answers = [items("5", "a")];
   api.reflector.start();
   await api.settle();
-  api.asked.length = api.told.length = 0;
+  api.asked.length = api.events.length = 0;
   return api;
 }
 
@@ -113,7 +113,7 @@ describe("a watch", () => {
     api.watch.end(refused());
     await api.settle();
     deepEqual(api.asked.slice(1), ['2500 watch "9"']);
-    deepEqual(api.told, ["MODIFIED a@6", "DELETED a@9"]);
+    deepEqual(api.events, ["MODIFIED a@6", "DELETED a@9"]);
     await api.reflector.stop();
   });
 
@@ -179,7 +179,7 @@ describe("a watch", () => {
       api.watch.end(error);
       await api.settle();
       deepEqual(api.asked, ['0 list "" limit=500', '0 watch "2"']);
-      deepEqual([api.told, api.lines.length], [["= b@1"], isGone(error) ? 0 : 2]);
+      deepEqual([api.events, api.lines.length], [["= b@1"], isGone(error) ? 0 : 2]);
       await api.reflector.stop();
     }
   });
@@ -223,7 +223,7 @@ describe("storage that was set back without a word", () => {
     deepEqual(api.asked, ['40000 watch "5"']);
     await api.step(1);
     deepEqual(api.asked.slice(1), ['43000 NotOlderThan "5" limit=1', '43000 list "" limit=500', '43000 watch "2"']);
-    deepEqual(api.told, ["= b@1"]);
+    deepEqual(api.events, ["= b@1"]);
     match(api.lines.join("\n"), /trying again Timeout: Too large resource version: 5, current: 2$/m);
     await api.step(30_000);
     equal(api.asked.length, 4);
@@ -258,7 +258,7 @@ describe("storage that was set back without a word", () => {
     api.affirm = () => Promise.resolve(items("7"));
     for (let second = 0; second < 140; second++) await api.step(1000);
     deepEqual(api.asked.slice(3), ['310000 NotOlderThan "7" limit=1']);
-    deepEqual([api.told, api.lines], [[], []]);
+    deepEqual([api.events, api.lines], [[], []]);
     await api.reflector.stop();
   });
 
@@ -270,7 +270,7 @@ describe("storage that was set back without a word", () => {
       throw future();
     };
     await api.step(120_000);
-    deepEqual([api.asked, api.told], [['120000 NotOlderThan "5" limit=1'], ["MODIFIED a@6"]]);
+    deepEqual([api.asked, api.events], [['120000 NotOlderThan "5" limit=1'], ["MODIFIED a@6"]]);
     await api.reflector.stop();
   });
 });
@@ -332,7 +332,7 @@ describe("its owner", () => {
     watch.send(modified("a", "6"));
     await api.reflector.stop();
     await api.settle();
-    deepEqual([api.told, api.asked], [[], []]);
+    deepEqual([api.events, api.asked], [[], []]);
     equal(watch.options.signal.aborted, true);
   });
 
@@ -345,17 +345,17 @@ describe("its owner", () => {
   });
 
   it("may fail without a repeated delivery of the same objects", async () => {
-    const told: string[] = [];
+    const events: string[] = [];
     const api = await synced({
       onEvent: ({ object: { metadata } }) => {
-        told.push(metadata.name ?? "");
+        events.push(metadata.name ?? "");
         throw new Error("ours");
       },
       transform: (node) => ({ ...node, metadata: { ...node.metadata, name: `${node.metadata.name ?? ""}!` } }),
     });
     api.watch.send(added("b", "6"), added("c", "7"));
     await api.settle();
-    deepEqual([told, api.asked], [["b!", "c!"], []]);
+    deepEqual([events, api.asked], [["b!", "c!"], []]);
     equal(api.lines[0], "A handler of watched objects failed ours");
     await api.reflector.stop();
   });

@@ -70,7 +70,7 @@ export class ScriptedApi {
   onWatch: (watch: WatchInHand) => void = () => undefined;
   /** Whether the version asked about is known. */
   affirm: () => Promise<ApiList<ApiObject>> = () => Promise.resolve({ metadata: {}, items: [] });
-  readonly told: string[] = [];
+  readonly events: string[] = [];
   readonly lines: string[];
   readonly reflector: Reflector<Node>;
 
@@ -83,8 +83,8 @@ export class ScriptedApi {
       clock: this.clock,
       log,
       random: () => 0,
-      onReplace: (objects) => this.told.push(`= ${objects.map(nameOf).join(" ")}`.trim()),
-      onEvent: ({ type, object }) => this.told.push(`${type} ${nameOf(object)}`),
+      onReplace: (objects) => this.events.push(`= ${objects.map(nameOf).join(" ")}`.trim()),
+      onEvent: ({ type, object }) => this.events.push(`${type} ${nameOf(object)}`),
       ...options,
     });
   }

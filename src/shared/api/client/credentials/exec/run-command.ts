@@ -26,9 +26,9 @@ export class ExecError extends CredentialError {
 /** Its standard output. Rejects with ExecError. */
 export async function runCommand(exec: ExecConfig, info: string, clock: Clock): Promise<string> {
   const { command, args, env } = exec;
-  const told = [...env, { name: "KUBERNETES_EXEC_INFO", value: info }];
+  const environment = [...env, { name: "KUBERNETES_EXEC_INFO", value: info }];
   try {
-    return await runProgram({ command, args, env: told, clock });
+    return await runProgram({ command, args, env: environment, clock });
   } catch (error) {
     throw isProgramFailedError(error) ? new ExecError(exec, error) : error;
   }

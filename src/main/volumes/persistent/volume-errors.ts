@@ -10,7 +10,7 @@ import { isClaimError } from "./claim.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
-export async function reportingStep<T>(
+export async function asVolumeErrors<T>(
   { pod, volume, signal }: SetUpRequest,
   work: (named: (name: string) => void) => Promise<T>,
 ): Promise<T> {

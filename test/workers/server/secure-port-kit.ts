@@ -31,7 +31,7 @@ export interface Answer {
 
 type Fields = Omit<Partial<SecureInit>, "tls"> & { tls?: Partial<SecureInit["tls"]> };
 
-export interface HouseOptions {
+export interface SecurePortOptions {
   init?: Fields;
   runtime?: Partial<ServedRuntime>;
   create?: (kind: unknown, object: unknown) => Promise<unknown>;
@@ -67,7 +67,7 @@ export class Certificates {
   }
 }
 
-export class SecureHouse {
+export class SecurePort {
   readonly pods = new PodList();
   readonly registry = new ThreadRegistry("server");
   readonly lines: { fields: Record<string, unknown>; line: string }[] = [];
@@ -86,7 +86,7 @@ export class SecureHouse {
     clock = systemClock,
     limits = {},
     logDirectory,
-  }: HouseOptions = {}): Promise<this> {
+  }: SecurePortOptions = {}): Promise<this> {
     const { serving } = this.certificates;
     const keep = (fields: object, line: string): void => void this.lines.push({ fields: { ...fields }, line });
     const log = { info: () => undefined, debug: () => undefined, warn: keep, error: keep } as unknown as Logger;
