@@ -29,6 +29,8 @@ const PROBED = "probed";
 /** Probes of each kind, and renewals of the lease, that a test waits for. */
 const ROUNDS = 5;
 const LIMIT_MS = 300_000;
+/** Of pods that wait for their volumes. Pods that start meanwhile come before all others. */
+const MOST_SANDBOXES = COUNT / 4;
 
 describe(`${COUNT} volumes that never answer`, { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
   let dir: string;
@@ -72,6 +74,8 @@ describe(`${COUNT} volumes that never answer`, { skip: canHang ? false : "needs 
   test("a pod beside them starts, becomes Ready and is probed on", { timeout: LIMIT_MS }, async () => {
     put(PROBED, probedPod((target.address() as AddressInfo).port));
     await settled("the pod beside them", () => unready(cluster.fixture, [PROBED]));
+    const waiting = sandboxesOf(/^hung-/);
+    assert.ok(waiting <= MOST_SANDBOXES, `${waiting} PodSandboxes were created before it was Ready`);
     for (const kind of ["http", "exec"] as const) {
       const before = arrived[kind];
       await settled(`${kind} probes`, () =>
@@ -112,6 +116,10 @@ describe(`${COUNT} volumes that never answer`, { skip: canHang ? false : "needs 
 
   function put(name: string, pod: Fields): void {
     cluster.fixture.store.put("pods", { ...pod, metadata: { name } });
+  }
+
+  function sandboxesOf(name: RegExp): number {
+    return [...fake.state.sandboxes.values()].filter(({ config }) => name.test(config.metadata?.name ?? "")).length;
   }
 
   function renewTime(): string | null | undefined {

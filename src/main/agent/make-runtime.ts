@@ -23,6 +23,7 @@ import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
+import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../model/pod-trace.js";
@@ -161,6 +162,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       log: moduleLogger(log, "user-namespaces"),
     }),
     volumes,
+    sandboxesAhead: new SandboxesAhead(),
     node,
     settings,
     dns: nodeDns(settings, parts.hostIPs),
@@ -168,7 +170,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   };
 }
 
-/** Calls of a verb under way at once: a burst must not become a storm in the runtime. */
+/** Calls of a verb under way at once: a burst must not become a storm in the runtime. RunPodSandbox: more than SANDBOXES_AHEAD. */
 const CRI_CONCURRENCY = {
   RunPodSandbox: 16,
   CreateContainer: 16,

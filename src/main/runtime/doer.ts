@@ -78,6 +78,9 @@ export class Doer implements StepDoer {
       case "create-sandbox": {
         const known = required(pod, step);
         const prepared = await this.prepare(known, signal, true);
+        // Awaited only by a pod that must wait: the normal start goes on at once.
+        const place = this.runtime.sandboxesAhead.enter(this.uid, prepared.volumes, signal);
+        if (place !== undefined) await place;
         this.images.fetchAhead(known, prepared, signal);
         return createSandbox(this.runtime, known, prepared, step, signal);
       }

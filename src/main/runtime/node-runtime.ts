@@ -15,6 +15,7 @@ import type { PodTrace } from "../model/pod-trace.js";
 import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
 import type { ImagePuller } from "../images/image-puller.js";
+import type { SandboxesAhead } from "./sandboxes-ahead.js";
 
 /** Facts of the node that pods' configurations depend on. */
 export interface NodeFacts {
@@ -62,6 +63,8 @@ export interface NodeRuntime {
   images: ImageProvider;
   cgroups: CgroupManager;
   volumes: VolumeManager;
+  /** Of all pods together. */
+  sandboxesAhead: SandboxesAhead;
   /** CPUs, memory and devices of containers. */
   managers: Pick<ResourceManagers, "grant" | "preStart" | "started">;
   /** Ids of pods with hostUsers: false. */

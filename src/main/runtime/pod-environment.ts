@@ -16,7 +16,7 @@ export interface PodEnvironment {
   logDirectory: string;
   /** The node's resolver settings as the pod's sandbox got them: read once. */
   dns(): Promise<NodeDns>;
-  /** By volume name. Containers wait for it, the sandbox does not. */
+  /** By volume name. Containers wait for it; the sandbox does only while many pods wait for theirs (sandboxes-ahead.ts). */
   volumes: Promise<ReadonlyMap<string, VolumePlace>>;
 }
 

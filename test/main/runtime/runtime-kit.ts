@@ -8,6 +8,7 @@ import { noTrace } from "../../../src/main/model/pod-trace.js";
 import { nodeImages } from "../../../src/main/images/node-images.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
+import { SandboxesAhead } from "../../../src/main/runtime/sandboxes-ahead.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { StartContainerStep } from "../../../src/main/model/step.js";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
@@ -128,6 +129,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       },
       listPods: () => readdir(join(root, "pods")),
     },
+    sandboxesAhead: new SandboxesAhead(1),
     node: {
       nodeName: "node-1",
       nodeIPs: ["192.0.2.10"],
