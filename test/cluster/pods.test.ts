@@ -176,15 +176,21 @@ describe("pods of the API server", { concurrency: 8 }, () => {
       await until(
         "grown",
         (one) => {
-          const { containerStatuses, ephemeralContainerStatuses, conditions } = statusOf(one);
+          const { containerStatuses, ephemeralContainerStatuses, conditions, resources } = statusOf(one);
           const pending = conditions?.some(({ type }) => type.startsWith("PodResize")) === true;
           const isDebugged = ephemeralContainerStatuses?.[0]?.state.running !== undefined;
-          return isDebugged && !pending && containerStatuses?.[0]?.resources?.limits?.["cpu"] === "200m";
+          return (
+            isDebugged &&
+            !pending &&
+            resources?.limits?.["cpu"] === "200m" &&
+            containerStatuses?.[0]?.resources?.limits?.["cpu"] === "200m"
+          );
         },
         "debugged and resized",
       ),
     );
     assert.equal(seen.containerStatuses?.[0]?.containerID, first?.containerID, "in place");
+    assert.deepEqual(seen.allocatedResources, { cpu: "20m" });
     assert.equal(seen.observedGeneration, 3);
     await api.delete("pods", "default", "grown", { gracePeriodSeconds: 1 });
     await gone("grown");

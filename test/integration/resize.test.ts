@@ -1,6 +1,7 @@
 // In-place resize of static pods: an edited manifest of the same UID with other CPU and memory values only.
 
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -183,6 +184,7 @@ describe("in-place resize", { concurrency: 8 }, () => {
     await node.writeManifest("level", pod("level", containers, { resources: resources("200m", "128Mi") }));
     const first = await ready("level");
     assert.equal(first.status?.qosClass, "Burstable");
+    assert.deepEqual(first.status.resources, resources("200m", "128Mi"));
     const own = `/kubepods/burstable/pod${first.metadata.uid}`;
     const id = idOf(statusOf(first, "app"));
     await assertKernel(own, { shares: 102, quota: 20_000, memory: 128 * MI });
@@ -196,7 +198,14 @@ describe("in-place resize", { concurrency: 8 }, () => {
         timeoutMs: PATIENCE_MS,
       },
     );
-    const grown = await waitForPod(node, "level", (view) => resizeConditions(view).length === 0, "resized");
+    const shown = resources("300m", "256Mi");
+    const grown = await waitForPod(
+      node,
+      "level",
+      (view) => resizeConditions(view).length === 0 && isDeepStrictEqual(view.status?.resources, shown),
+      "resized, and its resources in its status",
+    );
+    assert.deepEqual(grown.status?.allocatedResources, shown.requests);
     assert.equal(idOf(statusOf(grown, "app")), id);
     await assertKernel(id, { shares: 307, quota: 30_000, memory: 256 * MI });
     await assertKernel(idOf(statusOf(grown, "own")), { shares: 307, quota: 30_000, memory: 32 * MI });

@@ -1,5 +1,6 @@
 // A node of a cluster for tests: the kubelet on real containerd, and an API server: the fixture, or the one that KUBECONFIG
 // names. Stops what it started.
+import type { ResourceList, ResourceRequirements } from "../../src/shared/api/meta.js";
 import { FakeApi } from "../fake-api/fake-api.js";
 import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";
 import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";
@@ -51,6 +52,8 @@ export function boundPod(name: string, script: string, spec: Fields = {}): Field
 }
 
 export interface SeenStatus {
+  resources?: ResourceRequirements;
+  allocatedResources?: ResourceList;
   phase?: string;
   reason?: string;
   message?: string;

@@ -10,6 +10,7 @@ import { defaultRestartGates } from "../model/restart.js";
 import type { RestartingAll } from "../model/step.js";
 import { needsNewSandbox } from "../model/sandbox-need.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
+import { podLevelResources } from "./pod-level-resources.js";
 import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
 import { containerStatuses } from "./container-status.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "../model/phase.js";
@@ -51,6 +52,8 @@ export interface StatusInput {
   /** What the pod's containers were last given; the pod itself is as it is allocated. */
   actuated?: PodResources;
   resizeConditions?: readonly ConditionVerdict[];
+  /** Gate InPlacePodLevelResourcesVerticalScaling: the status shows resources of the pod as a whole. */
+  podLevelResources: boolean;
   /** Gate ContainerStopSignals, off by default in 1.36. */
   stopSignals: boolean;
   /** Gate ResourceHealthStatus: of the devices that an app container has. */
@@ -95,6 +98,7 @@ export function computePodStatus(input: StatusInput): PodStatus {
     containerStatuses: regular,
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
     ...(input.qosClass !== undefined && { qosClass: input.qosClass }),
+    ...(input.podLevelResources && podLevelResources(pod, verdict.phase, input.actuated)),
   };
   return limitMessages(pod, status);
 }

@@ -36,6 +36,8 @@ export interface PodStatusesDeps {
   resize?: (uid: string) => ShownResize;
   /** Absent: those of 1.36. */
   gates?: RestartGates;
+  /** Gate InPlacePodLevelResourcesVerticalScaling: statuses show resources of the pod as a whole. */
+  podLevelResources: boolean;
   /** Gate ContainerStopSignals: container statuses show the stop signal. */
   stopSignals: boolean;
   /** Of the devices that a container has; absent: not shown. */
@@ -181,6 +183,7 @@ export class PodStatuses {
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
       ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
+      podLevelResources: this.deps.podLevelResources,
       stopSignals: this.deps.stopSignals,
       ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
       ...(resize !== undefined && { resizeConditions: resize.conditions }),

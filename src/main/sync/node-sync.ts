@@ -9,6 +9,7 @@ import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { ClusterPods } from "./cluster-pods.js";
 import { Allocations } from "../resources/allocation/allocations.js";
+import { defaultResizeRules } from "../resources/allocation/resize-rules.js";
 import { Resizes } from "../resources/allocation/resizes.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
@@ -94,6 +95,7 @@ export class NodeSync implements SyncParts {
       probes: deps.probes.results,
       resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,
+      podLevelResources: (deps.resize?.rules ?? defaultResizeRules).podLevel,
       stopSignals: runtime.settings.containerStopSignals,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),

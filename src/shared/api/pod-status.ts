@@ -78,6 +78,9 @@ export interface PodStatus {
   containerStatuses?: ApiContainerStatus[];
   ephemeralContainerStatuses?: ApiContainerStatus[];
   qosClass?: QOSClass;
+  /** Of the pod as a whole: what it has, and the requests that it was allocated. */
+  resources?: ResourceRequirements;
+  allocatedResources?: ResourceList;
   /** Claims made from templates, written by the controller. Without `resourceClaimName` the pod needs none. */
   resourceClaimStatuses?: { name: string; resourceClaimName?: string }[];
   /** The claim for extended resources that DRA provides, written by the scheduler. */

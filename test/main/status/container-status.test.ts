@@ -118,6 +118,7 @@ describe("a container's state", () => {
         ...(old && { previous: { phase: "Running", [list]: [old] } }),
         nodeIPs: [],
         runtimeName: "containerd",
+        podLevelResources: false,
         stopSignals: false,
         now: NOW,
       });
@@ -189,6 +190,7 @@ describe("started and ready", () => {
         probes: { startup: verdict(startup), readiness: verdict(ready), liveness: verdict(undefined) },
         nodeIPs: [],
         runtimeName: "containerd",
+        podLevelResources: false,
         stopSignals: false,
         now: NOW,
       });

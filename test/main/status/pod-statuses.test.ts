@@ -33,6 +33,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
     nodeIPs: () => nodeIPs,
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
+    podLevelResources: false,
     stopSignals: true,
     probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,

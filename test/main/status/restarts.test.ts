@@ -13,6 +13,7 @@ function compute(rest: Partial<StatusInput>): PodStatus {
     observed: observedPod([]),
     nodeIPs: ["192.0.2.1"],
     runtimeName: "containerd",
+    podLevelResources: false,
     stopSignals: false,
     now: NOW,
     ...rest,

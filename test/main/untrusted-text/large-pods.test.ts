@@ -46,6 +46,7 @@ test("statuses of read-only mounts are computed", () => {
     previous: undefined,
     runtimeName: "containerd",
     terminationMessages: new Map(),
+    podLevelResources: false,
     stopSignals: false,
   } as never;
   const statuses = observedStatus(input).volumeMounts ?? [];
@@ -88,6 +89,7 @@ test("statuses of thousands of containers are computed", () => {
     runtimeName: "containerd",
     nodeIPs: [],
     now: 0,
+    podLevelResources: false,
     stopSignals: false,
     resourceHealth: () => [],
   };

@@ -36,11 +36,26 @@ export function statusPatch(base: Partial<PodStatus>, ours: PodStatus, last?: La
   for (const field of FIELDS) {
     if (!same(base[field], ours[field]) && !settled(field)) patch[field] = ours[field] ?? null;
   }
+  for (const field of ["resources", "allocatedResources"] as const) {
+    if (!same(base[field], ours[field]) && !settled(field)) patch[field] = mapPatch(base[field], ours[field]);
+  }
   if (base.qosClass === undefined && ours.qosClass !== undefined) patch["qosClass"] = ours.qosClass;
   for (const field of ["conditions", "podIPs", "hostIPs"] as const) {
     if (!settled(field)) keyedPatch(patch, field, KEYED[field], asFields(base[field]), asFields(ours[field]));
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** A strategic merge patch keeps the keys of a map that it does not name. */
+function mapPatch(base: object | undefined, ours: object | undefined): Fields | null {
+  if (ours === undefined) return null;
+  const gone = Object.keys(base ?? {}).filter((key) => !(key in ours));
+  const before: Fields = { ...base };
+  const kept = Object.entries(ours).map(([key, value]: [string, unknown]) => {
+    const isMap = typeof value === "object" && value !== null;
+    return [key, isMap ? mapPatch(before[key] as object | undefined, value) : value];
+  });
+  return Object.fromEntries([...gone.map((key) => [key, null]), ...kept]) as Fields;
 }
 
 function asFields(list: readonly object[] | undefined): Fields[] {

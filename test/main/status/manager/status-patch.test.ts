@@ -155,3 +155,21 @@ test("property: a patched status is ours, and then there is nothing left to patc
     { numRuns: 200 },
   );
 });
+
+test("resources of a pod: values that are gone are removed, and others are kept", () => {
+  const base: PodStatus = {
+    phase: "Running",
+    resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1" } },
+    allocatedResources: { cpu: "1" },
+  };
+  const ours: PodStatus = { phase: "Running", resources: { limits: { cpu: "2" } } };
+  assert.deepEqual(statusPatch(base, ours), {
+    resources: { limits: { cpu: "2", memory: null }, requests: null },
+    allocatedResources: null,
+  });
+  assert.deepEqual(statusPatch({ phase: "Running" }, base), {
+    resources: base.resources,
+    allocatedResources: base.allocatedResources,
+  });
+  assert.equal(statusPatch(base, structuredClone(base)), undefined);
+});
