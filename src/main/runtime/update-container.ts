@@ -1,12 +1,19 @@
 // UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with them.
 // Invariant: at no moment has the pod's cgroup less than what its containers have together: it grows before them and
-// shrinks after them; no memory limit goes below what is in use. Every part may be repeated.
+// shrinks after them; no memory limit goes below what is in use; the runtime hears of a new size of the pod before its cgroup
+// changes, and may refuse it. Every part may be repeated.
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isNotFound, isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { errorText } from "../../shared/log/error-text.js";
-import { largestResources, resourcesOf, withResources, type PodResources } from "../model/pod-resources.js";
+import {
+  largestResources,
+  resourcesOf,
+  sameResources,
+  withResources,
+  type PodResources,
+} from "../model/pod-resources.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../model/step.js";
@@ -27,15 +34,36 @@ export async function resizeContainers(
   const { actuated } = step;
   const values = step.containers.map((one) => ({ ...one, linux: newValues(runtime, pod, one.container, actuated) }));
   await Promise.all(values.map(({ container, containerId, linux }) => refuseBelowUsage(containerId, container, linux)));
-  await cgroup(runtime, pod, outgrown(pod, actuated));
+  const between = outgrown(pod, actuated);
+  const grows = actuated === undefined || !sameResources(resourcesOf(between), actuated);
+  await sizePod(between, grows, actuated === undefined ? undefined : withResources(pod, actuated));
   // What gives something back goes first.
   const shrinks = (one: { linux: LinuxContainerResources }): number => (one.linux.memoryLimitInBytes > 0n ? 0 : 1);
   for (const { containerId, container, linux } of values.toSorted((a, b) => shrinks(a) - shrinks(b))) {
     await update(containerId, container, linux);
   }
-  await cgroup(runtime, pod, pod);
-  await updateSandbox(runtime, pod, step.sandboxId, signal);
+  await sizePod(pod, !sameResources(resourcesOf(pod), resourcesOf(between)), between);
   return step.containers.map(({ containerId }) => ({ kind: "container", id: containerId }));
+
+  /** Sandbox and cgroup; `changes`: the size is not the one that the runtime knows, `before`. */
+  async function sizePod(sized: Pod, changes: boolean, before: Pod | undefined): Promise<void> {
+    if (changes) await updateSandbox(runtime, sized, step.sandboxId, signal);
+    try {
+      await runtime.cgroups.ensurePod(pod, sized);
+    } catch (error) {
+      if (changes && before !== undefined) await restoreSandbox(before);
+      throw new ResizeError(`resizing the cgroup of the pod: ${errorText(error)}`, { cause: error });
+    }
+  }
+
+  async function restoreSandbox(before: Pod): Promise<void> {
+    try {
+      await updateSandbox(runtime, before, step.sandboxId, signal);
+    } catch (error) {
+      const message = `cannot restore the sandbox resources of ${podDescription(pod)}: ${errorText(error)}`;
+      runtime.log.error({ pod: pod.metadata.uid, err: error }, message);
+    }
+  }
 
   async function refuseBelowUsage(id: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
     const limit = linux.memoryLimitInBytes;
@@ -65,29 +93,34 @@ export function outgrown(pod: Pod, actuated: PodResources | undefined): Pod {
   return actuated === undefined ? pod : withResources(pod, largestResources(resourcesOf(pod), actuated));
 }
 
-async function cgroup(runtime: NodeRuntime, pod: Pod, sized: Pod): Promise<void> {
-  try {
-    await runtime.cgroups.ensurePod(pod, sized);
-  } catch (error) {
-    throw new ResizeError(`resizing the cgroup of the pod: ${errorText(error)}`, { cause: error });
-  }
-}
-
-/** A runtime that keeps a machine for the pod sizes it by this; others know nothing of the call, and nothing depends on it. */
-async function updateSandbox(runtime: NodeRuntime, pod: Pod, podSandboxId: string, signal: AbortSignal): Promise<void> {
+/**
+ * A runtime that keeps a machine for the pod sizes it by this call, and refuses what it cannot have. Others do not know the call.
+ * @throws ResizeError when the runtime refuses
+ */
+async function updateSandbox(
+  runtime: NodeRuntime,
+  sized: Pod,
+  podSandboxId: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await runtime.cri.updatePodSandboxResources(
-      { podSandboxId, ...sandboxResources(pod, containerResourceOptions(runtime)) },
+      { podSandboxId, ...sandboxResources(sized, containerResourceOptions(runtime)) },
       { signal },
     );
   } catch (error) {
-    if (isUnimplemented(error) || isNotFound(error)) return;
+    if (isNotFound(error) || isNotImplemented(error)) return;
     if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
-    runtime.log.warn(
-      { pod: pod.metadata.uid, err: error },
-      `cannot update the sandbox resources of ${podDescription(pod)}: ${error.details}`,
-    );
+    throw new ResizeError(`failed to notify runtime for UpdatePodSandboxResources; resize rejected: ${error.details}`, {
+      cause: error,
+    });
   }
+}
+
+/** containerd 2.2 answers Unknown with this text: https://github.com/containerd/containerd/pull/13023 */
+function isNotImplemented(error: unknown): boolean {
+  if (isUnimplemented(error)) return true;
+  return isCriError(error) && error.code === "UNKNOWN" && error.details.includes("not implemented");
 }
 
 /**

@@ -22,7 +22,7 @@ const both = (cpu: string, memory: string): ResourceRequirements => ({
 const SMALL = both("100m", "64Mi");
 const podWith = (...containers: Container[]): Pod => podOf(app(), { containers });
 
-/** Containers run; a line for each change of the pod's cgroup ("cgroup QUOTA MEMORY") and of a container. */
+/** Containers run; a line for each change of the sandbox ("sandbox MEMORY"), of the pod's cgroup ("cgroup QUOTA MEMORY") and of a container. */
 async function build(t: TestContext, ...containers: Container[]) {
   const world = await runtimeOn(t);
   const order: string[] = [];
@@ -42,13 +42,17 @@ async function build(t: TestContext, ...containers: Container[]) {
     ids[container.name] = String(hint?.id);
   }
   order.length = 0;
-  const { updateContainerResources } = world.runtime.cri;
+  const { updateContainerResources, updatePodSandboxResources } = world.runtime.cri;
   const cri = {
     ...world.runtime.cri,
     updateContainerResources: (...args: Parameters<typeof updateContainerResources>) => {
       const id = args[0].containerId ?? "";
       order.push(Object.keys(ids).find((name) => ids[name] === id) ?? id);
       return updateContainerResources(...args);
+    },
+    updatePodSandboxResources: (...args: Parameters<typeof updatePodSandboxResources>) => {
+      order.push(`sandbox ${BigInt(args[0].resources?.memoryLimitInBytes ?? 0n) / MI}`);
+      return updatePodSandboxResources(...args);
     },
   };
   const runtime = { ...world.runtime, cri };
@@ -72,7 +76,7 @@ async function build(t: TestContext, ...containers: Container[]) {
 test("growing: first the pod's cgroup, then the container; then the cgroup as it is to be", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
   const hints = await world.resize(podOf(app({ resources: both("300m", "128Mi") })), { containers: { app: SMALL } });
-  assert.deepEqual(world.order, ["cgroup 30000 128", "app", "cgroup 30000 128"]);
+  assert.deepEqual(world.order, ["sandbox 128", "cgroup 30000 128", "app", "cgroup 30000 128"]);
   assert.deepEqual(hints, [{ kind: "container", id: world.ids["app"] }]);
   const [sandboxUpdate] = world.calls("UpdatePodSandboxResources") as UpdatePodSandboxResourcesRequest[];
   assert.equal(sandboxUpdate?.resources?.memoryLimitInBytes, 128n * MI);
@@ -93,7 +97,7 @@ test("growing: first the pod's cgroup, then the container; then the cgroup as it
 test("shrinking: first the container, then the pod's cgroup", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
   await world.resize(podOf(app({ resources: both("50m", "32Mi") })), { containers: { app: SMALL } });
-  assert.deepEqual(world.order, ["cgroup 10000 64", "app", "cgroup 5000 32"]);
+  assert.deepEqual(world.order, ["cgroup 10000 64", "app", "sandbox 32", "cgroup 5000 32"]);
 });
 
 test("one shrinks, another grows: meanwhile the pod has room for both", async (t) => {
@@ -104,8 +108,8 @@ test("one shrinks, another grows: meanwhile the pod has room for both", async (t
     name: "b",
   });
   await world.resize(to, { containers: { app: SMALL, b: SMALL } });
-  assert.deepEqual([world.order[0], world.order.at(-1)], ["cgroup 30000 192", "cgroup 25000 160"]);
-  assert.deepEqual(new Set(world.order.slice(1, -1)), new Set(["app", "b"]));
+  assert.deepEqual([world.order[1], world.order.at(-1)], ["cgroup 30000 192", "cgroup 25000 160"]);
+  assert.deepEqual(new Set(world.order.slice(2, -2)), new Set(["app", "b"]));
 });
 
 test("limits that are taken away are lifted; those that never were are left alone", async (t) => {
@@ -146,12 +150,47 @@ test("a runtime's error is the resize's failure; an unavailable runtime is not",
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isUnavailable);
 });
 
-test("a failed update of the sandbox does not delay the resize", async (t) => {
+test("the runtime hears of the pod's size before its cgroup changes: before growing, after shrinking", async (t) => {
+  const containers = [app({ resources: SMALL }), { ...app({ resources: SMALL }), name: "b" }];
+  const world = await build(t, ...containers);
+  const to = podWith(app({ resources: both("50m", "32Mi") }), {
+    ...app({ resources: both("200m", "128Mi") }),
+    name: "b",
+  });
+  await world.resize(to, { containers: { app: SMALL, b: SMALL } });
+  assert.deepEqual([world.order[0], world.order[1]], ["sandbox 192", "cgroup 30000 192"]);
+  assert.deepEqual(world.order.slice(-2), ["sandbox 160", "cgroup 25000 160"]);
+});
+
+test("a runtime that refuses the pod's new size refuses the resize: nothing has changed", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
-  world.fake.failpoint("UpdatePodSandboxResources", "1*error(INTERNAL: no)->1*error(UNIMPLEMENTED: what)");
-  await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });
-  await world.resize(podOf(app({ resources: both("200m", "64Mi") })), { containers: { app: SMALL } });
-  assert.equal(JSON.stringify(world.kept).split("cannot update the sandbox resources").length - 1, 1);
+  world.fake.failpoint("UpdatePodSandboxResources", "1*error(RESOURCE_EXHAUSTED: the machine is full)");
+  const to = podOf(app({ resources: both("200m", "128Mi") }));
+  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), (error) => {
+    assert.ok(isResizeError(error));
+    assert.match(error.message, /UpdatePodSandboxResources; resize rejected: the machine is full/);
+    return true;
+  });
+  assert.deepEqual(world.order, ["sandbox 128"]);
+});
+
+test("a runtime without UpdatePodSandboxResources does not keep pods from being resized", async (t) => {
+  const world = await build(t, app({ resources: SMALL }));
+  const to = podOf(app({ resources: both("200m", "64Mi") }));
+  for (const answer of ["UNIMPLEMENTED: what", "UNKNOWN: not implemented yet"]) {
+    world.order.length = 0;
+    world.fake.failpoint("UpdatePodSandboxResources", `1*error(${answer})`);
+    await world.resize(to, { containers: { app: SMALL } });
+    assert.deepEqual(world.order, ["sandbox 64", "cgroup 20000 64", "app", "cgroup 20000 64"]);
+  }
+});
+
+test("when the pod's cgroup cannot change, the runtime gets the size before back", async (t) => {
+  const world = await build(t, app({ resources: SMALL }));
+  world.failures.cgroup = new Error("cgroup is read-only");
+  const to = podOf(app({ resources: both("200m", "128Mi") }));
+  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isResizeError);
+  assert.deepEqual(world.order, ["sandbox 128", "cgroup 20000 128", "sandbox 64"]);
 });
 
 test("a container that is gone gets its values at its next start; the pod's cgroup does not wait", async (t) => {
