@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { PodSpec } from "../../src/shared/api/pod.js";
-import { startNode, type TestNode } from "../harness/node.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { appArmorProblem } from "../../src/main/admission/app-armor.js";
 import {
   IDLE,
@@ -23,8 +23,9 @@ before(async () => {
   node = await startNode({
     config: {
       maxPods: 4,
-      featureGates: { RestartAllContainersOnContainerExits: false },
       allowedUnsafeSysctls: ["net.core.somaxconn"],
+      podCIDR: "10.99.0.0/24",
+      featureGates: { PreventStaticPodAPIReferences: false, RestartAllContainersOnContainerExits: false },
     },
     flags: ["--node-labels=rack=r1"],
   });
@@ -90,6 +91,20 @@ describe("a pod that is refused", () => {
       await waitGone(node, "refused");
     });
   }
+});
+
+test("the runtime gets the node's pod CIDR", async () => {
+  const called = 'kubelet_runtime_operations_total{operation_type="update_runtime_config"} 1';
+  const metrics = async (): Promise<string> => (await fetch(`${node.kubelet.url}/metrics`)).text();
+  await waitFor(async () => (await metrics()).split("\n").includes(called), { what: "the call", timeoutMs: 60_000 });
+});
+
+test("without the gate PreventStaticPodAPIReferences a static pod may refer to API objects", async () => {
+  const envFrom = [{ configMapRef: { name: "settings", optional: true } }];
+  await node.writeManifest("referring", manifest("referring", [shell("app", IDLE, { envFrom })]));
+  await waitForPod(node, "referring", ({ status }) => status !== undefined, "accepted");
+  await node.removeManifest("referring");
+  await waitGone(node, "referring");
 });
 
 describe("an AppArmor annotation of a static pod", () => {

@@ -5,6 +5,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
 import { checkLeftStates } from "../resources/managers/left-states.js";
+import { startPodCidr } from "../runtime/pod-cidr.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { Sources } from "../sources/start-sources.js";
 import { Components, running } from "./components.js";
@@ -75,6 +76,10 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
         name: "the answers to threads",
         start: () => threads.attach(threadOwner({ sync, probes, timelines, membership, collection, eviction })),
       },
+      // A node of a cluster gets its CIDR from the Node object.
+      running("the pod CIDR", () =>
+        startPodCidr(membership === undefined ? settings.podCIDR : "", { cri, clock, log }),
+      ),
       { name: "collection", start: () => collection.start(), stop: () => collection.stop() },
       running("the fault hook", () => ({ stop: hookFaults(context, membership) })),
       running("the pod sources", () => {

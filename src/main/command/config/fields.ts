@@ -188,7 +188,7 @@ export const FIELDS = {
     actedOn: false,
   }),
   maxPods: field("int32", { default: 110, flag: "max-pods", zeroIsDefault: true }),
-  podCIDR: field("string", { default: "", flag: "pod-cidr", actedOn: false }),
+  podCIDR: field("string", { default: "", flag: "pod-cidr" }),
   podPidsLimit: field("int64", { default: -1, flag: "pod-max-pids" }),
   resolvConf: field("string", { default: "/etc/resolv.conf", flag: "resolv-conf", isPath: true }),
   runOnce: field("bool", {

@@ -1,4 +1,4 @@
-// DNS of pods.
+// DNS and addresses of pods.
 import { isIP } from "node:net";
 import type { ConfigReader } from "./reader.js";
 
@@ -9,6 +9,8 @@ export function networkSettings(read: ConfigReader) {
     /** Only addresses; a warning names the other entries. */
     clusterDNS: read.texts("clusterDNS").filter((address) => isIP(address) !== 0),
     clusterDomain: read.text("clusterDomain"),
+    /** "": the runtime has its own. Only of a stand-alone node. */
+    podCIDR: read.text("podCIDR"),
     /** "": pods get no resolver configuration of the host. */
     resolvConf: read.text("resolvConf"),
   };
