@@ -9,7 +9,7 @@ import { createTasksPool } from "../../src/main/threads/tasks-pool.js";
 import { ManifestError } from "../../src/shared/api/manifest/violation.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { decodeManifest } from "../../src/workers/tasks/index.js";
-import { keptLog, manifest, temporaryFolder, until } from "../support/sources-kit.js";
+import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until } from "../support/sources-kit.js";
 
 const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
 after(() => pool.close());
@@ -188,6 +188,7 @@ test(
     const { log, errors } = keptLog();
     const changes: string[] = [];
     const sources = startSources({
+      earlier: NO_EARLIER_PODS,
       staticPodPath: folder,
       nodeName: "n",
       preventAPIReferences: true,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
+import type { SourcesOptions } from "../../src/main/sources/start-sources.js";
 import type { Logger } from "../../src/shared/log/logger.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 
@@ -52,3 +53,10 @@ spec:
     image: busybox:1.36
 ${extra === "" ? "" : `    ${extra}\n`}`;
 }
+
+/** A node where no other kubelet ran: its static pods keep the UIDs that this kubelet computes. */
+export const NO_EARLIER_PODS: SourcesOptions["earlier"] = {
+  path: "/nonexistent/static_pod_uids",
+  uidsOnDisk: () => Promise.resolve([]),
+  runningPods: () => Promise.reject(new Error("the runtime must not be asked")),
+};

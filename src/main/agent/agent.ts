@@ -83,7 +83,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       { name: "collection", start: () => collection.start(), stop: () => collection.stop() },
       running("the fault hook", () => ({ stop: hookFaults(context, membership) })),
       running("the pod sources", () => {
-        sources.set(startPodSources(context, foundation, sync));
+        sources.set(startPodSources(context, foundation, managed, sync));
         return sources.get();
       }),
       {

@@ -1,5 +1,6 @@
 // Where pods come from: manifests in files and at a URL, and the API server once the node has joined its cluster.
 import { startSources, type Sources } from "../sources/start-sources.js";
+import { podUidsIn } from "../volumes/paths.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
@@ -9,8 +10,10 @@ import type { SyncPath } from "./sync-path.js";
 export function startPodSources(
   { settings, clock, log }: AgentContext,
   { tasks, membership }: Foundation,
+  { runtime: { cri } }: Pick<ManagedRuntime, "runtime">,
   { loop }: NodeSync,
 ): Sources {
+  const { rootDir } = settings;
   return startSources({
     staticPodPath: settings.staticPodPath,
     staticPodURL: settings.staticPodURL,
@@ -19,6 +22,17 @@ export function startPodSources(
     httpCheckFrequencyMs: settings.httpCheckFrequencyMs,
     preventAPIReferences: settings.preventStaticPodAPIReferences,
     nodeName: settings.nodeName,
+    earlier: {
+      path: `${rootDir}/static_pod_uids`,
+      uidsOnDisk: () => podUidsIn(rootDir),
+      async runningPods(signal) {
+        const [sandboxes, containers] = await Promise.all([
+          cri.listPodSandbox({}, { signal }),
+          cri.listContainers({}, { signal }),
+        ]);
+        return { sandboxes: sandboxes.items, containers: containers.containers };
+      },
+    },
     ...{ tasks, clock, log },
     onChange: (change) => loop.onPodChange(change),
     onSourcesSeen: () => loop.onSourcesSeen(),

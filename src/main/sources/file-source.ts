@@ -1,7 +1,7 @@
 // Static pods of a file or folder (staticPodPath): inotify tells at once, a scan every fileCheckFrequency repairs what it
 // missed. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
 import { setMaxListeners } from "node:events";
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -65,6 +65,20 @@ export class FileSource {
     for (const file of this.files.values()) file.stop();
     await this.scanning;
     await Promise.all(this.examinations);
+  }
+
+  /** When the manifest of a delivered pod last changed, ns since the epoch; undefined when it is gone. A link counts with its target. */
+  async changedAt(pod: Pod): Promise<bigint | undefined> {
+    const name = [...this.files].find(([, { pods }]) => pods.includes(pod))?.[0];
+    if (name === undefined) return undefined;
+    const path = join(this.folder, name);
+    try {
+      const [link, target] = await Promise.all([lstat(path, { bigint: true }), stat(path, { bigint: true })]);
+      return link.ctimeNs > target.ctimeNs ? link.ctimeNs : target.ctimeNs;
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return undefined;
+      throw error;
+    }
   }
 
   private onEvent(name: string): void {

@@ -6,6 +6,7 @@ import type { TasksPool } from "../threads/tasks-pool.js";
 import { FileSource } from "./file-source.js";
 import { HttpSource } from "./http-source.js";
 import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./merge.js";
+import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
 
 export interface SourcesOptions {
   /** File or folder of manifests; absent or "" means no file source. */
@@ -19,6 +20,8 @@ export interface SourcesOptions {
   /** Gate PreventStaticPodAPIReferences: a static pod that refers to API objects is refused. */
   preventAPIReferences: boolean;
   nodeName: string;
+  /** What tells whether static pods run already under UIDs of another kubelet. */
+  earlier: Pick<StaticPodUidsOptions, "path" | "uidsOnDisk" | "runningPods">;
   tasks: Pick<TasksPool, "run">;
   log: Logger;
   clock: Clock;
@@ -94,10 +97,22 @@ export function startSources(options: SourcesOptions): Sources {
   };
 
   const sources: (FileSource | HttpSource)[] = [];
+  const stops: (() => Promise<void>)[] = [];
   if (staticPodPath !== "") {
     const checkFrequencyMs = positive(options.fileCheckFrequencyMs);
     const path = staticPodPath;
-    sources.push(new FileSource({ path, checkFrequencyMs, decode, clock, log, deliver: deliver("file") }));
+    const source = new FileSource({
+      ...{ path, checkFrequencyMs, decode, clock, log },
+      deliver: (pods, complete) => uids.take(pods, complete),
+    });
+    const uids = new StaticPodUids({
+      ...options.earlier,
+      changedAt: (pod) => source.changedAt(pod),
+      deliver: deliver("file"),
+      ...{ clock, log },
+    });
+    sources.push(source);
+    stops.push(() => uids.stop());
   }
   if (staticPodURL !== "") {
     const checkFrequencyMs = positive(options.httpCheckFrequencyMs);
@@ -124,7 +139,7 @@ export function startSources(options: SourcesOptions): Sources {
     api,
     stop: async () => {
       stopped = true;
-      await Promise.all(sources.map((source) => source.stop()));
+      await Promise.all([...sources.map((source) => source.stop()), ...stops.map((stop) => stop())]);
     },
   };
 }

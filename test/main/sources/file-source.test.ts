@@ -11,7 +11,7 @@ import type { PodChange } from "../../../src/main/sources/merge.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { LATE_FACTOR, LATE_TRIES } from "../../../src/main/sources/decode-job.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { keptLog, manifest, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
+import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
 
 const tasks = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
 after(() => tasks.close());
@@ -39,6 +39,7 @@ async function start(
   const changes: string[] = [];
   let seen = 0;
   const sources = startSources({
+    earlier: NO_EARLIER_PODS,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,
@@ -291,6 +292,7 @@ test("after stop nothing is delivered", async (t) => {
   const folder = await temporaryFolder(t);
   let changes = 0;
   const sources = startSources({
+    earlier: NO_EARLIER_PODS,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { startSources } from "../../../src/main/sources/start-sources.js";
 import { createTasksPool, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { keptLog, manifest, until } from "../../support/sources-kit.js";
+import { keptLog, manifest, NO_EARLIER_PODS, until } from "../../support/sources-kit.js";
 
 const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
 after(() => pool.close());
@@ -45,6 +45,7 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
   let seen = false;
   const { port } = server.address() as AddressInfo;
   const sources = startSources({
+    earlier: NO_EARLIER_PODS,
     staticPodURL: `http://${credentials}127.0.0.1:${port}${path}`,
     staticPodURLHeader: { "X-Token": ["a", "b"], ...(credentials === "" ? { Authorization: ["Bearer t"] } : {}) },
     httpCheckFrequencyMs: 20,

@@ -1,0 +1,56 @@
+// A node changes from another kubelet to this one while its static pods run: they keep their UIDs, so nothing restarts. The other kubelet
+// is one that was told the UID: what it leaves in the runtime and on disk is what upstream's leaves.
+import assert from "node:assert/strict";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startNode, type TestNode } from "../harness/node.js";
+import { conditionsOf, IDLE, manifest, podOf, RuntimeView, shell, waitForPod } from "../support/static-pods.js";
+
+const UID = "5c1f0e6a4d8b4f0c9a7e3b2d1f6a8c90";
+const POD = manifest("etcd", [shell("app", IDLE)], {
+  metadata: { labels: { tier: "control-plane" }, annotations: { owner: "kubeadm" } },
+});
+
+let node: TestNode;
+let runtime: RuntimeView;
+before(async () => {
+  node = await startNode();
+  runtime = new RuntimeView(node.endpoint);
+});
+after(async () => {
+  runtime.close();
+  await node.stop();
+});
+
+test("a static pod of another kubelet keeps its UID and containers, over restarts and until its manifest changes", async () => {
+  const { manifests, dir } = node.kubelet;
+  // The manifest is older than its pod, as on any node: it is put in place whole, because a rename would make it new.
+  const next = join(dir, "next");
+  await mkdir(next);
+  await writeFile(join(next, "etcd.yaml"), JSON.stringify(POD));
+  await node.writeManifest("etcd", { ...POD, metadata: { ...POD.metadata, uid: UID } });
+  await waitForPod(node, "etcd", (pod) => pod.metadata.uid === UID && isReady(pod), "Ready");
+  const containers = await identity();
+
+  await node.kill9();
+  await rename(manifests, join(dir, "earlier"));
+  await rename(next, manifests);
+  for (const round of ["first", "second"]) {
+    await node.restart();
+    const pod = await waitForPod(node, "etcd", isReady, `Ready after the ${round} start`);
+    assert.deepEqual([pod.metadata.uid, pod.metadata.annotations?.["kubernetes.io/config.hash"]], [UID, UID]);
+    assert.deepEqual(await identity(), containers);
+  }
+
+  await node.writeManifest("etcd", manifest("etcd", [shell("app", IDLE, { env: [{ name: "A", value: "1" }] })]));
+  await waitForPod(node, "etcd", (pod) => pod.metadata.uid !== UID && isReady(pod), "Ready with the new definition");
+  assert.ok(podOf(await node.pods(), "etcd"));
+});
+
+const isReady = (pod: Parameters<typeof conditionsOf>[0]): boolean => conditionsOf(pod)["Ready"] === "True";
+
+async function identity(): Promise<string[]> {
+  const [sandboxes, containers] = await Promise.all([runtime.sandboxes(UID), runtime.containers(UID)]);
+  return [...sandboxes, ...containers].map(({ id }) => id).sort();
+}
