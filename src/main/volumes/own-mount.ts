@@ -1,9 +1,10 @@
 // File systems that the kubelet itself mounts as a volume. Invariant: the note is on disk before the mount and goes after
-// the unmount; without a note, or with one of another kind, what is mounted there is somebody else's and stays.
+// the unmount. What is mounted there without a note is another kubelet's if it is of the kind that the plugin mounts: it is unmounted with
+// the volume. A mount of another kind stays.
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
-import { ForeignMountError, VolumeBusyError } from "./errors.js";
+import { ForeignMountError, isForeignMountError, VolumeBusyError } from "./errors.js";
 import {
   clearIntent,
   readIntent,
@@ -18,6 +19,13 @@ import { removeEmpty } from "./remove-tree.js";
 /** f_type of statfs(2), by file system. */
 const MAGIC = { tmpfs: 0x01021994, hugetlbfs: 0x958458f6 } as const;
 type InMemory = keyof typeof MAGIC;
+
+/** A volume's directory, and that of the plugin's notes on it. */
+export interface OwnVolume {
+  uid: string;
+  target: string;
+  meta: string;
+}
 
 export class OwnMounts {
   /** Kernels before 6.3, and user namespaces, know no noswap. */
@@ -76,6 +84,27 @@ export class OwnMounts {
     if ((await fileSystemAt(target)) !== MAGIC[kind]) return false;
     await this.unmountLayer(uid, target);
     return removeEmpty(target);
+  }
+
+  /**
+   * Removes the volume's directory by `removeTree`, which refuses to delete what is mounted. A mount of these kinds was made by the kubelet
+   * that ran on this node before: it is unmounted first. @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
+   */
+  async removeVolume(
+    { uid, target, meta }: OwnVolume,
+    kinds: readonly OwnFsType[],
+    removeTree: (directory: string) => Promise<unknown>,
+  ): Promise<void> {
+    if (await this.remove(uid, target, meta)) return;
+    try {
+      await removeTree(target);
+    } catch (error) {
+      if (!isForeignMountError(error)) throw error;
+      const layers = await mountsAt(target);
+      if (layers.length === 0 || !layers.every(({ fsType }) => kinds.some((kind) => fits(fsType, kind)))) throw error;
+      await unmount(uid, target);
+      await removeTree(target);
+    }
   }
 
   private async removeLayers(uid: string, target: string, intent: KnownIntent): Promise<void> {

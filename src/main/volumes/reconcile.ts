@@ -61,8 +61,9 @@ async function reconcilePod(
     const note = await readIntent(`${pod}/plugins/${plugin}/${volume}`);
     const name = `volume ${volume} of pod ${uid}`;
     if (isMounted && note === undefined) {
-      log.warn({ uid, volume }, `${name} is mounted, but not by this kubelet; leaving it mounted`);
-    } else if (!isMounted && note !== undefined) {
+      log.info({ uid, volume }, `${name} was mounted by another kubelet; it is unmounted with its pod`);
+    }
+    if (!isMounted && note !== undefined) {
       log.info({ uid, volume }, `${name} has a mount record but is not mounted; mounting it when its pod needs it`);
       await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
     } else if (isMounted || (await exists(`${pod}/plugins/${plugin}/${volume}/${paths.READY_FILE}`))) {

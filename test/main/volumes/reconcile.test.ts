@@ -117,13 +117,12 @@ test("notes of mounts that never happened go; those of mounts, and directories, 
 });
 
 test(
-  "a mount without a note, or of another kind, is somebody else's: it stays, and so does the pod",
+  "a mount of a kind that the plugin does not make stays, with a note or without, and so does the pod's directory",
   { skip },
   async (t) => {
     const pod = await world(t);
-    pod.mounted();
-    writeFileSync(`${pod.directory}/precious`, "");
     const refused = (error: unknown): boolean => isForeignMountError(error) && error.message.includes(pod.directory);
+    pod.mounted("ramfs");
     await assert.rejects(manager(pod.root).removePodDirectory("uid-1"), refused);
     execFileSync("umount", [pod.directory]);
     pod.note();
@@ -135,6 +134,18 @@ test(
     await manager(pod.root).removePodDirectory("uid-1");
   },
 );
+
+test("the mount of another kubelet, which left no note, is found, and goes with its pod", { skip }, async (t) => {
+  const pod = await world(t);
+  pod.mounted();
+  pod.mounted();
+  writeFileSync(`${pod.directory}/file`, "");
+  const found = { uid: "uid-1", volume: "cache", plugin: "kubernetes.io/empty-dir", place: undefined };
+  assert.deepEqual(await reconcile(options(pod.root)), [found]);
+  assert.ok(existsSync(`${pod.directory}/file`));
+  await manager(pod.root).removePodDirectory("uid-1");
+  assert.ok(!existsSync(pod.directory));
+});
 
 test("a pod's unreadable directory affects no other pod's", async (t) => {
   const root = await temporaryRoot(t);

@@ -66,9 +66,9 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
       return { hostPath: directory };
     },
     async tearDown(uid, volume) {
-      const directory = volumeDirectory(rootDir, uid, NAME, volume);
+      const target = volumeDirectory(rootDir, uid, NAME, volume);
       const meta = metaDirectory(rootDir, uid, NAME, volume);
-      if (!(await ownMounts.remove(uid, directory, meta))) await removeTree(directory);
+      await ownMounts.removeVolume({ uid, target, meta }, ["tmpfs", "hugetlbfs"], removeTree);
       // Last, so that an interrupted teardown finds the volume again.
       await removeTree(meta);
     },

@@ -126,10 +126,10 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       await bring(request, false);
     },
     async tearDown(uid, volume) {
-      const directory = directoryOf(uid, volume);
+      const target = directoryOf(uid, volume);
       const meta = metaOf(uid, volume);
-      written.delete(directory);
-      if (!(await ownMounts.remove(uid, directory, meta))) await removeOwnTree(directory);
+      written.delete(target);
+      await ownMounts.removeVolume({ uid, target, meta }, ["tmpfs"], removeOwnTree);
       // Last, so that an interrupted teardown finds the volume again.
       await removeOwnTree(meta);
     },

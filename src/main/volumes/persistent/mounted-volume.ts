@@ -54,8 +54,7 @@ export class MountedVolumes {
   tearDown(uid: string, name: string): Promise<void> {
     const { target, meta } = this.places(uid, name);
     return this.locks.run(`${uid}/${name}`, async () => {
-      await this.own.remove(uid, target, meta);
-      await removeTree(target);
+      await this.own.removeVolume({ uid, target, meta }, [this.kind.kind], removeTree);
       await removeTree(meta);
     });
   }
