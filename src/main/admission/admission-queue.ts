@@ -1,6 +1,6 @@
-// Asks admission for one pod after the other, in the order in which they came. Invariant: what an earlier life of the
-// kubelet had admitted is asked for before anything new; a pod is asked for once, until it is forgotten; a pod that
-// is given up while it waits is not asked for.
+// Admits pods one after the other, in the order in which they arrived.
+// Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is forgotten;
+// a pod whose caller aborts while it waits is not admitted.
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";

@@ -16,9 +16,9 @@ export interface ResizeRefusal {
 
 export interface Admission {
   /**
-   * May wait, as when room is made by preemption; the next pod is asked for when this one is settled. Called once per pod
-   * UID, in the order in which pods came, those of an earlier life of the kubelet first; again only for a pod that ended
-   * and got another definition, or after a rejection of this promise.
+   * May wait, for example for preemption; the next pod is admitted when this promise settles. Called once per pod UID, in the
+   * order of arrival, pods of an earlier kubelet process first. Called again only for a terminated pod with a new definition,
+   * or after this promise rejected.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
   /** A pod that was admitted asks for other resources; undefined: it has them from now on. Absent: always granted. */

@@ -1,4 +1,4 @@
-// Eviction and disk usage, joined when the eviction thread or somebody who wants disk figures first asks for them.
+// Creates eviction and disk usage on first use: by the eviction thread or by a reader of disk usage.
 import type { ThreadOwner } from "../threads/thread-owner.js";
 import type { NodeEviction, NodeEvictionParts } from "./node-eviction.js";
 

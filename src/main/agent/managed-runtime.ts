@@ -1,5 +1,5 @@
-// The runtime as the sync path uses it: with the managers of CPUs, memory and devices, and with the collection of images, dead
-// containers and leftovers.
+// The runtime for the sync path: with the CPU, memory and device managers, and with the garbage collection of images,
+// exited containers and orphaned pods.
 import type { NodeSync } from "../sync/node-sync.js";
 import { recordNode } from "../node/metrics.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";

@@ -1,4 +1,4 @@
-// Joins the care of images, ended containers and leftovers to the sync path.
+// Connects the garbage collection of images, exited containers and orphaned pods to the sync path.
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { Collection, type CollectionSource } from "../collection/collection.js";

@@ -12,7 +12,7 @@ const SETTLE_TRIES = 100;
 const SETTLE_PAUSE_MS = 100;
 
 export interface NodeShutdownParts extends ShutdownParts {
-  /** All sources have spoken, and what runs is known. */
+  /** All pod sources have delivered, and the runtime was observed. */
   settled: () => boolean;
 }
 

@@ -1,4 +1,4 @@
-// The sync path with what it needs of the node: admission, probes, the node's cgroups, and who hears of its pods.
+// Creates the sync path with its collaborators: admission, probes, the node's cgroups and the subscribers of pod events.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
 import { NodePressures } from "../eviction/pressures.js";

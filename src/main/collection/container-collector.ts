@@ -14,7 +14,7 @@ import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Container garbage collection, section 14 of upstream's rules. */
 const PERIOD_MS = 60_000;
-/** Every source has spoken soon after the start, or much later. */
+/** The pod sources deliver soon after the start, or much later. */
 const NOT_YET_MS = 1000;
 const AT_ONCE = 2;
 
@@ -27,7 +27,7 @@ export interface ContainerCollectorDeps {
   isOver: (uid: string) => boolean;
   /** The pod was changed. */
   changed(uid: string, hints: InspectHint[]): void;
-  /** What pods without anybody left behind is handed to their termination. */
+  /** Terminates pods that the runtime still has and that no source wants. */
   sweepLeftovers(): Promise<void>;
   events: Pick<EventRecorder, "node">;
   clock: Clock;
@@ -52,8 +52,8 @@ export class ContainerCollector {
   }
 
   /**
-   * The disk is short: what is beyond the limits goes now, and all that is dead of pods that are over. Nothing before everybody
-   * wanted is known. Rejects with the first failure, once all else has been tried.
+   * For disk pressure: removes containers beyond the limits, and all exited containers of terminated pods. Removes nothing
+   * before all sources have delivered. Tries everything, then rejects with the first failure.
    */
   async removeDead(): Promise<void> {
     await this.round;

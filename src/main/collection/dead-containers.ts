@@ -47,7 +47,7 @@ export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPol
   if (perContainer >= 0) for (const unit of units) trim(unit, perContainer);
   const most = policy.maximumDeadContainers;
   if (most >= 0 && countOf(units) > most) {
-    // Everybody gets the same share first, one at least; then the oldest go, whosever they are.
+    // Every unit gets the same share, one at least; then the oldest containers are removed, whichever unit has them.
     const share = Math.max(1, Math.floor(most / units.filter(({ dead }) => dead.length > 0).length));
     for (const unit of units) trim(unit, share);
     for (let over = countOf(units) - most; over > 0; over--) {
@@ -59,7 +59,7 @@ export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPol
   return { containers, sandboxes: all.flatMap(emptySandboxes) };
 }
 
-/** All that is dead of pods that are over: their records say how they ended, and the disk is short. */
+/** All exited containers of terminated pods, for disk pressure: the pod records keep how they exited. */
 export function chooseOver(pods: Iterable<ObservedPod>, minimumTTLMs: number, now: number): Chosen {
   const before = BigInt(now - minimumTTLMs) * 1_000_000n;
   const all = [...pods];
@@ -91,7 +91,7 @@ function unitsOf({ uid, containers }: ObservedPod, before: bigint): Unit[] {
     const newest = !seen.has(name);
     seen.add(name);
     if (status.state !== ContainerState.CONTAINER_EXITED || status.createdAt >= before) continue;
-    // The newest stays, the others the pod's own plan takes away.
+    // Failed starts beside runs: the newest stays, and the pod's own plan removes the others.
     if (failedStarts.has(status)) continue;
     const unit = units.get(name) ?? { uid, name, dead: [], kept: newest ? 1 : 0 };
     unit.dead.push(status);
@@ -115,7 +115,7 @@ function oldestOf(units: readonly Unit[]): Unit | undefined {
   return found;
 }
 
-/** Sandboxes beside the newest that are down and have no containers any more. */
+/** NOTREADY sandboxes without containers, except the newest sandbox. */
 function emptySandboxes({ uid, sandboxes, containers }: ObservedPod): ChosenObject[] {
   const newestFirst = sandboxes.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
   return newestFirst.flatMap((sandbox, index) => {

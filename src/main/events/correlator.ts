@@ -16,7 +16,7 @@ export interface CorrelatorOptions {
   burst: number;
   /** Milliseconds until one more may pass. */
   refillMs: number;
-  /** Objects remembered, with their groups and events; the one not heard of for longest is forgotten first. */
+  /** Number of objects to remember, with their groups and events; the object with the oldest event is forgotten first. */
   remembered: number;
   /** Events remembered of one object. */
   textsRemembered: number;

@@ -9,7 +9,7 @@ import { nodeReference, podReference } from "./reference.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../model/event-recorder.js";
 import { apiTime } from "../../shared/api/time.js";
 
-/** About what 250 pods tell in an hour of trouble; a few hundred bytes each. */
+/** About as many as 250 failing pods emit in one hour; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
 
 /** Receives every event that passed the correlator; `again`: a repeat of which only count, text and time changed. */

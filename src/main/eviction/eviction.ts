@@ -49,7 +49,7 @@ export class Eviction {
     return this.orders.underWay();
   }
 
-  /** As an earlier life of the thread said. */
+  /** The pressures in force, also those that an earlier run of the thread reported. */
   pressures(): Pressure[] {
     return [...this.deps.pressures.current];
   }
@@ -93,7 +93,7 @@ export class Eviction {
     }
   }
 
-  /** The thread waits for the end of the pod: it hears how things are. */
+  /** The thread waits until the pod terminates: send it the pod's current state. */
   private answerDropped(uid: string, thread: EvictionThreadPort): void {
     const known = this.running.get(uid);
     if (known === undefined) thread.podEnded(uid);

@@ -19,7 +19,7 @@ export interface PullCredentials {
 export interface ImageCredentials {
   /** Those that fit the image, in the order in which they are tried; none: the pull is anonymous. */
   forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
-  /** The pod's own of that kind that fit the image, without asking anybody else. */
+  /** The pod's own credentials of that kind that match the image. Runs no credential provider. */
   ofPod(pod: Pod, image: string, kind: OwnKind, signal: AbortSignal): Promise<PullCredentials[]>;
 }
 

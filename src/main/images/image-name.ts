@@ -1,5 +1,5 @@
-// Names of images as pods give them. A name without tag and digest means ":latest"; what no runtime could parse is refused
-// before anybody is asked.
+// Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are refused
+// before a call to the runtime.
 import { parseImageName } from "../../shared/api/image-name.js";
 
 /** The text is no image reference. The message is the end of the InvalidImageName message. */

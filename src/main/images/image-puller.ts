@@ -41,7 +41,7 @@ export interface ImagePullerDeps {
   metrics: ImageMetrics;
 }
 
-/** Somebody who needs an image: a container, or a volume of type image. */
+/** The user of an image: a container, or a volume of type image. */
 interface ImageNeed {
   pod: Pod;
   /** Absent for a volume. */

@@ -1,5 +1,5 @@
-// The pulls of the node: turns, rate, credentials one after the other, a word in the log when one takes long.
-// Invariant: a turn is given back whatever happens; an intent on disk is there before the runtime is asked.
+// The image pulls of the node: limits on parallel pulls, rate limits, credentials tried in turn, a log line for long pulls.
+// Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -43,8 +43,8 @@ export class Pulls {
   constructor(private readonly deps: PullsDeps) {}
 
   /**
-   * Undefined: the wait for the turn made it needless. Rejects with PullFailure for trouble of the image or its registry,
-   * with the runtime's absence or the signal's reason for the rest.
+   * Resolves to undefined if the image is present after the wait for a slot. Rejects with PullFailure for a failure of the
+   * image or its registry, with CriUnavailableError if the runtime is unavailable, or with the signal's reason.
    */
   async pull(request: PullRequest, signal: AbortSignal): Promise<PullResult | undefined> {
     const { clock, turns } = this.deps;
@@ -94,7 +94,7 @@ export class Pulls {
     throw new PullFailure(failures);
   }
 
-  /** A pull without its record would leave an image that looks as if it had always been there for everybody. */
+  /** Without the record of its pull, an image would count as preloaded, and every pod could use it. */
   private async announce(image: string, signal: AbortSignal): Promise<void> {
     try {
       await this.deps.access.pulling(image);

@@ -241,7 +241,7 @@ export class LogRotation {
     }
   }
 
-  /** A quiet log is written to: its rate counts from here. */
+  /** The first write to an idle log: its rate counts from here. */
   private onWrite(entry: Entry): void {
     const now = this.deps.clock.monotonic();
     if (entry.last !== undefined) entry.last.at = now;

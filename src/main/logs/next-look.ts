@@ -1,5 +1,5 @@
-// When a container's log is to be looked at next: soon enough that a log cannot outgrow its limit by much, seldom enough
-// that a quiet one costs nothing. Pure.
+// Computes when to check the size of a container's log: soon enough that it cannot exceed its limit by much, and seldom
+// for a log without writes. Pure.
 
 /** What two looks at a log tell. */
 export interface Growth {

@@ -1,4 +1,4 @@
-// Wakes once, at the next write to a quiet log. Where the kernel has no watch left, the regular look does it.
+// Calls back once, at the next write to an idle log. If the kernel has no inotify watch left, the periodic check replaces it.
 import { watch, type FSWatcher } from "node:fs";
 
 export class WriteWatch implements Disposable {

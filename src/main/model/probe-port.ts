@@ -1,4 +1,4 @@
-// The probes as the sync path sees them: what they last said, and whom they should ask.
+// The prober as the sync path uses it: latest probe results in, pods to probe out.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { type ProbeResults } from "./probe-results.js";

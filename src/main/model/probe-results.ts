@@ -6,7 +6,7 @@ export type ProbeResult = "Success" | "Failure";
 export interface ProbeResults {
   /** Undefined: no result yet (the initial value of startup is Unknown). */
   startup(containerId: string): ProbeResult | undefined;
-  /** Undefined: no result yet (counts as Failure, unless an earlier life of the kubelet knew better). */
+  /** Undefined: no result yet. It counts as Failure, unless an earlier kubelet process recorded a result. */
   readiness(containerId: string): ProbeResult | undefined;
   /** Undefined: no result yet (counts as Success). */
   liveness(containerId: string): ProbeResult | undefined;

@@ -4,7 +4,7 @@ import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Step } from "./step.js";
 
-/** Executes steps. Rejects with StartContainerError for a container's own trouble, with anything else for the pod's. */
+/** Executes steps. Rejects with StartContainerError if one container failed; every other error fails the whole pass. */
 export interface StepDoer {
   /** `onProgress` tells what a long step has changed so far. */
   execute(

@@ -26,7 +26,7 @@ export interface NodeStatusParts {
   clientConfig: ClientConfig;
   capacity: NodeResources;
   allocatable: NodeResources;
-  /** What the runtime has said so far; later records come by onRecord. */
+  /** The latest state of the runtime; later records arrive by onRecord. */
   runtime: RuntimeState | undefined;
   relisted: boolean;
   /** The API server answers the heartbeat again after it was away. */

@@ -27,7 +27,7 @@ const PULL_FAILURES: ReadonlySet<string> = new Set([
 /** How long a pull's error is shown before the back-off is. */
 const PULL_ERROR_SHOWN_MS = 1000;
 
-/** A start: what runs, where, and whom it follows. */
+/** A container start: the container, its sandbox, and the previous run that it replaces. */
 export interface Start {
   container: Container;
   containerKind: ContainerKind;

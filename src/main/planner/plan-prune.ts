@@ -1,5 +1,5 @@
-// Removals while a pod lives: dead containers but the newest few of a name, leftovers that never started, and dead sandboxes
-// once nothing of them is kept. What a dead container tells (exit 0, lastState, that it ran at all) must not be lost.
+// Removals while a pod runs: exited containers except the newest few of a name, containers that never started, and old
+// sandboxes without containers. The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { failedStartsBesideRuns } from "../model/failed-starts.js";

@@ -3,7 +3,7 @@ import type { Pod, ResourceList } from "../../shared/api/pod.js";
 import { aggregate } from "../../shared/api/aggregate-resources.js";
 import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 
-/** Resource name to exact quantity. A name that is absent was not asked for by anyone. */
+/** Resource name to exact quantity. A missing name means that no container requests the resource. */
 export type ResourceSums = Map<string, ExactQuantity>;
 
 export interface SumOptions {

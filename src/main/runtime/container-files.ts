@@ -41,7 +41,7 @@ export async function makeTerminationLog(runtime: NodeRuntime, pod: Pod, contain
   const path = terminationLogPath(runtime.settings.rootDir, pod.metadata.uid, container.name, id);
   await mkdir(dirname(path), { recursive: true, mode: podDirMode });
   await writeUntrusted(path, "", terminationLogMode);
-  // The umask would take the write bits of others away, and the container's user may be anyone.
+  // chmod, because the umask would remove the write permission of others, and the container may run as any user.
   await chmod(path, terminationLogMode);
   return path;
 }

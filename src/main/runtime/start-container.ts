@@ -32,7 +32,7 @@ import { errorCode } from "../../shared/errors/error-code.js";
 /** Container kinds as metrics name them. */
 const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
 
-/** Rejects with StartContainerError for the container's own trouble, with the runtime's error when that is away. */
+/** Rejects with StartContainerError if this container failed, with the runtime's error if the runtime is unavailable. */
 export async function startContainer(
   runtime: NodeRuntime,
   pod: Pod,

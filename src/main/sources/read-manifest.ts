@@ -1,5 +1,5 @@
-// Reads one manifest file without ever waiting for somebody else: only regular files are opened, and without blocking,
-// so that a FIFO put in their place between two calls cannot hold the source up.
+// Reads one manifest file and never blocks: it opens only regular files, with O_NONBLOCK, so that a FIFO that replaces the
+// file between two calls cannot block the source.
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { MANIFEST_LIMIT } from "./decode-job.js";
@@ -10,7 +10,7 @@ export type FileSignature = string;
 
 export type ReadOutcome =
   | { kind: "missing" }
-  /** A folder: not a manifest, not worth a word. */
+  /** A directory: it is no manifest and is skipped without a log line. */
   | { kind: "ignored" }
   /** There, but not readable as a manifest. */
   | { kind: "refused"; signature: FileSignature; reason: string }
@@ -74,7 +74,7 @@ async function readRegular(path: string): Promise<ReadOutcome> {
 async function unreadable(path: string, error: unknown): Promise<ReadOutcome> {
   const code = errorCode(error);
   if (code === undefined) throw error;
-  // A dangling link is worth a word; a file that is gone is not.
+  // Log a dangling link; a deleted file needs no log line.
   const link = await lstat(path, { bigint: true }).catch(() => undefined);
   if (link === undefined) return { kind: "missing" };
   const signature = `${code}:${signatureOf(link)}`;

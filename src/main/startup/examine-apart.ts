@@ -20,7 +20,7 @@ export class ExaminationError extends Error {
 export async function examineApart(argv: readonly string[], files: ConfigFiles): Promise<Examination> {
   const child = spawn(process.execPath, [ENTRY], { stdio: ["pipe", "pipe", "pipe"], timeout: DEADLINE_MS });
   const ended = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  // A child that dies early closes its input; its end tells more than the broken pipe.
+  // A child that exits early closes its input; its exit status explains more than the EPIPE error.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify({ argv, files }));
   const [answer, complaint, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

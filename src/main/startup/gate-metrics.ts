@@ -12,7 +12,7 @@ export function watchGates(registry: ThreadRegistry, gate: (name: GateName) => b
       "stage",
     ]);
     for (const [name, { stage }] of Object.entries(GATES) as [GateName, Gate][]) {
-      // Upstream has no word for the last stage.
+      // Upstream has no name for the last stage.
       enabled.set({ name, stage: stage === "GA" ? "" : stage }, Number(gate(name)));
     }
   });

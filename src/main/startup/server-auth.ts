@@ -1,4 +1,4 @@
-// Does the kubelet's server have whom its configuration wants asked? Reviews of tokens and access are the API server's.
+// Checks that the configured authentication and authorization are possible: webhook reviews need an API server.
 import type { AuthenticationInit, AuthorizationInit } from "../../shared/contracts/server.js";
 
 export interface ServerAuthSettings {
@@ -8,7 +8,7 @@ export interface ServerAuthSettings {
   authorization: Pick<AuthorizationInit, "mode">;
 }
 
-/** The configuration wants an API server asked, and there is none. */
+/** The configuration needs an API server for authentication or authorization, and the kubelet has none. */
 export class ServerAuthError extends Error {
   override readonly name = "ServerAuthError";
   readonly code = "SERVER_AUTH";

@@ -11,7 +11,7 @@ import { isFinalPhase } from "../model/phase.js";
 export interface HostIPsChange {
   before: readonly string[];
   now: readonly string[];
-  /** `before` was a guess, or what an earlier life of the kubelet had written into the Node. */
+  /** `before` was a guess, or an address that an earlier kubelet process wrote to the Node. */
   guessed: boolean;
 }
 

@@ -135,7 +135,7 @@ export class PodStatuses {
     this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod) }, { final: false });
   }
 
-  /** A pod that ended in an earlier life of the kubelet. */
+  /** Restores the status of a pod that terminated under an earlier kubelet process. */
   restore(pod: Pod, status: PodStatus): void {
     this.put(pod, status, { final: true });
     this.deps.onStatus?.(pod, status);

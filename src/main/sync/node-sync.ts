@@ -159,7 +159,7 @@ export class NodeSync implements SyncParts {
     this.resizes.start();
   }
 
-  /** The API server's side joins; it hears of all that happened before, which was of static pods only. */
+  /** Connects the cluster side, and replays the earlier events: these concern static pods only. */
   join(cluster: ClusterPods): void {
     this.cluster = cluster;
     const { accepted, statusComputed, staticsKnown } = cluster.subscriber;
@@ -175,7 +175,7 @@ export class NodeSync implements SyncParts {
     this.events.subscribe("cluster", cluster.subscriber);
   }
 
-  /** Joins late: hears first of the pods that use the node already, as of admitted ones. */
+  /** Adds a late subscriber: first it receives the pods that run already, as admitted pods. */
   subscribe(name: PodSubscriberName, subscriber: PodSubscriber): void {
     forEachIsolated(
       podsUsingNode(this.workers.all()),
@@ -186,7 +186,7 @@ export class NodeSync implements SyncParts {
     this.events.subscribe(name, subscriber);
   }
 
-  /** Somebody else changed the pod's status in the API: a readiness gate, or its verdict. */
+  /** Another client changed the pod's status in the API: a readiness gate, or its phase. */
   onApiStatus(uid: string, status: PodStatus): void {
     const pod = this.statuses.get(uid);
     if (pod === undefined) return;

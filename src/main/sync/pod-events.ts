@@ -73,7 +73,7 @@ export class PodEventStream {
     this.subscribers.set(name, subscriber);
   }
 
-  /** Returns when every subscriber has heard; never throws. */
+  /** Returns after every subscriber has run; never throws. */
   emit<Kind extends keyof PodEvents>(kind: Kind, event: PodEvents[Kind]): void {
     for (const name of SUBSCRIBERS) {
       const hear = this.subscribers.get(name)?.[kind];

@@ -18,8 +18,8 @@ export interface PodRecord {
   /** The kubelet ends the pod, or has ended it: it never runs again. */
   failure?: PodFailure & { deadline: number };
   /**
-   * Of the deadlines: the steady clock's lead over the monotonic one, ms, in the life of the kubelet that set them. That of
-   * another life is another when somebody has set the clock.
+   * For the deadlines: the steady clock minus the monotonic clock, in ms, in the kubelet process that set them. It differs in
+   * the next process if the system clock was set meanwhile.
    */
   clockOffset?: number;
   /** The pod is over, and this is what is shown of it. */

@@ -62,13 +62,13 @@ export class SyncLoop {
 
   constructor(private readonly deps: SyncLoopDeps) {}
 
-  /** Who is wanted and who is not is known: every source has spoken and the runtime has been seen. */
+  /** Every source has delivered and the runtime was observed, so the set of wanted pods is known. */
   get settled(): boolean {
     return this.swept;
   }
 
   /**
-   * Ends what lies on this machine without belonging to anybody: found at the start, or left behind since. Never rejects.
+   * Terminates pods on this machine that no source wants, found at the start or left behind since. Never rejects.
    */
   async sweepLeftovers(): Promise<void> {
     const { workers, records, log } = this.deps;

@@ -1,6 +1,6 @@
-// File systems that the kubelet itself mounts as a volume. Invariant: the note is on disk before the mount and goes after
-// the unmount. What is mounted there without a note is another kubelet's if it is of the kind that the plugin mounts: it is unmounted with
-// the volume. A mount of another kind stays.
+// Filesystems that the kubelet mounts itself as volumes.
+// Invariant: the mount record is on disk before the mount and is deleted after the unmount. A mount without a record but of
+// the plugin's own kind is another kubelet's, and is unmounted with the volume. A mount of another kind stays.
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";

@@ -3,7 +3,7 @@
 import { isSidecar, type Container, type PodSpec, type ResourceList } from "./pod.js";
 import { addQuantities, maxQuantity, ZERO, type ExactQuantity } from "./quantity.js";
 
-/** Resource name to exact quantity. A name that is absent was not asked for by anyone. */
+/** Resource name to exact quantity. A missing name means that no container requests the resource. */
 export function aggregate(
   spec: PodSpec,
   pick: (container: Container) => ResourceList | undefined,

@@ -121,7 +121,7 @@ const STEADY_OFFSET = Date.now() - processMonotonic();
 /** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Not from performance.timeOrigin, which stays behind when somebody sets the clock.
+  // Not from performance.timeOrigin, which does not follow when the system clock is set.
   nowNanos: () => BigInt(Date.now()) * 1_000_000n,
   steady: () => Math.round(processMonotonic() + STEADY_OFFSET),
   monotonic: processMonotonic,

@@ -105,7 +105,7 @@ export interface ImageFileSystems {
 }
 
 export interface EvictionUpcalls {
-  /** Dead containers, and sandboxes of pods that no longer need them, go now. Resolves when that is done. */
+  /** Removes exited containers, and sandboxes of pods that no longer need them. Resolves when that is done. */
   removeDeadContainers(): Promise<void>;
   /** Removes unused images now. Rejects when the image-gc thread is away. */
   removeUnusedImages(): Promise<{ images: number; bytes: number }>;

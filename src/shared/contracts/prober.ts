@@ -42,7 +42,7 @@ export interface ProbeSpec {
   timeoutMs: number;
   successThreshold: number;
   failureThreshold: number;
-  /** What an earlier life of the thread or of the kubelet found; counting goes on from it. */
+  /** The result that an earlier run of the thread or kubelet process found; thresholds count on from it. */
   verdict?: ProbeVerdict;
 }
 
@@ -81,7 +81,7 @@ export interface ProberInit {
 /** How one run ended: `warning` counts as success, `error` says nothing about the container. */
 export type ProbeOutcome = "success" | "warning" | "failure" | "error";
 
-/** Most bytes of a response body or of a command's output that anyone gets to see. */
+/** Longest part of a response body or of a command's output that is kept. */
 export const OUTPUT_LIMIT_BYTES = 10_240;
 
 /** prober → main: a run that changed the verdict, or one that did not succeed. */

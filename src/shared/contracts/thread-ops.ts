@@ -5,7 +5,7 @@
 export const PLEG_RELIST = 1;
 /** eviction: judges a sample. */
 export const EVICTION_LOOK = 1;
-/** eviction: has dead containers or unused images removed. */
+/** eviction: removes exited containers or unused images. */
 export const EVICTION_RECLAIM = 2;
 /** eviction: has the pods' disks measured. */
 export const EVICTION_MEASURE = 3;

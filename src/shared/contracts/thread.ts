@@ -87,7 +87,7 @@ export type ExitCause =
   | "stalled"
   /** terminate() of the supervised thread. */
   | "terminated"
-  /** Exited by itself without a word. */
+  /** Exited by itself without an error message. */
   | "exited";
 
 export interface ThreadExit {

@@ -1,5 +1,5 @@
-// Limits how many calls of one verb run at once. Waiters are served in the order they came; a waiter that gives up
-// leaves the queue, and a released slot always goes to the next waiter before anybody new.
+// Limits the parallel calls of one verb. Waiters are served in the order of arrival; an aborted waiter leaves the queue.
+// A released slot always goes to the next waiter before a new call.
 import type { Clock } from "../clock/clock.js";
 import { WaitingLine } from "../turns/waiting-line.js";
 import { abortReason } from "../errors/thrown.js";

@@ -1,7 +1,7 @@
-// One run of somebody else's program that is asked for something: input to its standard input, the answer from its
-// standard output. Credential plugins of both kinds (image registries, API server) are run so.
-// Invariant: no run outlives its deadline, its caller or a flood of output, nor does what it started; what it prints
-// to standard output is in no message, for it may be secret.
+// Runs a program once: input on its standard input, result from its standard output. Used for credential plugins of image
+// registries and of the API server.
+// Invariant: the program and its children end at the deadline, on abort, and when they print too much. Its standard output
+// may be secret and is in no message.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
 import { faultPoint } from "../thread/fault-points.js";

@@ -5,7 +5,7 @@ import type { ThreadRegistry } from "./thread-registry.js";
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const BYTES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
-/** Whom a call went to, and how. */
+/** Verb and host of a call to the API server. */
 export interface CallLabels {
   verb: string;
   /** With its port. */

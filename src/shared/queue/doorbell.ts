@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../clock/clock.js";
 /** How long a lost wake-up can stay unnoticed. */
 const RECHECK_MS = 1000;
 
-/** Values of the `wanted` flag: the side is at work; it sleeps; it rests, and hears urgent rings only. */
+/** Values of the `wanted` flag: the thread is running; it sleeps; it rests and wakes for urgent rings only. */
 const AWAKE = 0;
 const ASLEEP = 1;
 const AT_REST = 2;
@@ -49,7 +49,7 @@ export class Doorbell {
     return this.settle(seen, ASLEEP);
   }
 
-  /** As `sleep`, for a while that the owner ends by another sleep: only urgent rings are heard, others cost nothing. */
+  /** Like `sleep`, for a pause that the owner ends with `sleep`: only urgent rings wake the thread, others cost nothing. */
   rest(seen: number): boolean {
     return this.settle(seen, AT_REST);
   }

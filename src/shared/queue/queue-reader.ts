@@ -42,7 +42,7 @@ export class QueueReader<T> {
   private readonly doorbell: Doorbell;
   private readonly loop = new LoopYield();
   private running = false;
-  /** A turn is booked; a stop and start in between must not book a second one. */
+  /** A turn is scheduled; a stop and a start in between must not schedule a second one. */
   private scheduled = false;
   private received = 0;
   private failed = 0;

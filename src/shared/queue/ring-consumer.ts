@@ -68,8 +68,8 @@ export class RingConsumer {
   }
 
   /**
-   * The next batch, its records copied out and still in the ring: a consumer that dies before takePeeked() has taken
-   * nothing, and its successor sees the same records. Not to be mixed with drain(). Empty when nothing waits.
+   * The next batch. The records are copied and stay in the ring: if the consumer exits before takePeeked(), its successor reads
+   * the same records. Do not mix with drain(). Empty when no record waits.
    * @throws RingCorruptError as drain() does.
    */
   peek(): Uint8Array[] {

@@ -91,7 +91,7 @@ export interface CgroupPressure {
 export interface CgroupReads {
   /** Files that every look reads. */
   often?: ReadText;
-  /** Files that hold what somebody has set: limits, shares. */
+  /** Reads files that change only on a write by the kubelet or runtime: limits, shares. */
   settled?: ReadText;
 }
 

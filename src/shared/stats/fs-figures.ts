@@ -1,4 +1,4 @@
-// A file system, or what somebody takes of it. Bytes and inodes.
+// The size of a filesystem, or the usage of a directory in it. Bytes and inodes.
 export interface FsFigures {
   /** Milliseconds since the epoch. */
   at: number;

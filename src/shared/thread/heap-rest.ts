@@ -4,7 +4,7 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 
-/** Looks in a row at which the thread was nearly idle: 6 s of stamps, as a quiet node is relisted every 10 s. */
+/** Checks in a row at which the thread was nearly idle: 6 s of stamps, because an idle node is relisted every 10 s. */
 const CALM_LOOKS = 12;
 /** More of the time than this is work. */
 const CALM_UTILIZATION = 0.1;

@@ -1,7 +1,7 @@
-// Turns at something scarce, shared out between owners (pods): so many at once in all, so many of one owner, and round-robin
-// between the owners that wait. Inside one owner the order is that of arrival.
-// Invariant: at any time no turn is free while somebody waits who may have it; an owner that waits is served after at most
-// one turn of each other owner of its rank, however many turns these ask for.
+// Limits the use of a scarce resource and shares it fairly between owners (pods): a limit in all, a limit per owner, and
+// round-robin between the owners that wait. Requests of one owner are served in the order of arrival.
+// Invariant: no turn is free while an owner that may have it waits; a waiting owner is served after at most one turn of
+// each other owner of its rank, however many turns these request.
 import { WaitingLine, type Place } from "./waiting-line.js";
 import { abortReason } from "../errors/thrown.js";
 

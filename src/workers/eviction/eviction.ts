@@ -116,7 +116,7 @@ export class Eviction {
     return observe({ ...look, ...disks.figures });
   }
 
-  /** Did somebody ask for a look while one was under way? */
+  /** Was a round requested while one was running? */
   private get wanted(): boolean {
     return this.again;
   }

@@ -25,7 +25,7 @@ export class LimitRounds {
 
   constructor(private readonly parts: LimitRoundsParts) {}
 
-  /** Is there somebody to measure, and is it time? */
+  /** True if there are pods to measure and the interval has passed. */
   get due(): boolean {
     return this.parts.clock.monotonic() >= this.nextAt && this.limited().length > 0;
   }

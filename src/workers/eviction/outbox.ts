@@ -35,7 +35,7 @@ export class Outbox {
     publish({ kind: "evict", uid, generation, signal, graceSeconds, ...message, sampleAgeMs });
     podStore.orders.placed(uid, generation, clock.monotonic());
     const why = message.message.trimEnd();
-    // Main says so to everybody, once it has taken the order.
+    // Main logs and records the eviction after it has accepted the order.
     log.debug({ uid, signal, graceSeconds }, `ordering the eviction of pod ${namespace}/${name}: ${why}`);
   }
 

@@ -6,7 +6,7 @@ export class PodStore {
   readonly orders = new Orders();
   private readonly pods = new Map<string, EvictionPod>();
 
-  /** All of them; `ordered`: UIDs of those that main is ending for an earlier life of this thread. */
+  /** Replaces all pods. `ordered`: UIDs of pods that main is terminating on orders of an earlier run of this thread. */
   set(pods: readonly EvictionPod[], ordered: readonly string[], now: number): void {
     this.pods.clear();
     this.orders.clear();

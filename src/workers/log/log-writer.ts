@@ -39,7 +39,7 @@ const RETRY_MIN_MS = 1;
 const RETRY_MAX_MS = 50;
 /** After lines were written the next ones wait this long for company: a wake-up for each would cost more than they. */
 const REST_MS = 15;
-/** Batches in one go; then the thread hears its messages. */
+/** Batches per turn of the event loop; after that the thread handles its messages. */
 const BATCHES_PER_TURN = 32;
 
 export class LogWriter {

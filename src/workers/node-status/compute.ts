@@ -16,7 +16,7 @@ const HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport";
 
 export interface StatusInput {
   init: NodeStatusInit;
-  /** undefined: main has not spoken yet. */
+  /** undefined: main has not sent any yet. */
   facts: NodeFacts | undefined;
   machine: Machine;
   network: HostNetwork;
@@ -99,7 +99,7 @@ function addressesOf(old: NodeStatus, { init, network }: StatusInput) {
   }
 }
 
-/** What main knows replaces what is there; the rest is somebody else's, and all of it may be promised to pods. */
+/** Resources that main reports replace those in the status; all others belong to other writers, and pods may request them. */
 function resourcesOf(
   old: NodeStatus,
   facts: NodeFacts | undefined,

@@ -1,4 +1,4 @@
-// Trouble that lasts, in the log: reported when it begins, changes its words, and once a minute; and that it is over.
+// Logs an error that lasts: when it begins, when its text changes, once a minute, and when it is resolved.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 

@@ -36,7 +36,7 @@ export interface LeaseKeeperOptions {
   nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
   /** The server took a renewal. */
   onRenewed: () => void;
-  /** Calls fail again and again: the connection may be dead. */
+  /** Called when calls fail repeatedly: the connection may be broken. */
   onRepeatedFailure: (error: unknown) => void;
 }
 
@@ -148,7 +148,7 @@ export class LeaseKeeper {
         this.errors.report(
           `the lease ${LEASE_NAMESPACE}/${nodeName} cannot be read or created; trying again: ${errorText(error)}`,
         );
-        // What hangs in a dead connection would hang again.
+        // Calls on a broken connection would hang again.
         this.options.onRepeatedFailure(error);
         await clock.sleep(waitMs, signal);
       }

@@ -1,5 +1,5 @@
-// Work done over and over: now, then a period after each beginning, and sooner when somebody asks.
-// Invariant: one round at a time; a round that fails ends nothing; asked for meanwhile means one more right after.
+// Runs a task periodically: at the start, one period after the start of each round, and earlier on request.
+// Invariant: one round at a time; a failed round does not end the loop; a request during a round causes one more round.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";

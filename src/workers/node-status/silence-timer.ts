@@ -1,5 +1,5 @@
-// How long another thread has been quiet, counted in time that this thread itself was awake: a process that was stopped, or
-// a machine that was paused, says nothing about its threads.
+// Measures how long another thread has sent no sign of life. Only time in which this thread itself ran counts: after a stopped
+// process or a paused machine, old stamps prove nothing about the thread.
 
 /** An age grows by no more than this many periods from one look to the next. */
 const LATE_PERIODS = 2;
@@ -11,7 +11,7 @@ export class SilenceTimer {
   /** `periodMs`: of the looks. */
   constructor(private readonly periodMs: number) {}
 
-  /** `ageMs`: of the newest sign as the clock has it; Infinity while there was none. Returns how long it is quiet, ms. */
+  /** `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms. */
   look(ageMs: number, nowMs: number): number {
     const passed = nowMs - (this.lookedAt ?? nowMs);
     this.lookedAt = nowMs;

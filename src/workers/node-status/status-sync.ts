@@ -46,7 +46,7 @@ export interface StatusSyncDeps {
   freshMachine: () => Promise<boolean>;
   /** The Node is there. */
   onRegistered: () => void;
-  /** Calls fail again and again: the connection may be dead. */
+  /** Called when calls fail repeatedly: the connection may be broken. */
   onRepeatedFailure: (error: unknown) => void;
 }
 

@@ -22,7 +22,7 @@ import { GONE, Relister, signatureOf, type ChangedPod, type RelistResult } from 
 import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
-/** Quiet means: nothing changed for this long. */
+/** The runtime counts as idle after this time without a change. */
 const IDLE_AFTER_MS = 10_000;
 
 export interface PlegDeps {

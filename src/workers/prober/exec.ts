@@ -11,7 +11,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { boundedText, failure, success, type RunResult } from "./run.js";
 import type { ProbeDeadline } from "./probe-deadline.js";
 
-/** The runtime ends a command at its time-out; one that has not answered so long after it is itself in trouble. */
+/** The runtime ends a command at its timeout. If it has not responded this long after the timeout, the runtime is at fault. */
 export const RUNTIME_PATIENCE_MS = 10_000;
 
 export interface ExecOptions {

@@ -41,7 +41,7 @@ export async function probeGrpc(
     );
   }
   const raw = socket;
-  // The session hears of a connection's end only by its close.
+  // The HTTP/2 session notices the end of its connection only by "close".
   raw.once("end", () => reset(raw));
   const session = connect(`http://${address}`, { createConnection: () => raw });
   try {

@@ -183,7 +183,7 @@ function get(
       fail("net/http: HTTP/1.x transport connection broken: net/http: too many 1xx informational responses");
       end();
     });
-    // 101 is an answer, too; Node ends the connection without a word when nothing listens for it.
+    // Status 101 is a response, too; without a listener Node closes the connection and emits no error.
     sent.on("upgrade", ({ statusCode = 101 }, socket) => {
       end();
       socket.destroy();

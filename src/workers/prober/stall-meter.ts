@@ -14,13 +14,13 @@ export class StallMeter {
 
   constructor(private readonly clock: Pick<Clock, "monotonic" | "every">) {}
 
-  /** Milliseconds held up in all while somebody measured; up to now. */
+  /** Total stall of this thread in ms, up to now, while the meter was in use. */
   get stalledMs(): number {
     this.look();
     return this.total;
   }
 
-  /** Measures until the result is called: it ticks only while somebody needs it. */
+  /** Measures until the returned function is called. The meter's timer runs only while it is in use. */
   use(): () => void {
     if (this.users++ === 0) {
       this.lastTick = this.clock.monotonic();

@@ -31,7 +31,7 @@ export class TimerWheel<T> {
     return this.places.size;
   }
 
-  /** Books an item for a moment of the monotonic clock, instead of the one it was booked for before. */
+  /** Schedules an item for a time of the monotonic clock and replaces its earlier time. */
   set(item: T, dueMs: number): void {
     this.remove(item);
     const slot = this.slotAt(Math.max(Math.floor(dueMs / SLOT_MS), this.cursor));

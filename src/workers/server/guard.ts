@@ -53,7 +53,7 @@ export class Guard {
     this.pass(request, response, path)
       .then(
         (passed) => {
-          // A route hears only closes that come later: it would serve a client that left during a review for ever.
+          // A route sees only a "close" that comes later: it would serve a client that disconnected during the review for ever.
           if (!passed || gone) return;
           faultPoint("http-route");
           this.options.authorised(request.socket);

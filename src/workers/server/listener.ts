@@ -32,7 +32,7 @@ export const HTTP_LIMITS = {
   requestTimeout: 4 * 60 * 60 * 1000,
 } as const;
 
-/** A client that went away without a word is found, as Go's server finds it. */
+/** TCP keep-alive finds clients that disappeared, with the values of Go's server. */
 export const ACCEPTED_SOCKETS = { keepAlive: true, keepAliveInitialDelay: 15_000 } as const;
 
 /** A server that is not bound yet. */

@@ -1,4 +1,4 @@
-// The server thread's duty: answer HTTP about this node from the thread's own copy of the truth, even when main is stuck.
+// Serves HTTP about this node from the thread's own copy of the state, even when main is stuck.
 // Owns the authenticated port (10250), the read-only port (10255) and the healthz port (10248); listeners that cannot bind
 // keep trying.
 import type { Clock } from "../../shared/clock/clock.js";

@@ -107,7 +107,7 @@ export class SecurePort {
       if (this.listener !== undefined) {
         log.warn({ err, files: paths }, `${what} changed and cannot be used: the one before stays in force`);
       } else if (errorCode(err) === "ENOENT") {
-        // It may be on its way: made, signed, or brought by somebody else.
+        // The certificate may still arrive: generated, signed, or written by another program.
         log.info({ files: paths }, `${what} is not there yet: the authenticated port opens when it is`);
       } else {
         log.warn({ err, files: paths }, `${what} cannot be used: the authenticated port stays closed until it can`);

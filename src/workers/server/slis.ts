@@ -1,4 +1,4 @@
-// /metrics/slis: how the health checks went, each time somebody asked for them. DELETE begins to count anew.
+// /metrics/slis: the results of the health checks, counted at each scrape. DELETE resets the counts.
 import { EXPOSITION_CONTENT_TYPE, renderExposition } from "./merge-metrics.js";
 import { processStartTime } from "./process-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";

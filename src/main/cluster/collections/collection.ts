@@ -1,4 +1,4 @@
-// All objects of a kind that the node may see, followed from the first time that somebody asks for them.
+// All objects of one kind that the node may read. The watch starts with the first read.
 import type { ApiObject, ResourceKind } from "../../../shared/api/client/port.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
@@ -13,7 +13,7 @@ export interface CollectionOptions<T extends ApiObject> {
   onChange?: () => void;
 }
 
-/** How long somebody waits for the first list. */
+/** A read waits this long for the first list. */
 const FIRST_LIST_MS = 10_000;
 
 export class Collection<T extends ApiObject> {

@@ -34,7 +34,7 @@ export class ReferenceIndex {
     return [...(this.users.get(key)?.keys() ?? [])];
   }
 
-  /** A volume of somebody is made of it. */
+  /** A volume of at least one pod refers to the object. */
   inVolume(key: string): boolean {
     return [...(this.users.get(key)?.values() ?? [])].some(({ inVolume }) => inVolume);
   }

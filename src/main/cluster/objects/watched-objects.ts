@@ -31,11 +31,11 @@ interface Item<T> {
   object: T | undefined;
   /** Ends the watch; undefined while there is none. */
   end: (() => void) | undefined;
-  /** The watch has said what there is. */
+  /** The watch delivered the first state of the object. */
   synced: boolean;
   /** Called when it does. */
   waiting: Set<() => void>;
-  /** Somebody asked before it did. */
+  /** A read came before that state. */
   missed: boolean;
   usedAt: number;
   unusedSince: number | undefined;

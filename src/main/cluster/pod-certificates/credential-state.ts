@@ -71,7 +71,7 @@ export function stateName(state: CredentialState, now: number): PodCertificateSt
   return expired ? "expired" : overdue ? "overdue_for_refresh" : "fresh";
 }
 
-/** The state once the signer has spoken of what is pending; undefined while it has not. */
+/** The state after the signer answered the pending request; undefined before that. */
 export function verdictOf(
   { key }: PendingRequest,
   { status = {} }: PodCertificateRequest,

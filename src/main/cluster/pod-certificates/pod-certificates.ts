@@ -110,7 +110,7 @@ export class NodePodCertificates implements PodCertificates {
     }
   }
 
-  /** A volume is not looked at while one of its sources is without a word: it would only fail once more. */
+  /** Reports a pod whose sources have no pending first certificate, or one of whose sources was refused. */
   private changed(uid: string): void {
     const states = [...(this.pods.get(uid)?.values() ?? [])].map((credential) => credential.stateName());
     const isRefused = states.includes("denied") || states.includes("failed");

@@ -54,7 +54,7 @@ export class SourceCredential {
   /** Why nothing was asked for. */
   private problem: string | undefined;
   private asking = false;
-  /** A mount has not waited in vain yet. */
+  /** No mount has timed out yet while it waited for the certificate. */
   private patient = true;
   private readonly early = new Map<string, PodCertificateRequest>();
   private wake: Scope | undefined;
@@ -90,7 +90,7 @@ export class SourceCredential {
     return stateName(this.state, this.deps.clock.now());
   }
 
-  /** Waits a moment for the signer's first word. Rejects with PodCertificateError, or the signal's reason. */
+  /** Waits a moment for the signer's first answer. Rejects with PodCertificateError, or with the signal's reason. */
   async get(signal: AbortSignal): Promise<PodCredential> {
     if (this.state.phase === "none" && this.patient) this.patient = await this.firstWord(signal);
     const { state, problem } = this;
@@ -107,7 +107,7 @@ export class SourceCredential {
   /** What the API server says of a request of this pod. */
   seen(name: string, request: PodCertificateRequest, deleted: boolean): void {
     const { pending } = this.state.phase === "refused" ? {} : this.state;
-    // It may be heard of before the answer to who made it has come.
+    // The watch may deliver the request before the response to its creation arrives.
     if (this.asking) this.early.set(name, request);
     if (pending?.request !== name) return;
     const verdict = verdictOf(pending, request, this.deps.random());

@@ -46,8 +46,8 @@ export class EffectiveConfig implements ConfigView {
   }
 
   /**
-   * Of a field or of something in it ("evictionHard[memory.available]", "registerWithTaints[0].effect"); where that is
-   * not there, of what it would be in. Of an object of fields: of its first field that somebody gave.
+   * The origin of a field or of an element in it ("evictionHard[memory.available]", "registerWithTaints[0].effect"). If the
+   * element is missing, the origin of its parent. For an object of fields, the origin of the first field that is set.
    */
   origin(path: string): Origin {
     let node = this.tree as Tree;

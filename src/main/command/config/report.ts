@@ -15,7 +15,7 @@ export function problemOf(violation: Violation, config: EffectiveConfig): Proble
   return { ...violation, origin };
 }
 
-/** Somebody wrote the value: not so of a default that stands in for a value that could not be read. */
+/** The value was written by the operator. False for a default that replaces a value that could not be read. */
 export function isWritten({ origin }: Problem): boolean {
   return origin.kind !== "default" && origin.kind !== "derived";
 }

@@ -6,7 +6,7 @@ const DEFAULT_PERIOD_MS = 100;
 
 export function* cgroups(config: ConfigView, host: HostFacts): Iterable<Violation> {
   const systemCgroups = config.get("systemCgroups") ?? "";
-  // A root that was only derived does not count: systemCgroups must be relative to a root somebody chose.
+  // A derived root does not count: systemCgroups must be relative to a configured cgroupRoot.
   const root = config.isSet("cgroupRoot") ? (config.get("cgroupRoot") ?? "") : "";
   if (systemCgroups !== "" && root === "") {
     yield { path: "systemCgroups", message: `"${systemCgroups}" requires cgroupRoot; set it, for example to "/"` };

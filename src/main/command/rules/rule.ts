@@ -6,7 +6,7 @@ import type { GateName } from "../gates/table.js";
 /** The effective configuration: defaults, files, drop-ins and flags together. */
 export interface ConfigView {
   get<P extends FieldPath>(path: P): FieldValue<P> | undefined;
-  /** Somebody gave the value: it is not just the default. */
+  /** The operator set the field; its value is not just the default. */
   isSet(path: FieldPath): boolean;
   gate(name: GateName): boolean;
 }

@@ -1,4 +1,4 @@
-// What is allowed and yet deserves a word at start.
+// Warnings at start about settings that are allowed but probably wrong.
 import { isIP } from "node:net";
 import type { FieldPath } from "../config/fields.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";

@@ -9,7 +9,7 @@ import { fullRepository } from "../image-name.js";
 import { lookUp } from "./keyring.js";
 import type { PullSecret, PullSecrets } from "./pull-secrets.js";
 
-/** Somebody whose credentials belong to the node, thus to every pod on it. */
+/** A source of credentials of the node: every pod on the node may use them. */
 interface NodeCredentials {
   /** `image` is registry and repository: "docker.io/library/busybox". */
   forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]>;

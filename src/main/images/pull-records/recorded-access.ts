@@ -1,7 +1,7 @@
-// Who may use an image that is there, by the records of how it came: the pods whose credentials pulled it, or everybody.
-// Invariant: an intent is on disk before the runtime is asked to pull. It goes when the record of its image is on
-// disk, or when the only pull it stood for failed. An image with an intent, or with a record that can't be read or
-// written, was pulled by the kubelet and needs proof.
+// Decides from the pull records which pods may use a present image: the pods whose credentials pulled it, or all pods.
+// Invariant: an intent is on disk before the kubelet calls PullImage. It is deleted when the record of its image is on
+// disk, or when its only pull failed. An image with an intent, or with a record that cannot be read or written, counts as
+// pulled by the kubelet, and pods must prove their access.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";

@@ -111,7 +111,7 @@ export class CertificateManager {
     }
   }
 
-  /** Until the time is up or somebody pokes. */
+  /** Resolves after `ms`, or earlier when `poke` is called. */
   private async rest(ms: number): Promise<void> {
     const { signal } = this.abort;
     using wake = new Scope(signal);

@@ -1,4 +1,4 @@
-// One certificate from the cluster: a CertificateSigningRequest, and the wait until somebody has approved and signed it.
+// Requests one certificate with a CertificateSigningRequest and waits until it is approved and signed.
 import { Scope } from "../../../shared/abort/scope.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import { isAlreadyExists, isApiConnectionError, isApiError, isNotFound } from "../../../shared/api/client/errors.js";
@@ -64,7 +64,7 @@ async function submit({ name, request, signerName, usages }: SigningRequest, dep
     const made = await client.create(CERTIFICATE_SIGNING_REQUESTS, object, { signal });
     return made.metadata.name ?? name ?? "";
   } catch (error) {
-    // Asked for by an earlier life of the kubelet, with the same key.
+    // An earlier kubelet process created the request with the same key.
     if (name !== undefined && isAlreadyExists(error)) return name;
     throw error;
   }

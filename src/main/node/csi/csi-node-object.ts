@@ -97,7 +97,7 @@ export class CsiNodeObject {
         return;
       } catch (error) {
         if (tried >= TRIES || signal.aborted) throw error;
-        // Somebody else was quicker; anything else may be over in a moment too.
+        // Another client changed the object first, or a transient error: try again.
         if (!isConflict(error) && !isAlreadyExists(error) && tried > 1) throw error;
       }
       await clock.sleep(delayMs * (1 + random() * JITTER), signal);

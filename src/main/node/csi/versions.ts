@@ -1,4 +1,4 @@
-// Which version of CSI a driver is spoken to in: the highest 1.x that it offers.
+// Selects the CSI version for a driver: the highest 1.x version that the driver supports.
 import { PluginRefusedError } from "../../model/plugin-refused.js";
 
 /** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined for what is no version. */

@@ -25,7 +25,7 @@ export interface Logind {
   preparing(): Promise<boolean>;
   /** It reads its configuration anew; that is not waited for. */
   reload(): Promise<void>;
-  /** Resolves when nothing more will be heard from it. */
+  /** Resolves when the connection to logind is lost. */
   readonly lost: Promise<void>;
   close(): void;
 }

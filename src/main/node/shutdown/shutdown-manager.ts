@@ -1,12 +1,12 @@
-// Graceful shutdown of the node: holds a lock of logind's while the node is up, hears of a shutdown, ends the pods while
-// logind waits, and lets go of the lock.
+// Graceful node shutdown: holds an inhibitor lock of logind, receives the shutdown signal, terminates the pods while logind
+// waits, and releases the lock.
 //
 //   up ── PrepareForShutdown true ──► ending ── pods ended, or out of time ──► ended (lock released)
 //    ▲                                  │                                        │
 //    └──────────── PrepareForShutdown false: nothing further is ended ───────────┘   (lock taken anew)
 //
-// Invariant: while ending and ended the node says so and takes on no pod; the lock is always released in the end; a
-// bus or a logind that goes away is looked for every second, and asked then what it is about.
+// Invariant: while ending and ended the node reports the shutdown and admits no pod; the lock is always released. If the
+// bus or logind is lost, the manager reconnects every second and then reads the current state.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -185,7 +185,7 @@ export class ShutdownManager {
     return taken;
   }
 
-  /** The lock went without having been released: somebody ended its holder. */
+  /** The lock was lost although the manager did not release it: another process ended its holder. */
   private onGone(lock: InhibitLock): void {
     if (this.lock !== lock) return;
     this.lock = undefined;

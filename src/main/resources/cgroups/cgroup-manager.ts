@@ -47,8 +47,8 @@ export interface CgroupManager {
   ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
   podExists(uid: string): Promise<boolean>;
   /**
-   * The pod has no cgroup in the tier it belongs to: somebody removed or moved it, or it was started without QoS cgroups.
-   * A cgroup as the other driver spells it counts: who names the wrong driver does not lose running pods.
+   * The pod has no cgroup in its QoS tier: another process removed or moved it, or the pod started without QoS cgroups.
+   * A cgroup of the other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
    */
   isLost(pod: Pod): Promise<boolean>;
   /** Removes the pod's cgroup from whatever tier it is in, killing what is left inside. @throws CgroupBusyError */
@@ -63,7 +63,7 @@ export interface CgroupManager {
   /** What all pods together may have, on kubepods. @throws CgroupWriteError */
   limitPods(limits: CgroupLimits): Promise<void>;
   /**
-   * Values of a cgroup that somebody else made, absolute; with systemd the last slice of the path.
+   * Sets limits of a cgroup that another program created. The path is absolute; with systemd, the name of the last slice.
    * @throws CgroupMissingError, CgroupWriteError
    */
   limitExisting(cgroup: string, limits: CgroupLimits): Promise<void>;
@@ -121,7 +121,7 @@ function hierarchiesOf(all: readonly V1Hierarchy[], driver: names.CgroupDriver):
 class TreeManager implements CgroupManager {
   readonly version: 1 | 2;
   private readonly root: names.CgroupName;
-  /** Values last written, by pod UID; a hint only: the directories are the truth. */
+  /** Values last written, by pod UID. Only a hint: the cgroup directories are authoritative. */
   private readonly applied = new Map<string, string>();
   private readonly known = new PodPlaces();
   private readonly removing = new Map<string, Promise<void>>();

@@ -8,7 +8,7 @@ import type { CgroupManager } from "./cgroup-manager.js";
 
 export interface OrphanCgroupsDeps {
   cgroups: Pick<CgroupManager, "removePod">;
-  /** Somebody looks after the pod, or the runtime has something of it. */
+  /** The pod has a pod worker, or the runtime has a sandbox or container of it. */
   isKnown: (uid: string) => boolean;
   log: Logger;
 }

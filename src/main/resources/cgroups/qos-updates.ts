@@ -1,5 +1,6 @@
-// Keeps the QoS tiers in step with the pods: some moments after a pod came, changed or went, and every minute, as somebody
-// else may have changed the values; only then it is looked at values that should not have changed. Invariant: one update at a time; many changes at once make one update.
+// Updates the QoS cgroups when pods are added, changed or removed, after a short delay, and every minute, because another
+// process may have changed the values. Only the periodic update reads values that should not have changed.
+// Invariant: one update at a time; changes that arrive together cause one update.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -8,8 +8,8 @@ export class CpuPolicyError extends Error {
 }
 
 /**
- * What the state file promises does not fit the settings or the machine: containers may run on CPUs that would now be
- * given to others. Only somebody who has drained the node knows that the file can go.
+ * The state file does not match the settings or the machine: containers may run on CPUs that the kubelet would now assign to
+ * others. Only an operator who has drained the node can know that the file may be deleted.
  */
 export class CpuStateMismatchError extends Error {
   override readonly name = "CpuStateMismatchError";

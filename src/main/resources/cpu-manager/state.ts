@@ -32,7 +32,7 @@ export class CpuState {
     return [...new Set([...this.containers.keys(), ...this.wholePods.keys()])];
   }
 
-  /** All that is somebody's own. */
+  /** All CPUs that are assigned exclusively to a container or pod. */
   get taken(): CpuSet {
     return union(...this.uids.map((uid) => this.ofPod(uid)));
   }

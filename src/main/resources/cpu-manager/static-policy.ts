@@ -49,7 +49,7 @@ export class StaticPolicy {
     return exclusiveShare(pod, container);
   }
 
-  /** Has anybody to look for CPUs for it? */
+  /** True if the container or its pod needs exclusive CPUs. */
   wantsExclusive(pod: Pod, container: Container): boolean {
     return this.wholePod(pod) > 0 || this.wanted(pod, container) > 0;
   }
@@ -101,7 +101,7 @@ export class StaticPolicy {
     return this.topology.groupsOf("uncoreCache", cpus).length === 1;
   }
 
-  /** NUMA node to how many of its CPUs are somebody's own. */
+  /** NUMA node to the number of its CPUs that are assigned exclusively. */
   takenByNode(): Map<number, number> {
     const { taken } = this.state;
     const { topology } = this;

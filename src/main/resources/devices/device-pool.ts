@@ -23,7 +23,7 @@ export class DevicePool {
     return this.resources.has(resource);
   }
 
-  /** Known from an earlier life of the kubelet: without devices until the plugin is back. */
+  /** A resource of an earlier kubelet process: it has no devices until its plugin registers again. */
   restore(resource: string, now: number): void {
     if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: now });
   }

@@ -50,7 +50,7 @@ export class GrantedDevices {
     return new Set(containers.flatMap((container) => [...(this.ids(podUid, container, resource) ?? [])]));
   }
 
-  /** In use by anyone. */
+  /** Devices that are allocated to any container. */
   taken(resource: string): Set<string> {
     return new Set([...this.pods.keys()].flatMap((podUid) => [...this.podIds(podUid, resource)]));
   }

@@ -24,7 +24,7 @@ export type ManagerSettings = Pick<AgentFlags, "rootDir"> &
 export interface ManagerDeps {
   /** Not there yet when the managers are listed, but when one is made. */
   cri: () => CriClient;
-  /** What the runtime has of each pod, containers of an earlier life of the kubelet among them. */
+  /** The sandboxes and containers of each pod in the runtime, also those of an earlier kubelet process. */
   observed: () => Iterable<ObservedPod>;
   events: EventRecorder;
   registry: ThreadRegistry;

@@ -1,6 +1,6 @@
-// All resource managers of the node as one: what a pod asks for is found for its containers in order, or the pod gets nothing.
-// Invariant: a manager that no pod needs is never made; a pod that is refused keeps nothing of what it got in that call,
-// and what it had before (it may run: it was admitted by an earlier life of the kubelet) only until it has ended.
+// All resource managers of the node as one: they allocate for the containers of a pod in order, or the pod gets nothing.
+// Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. What it
+// had before (an earlier kubelet process admitted it, so it may run) it keeps until it has terminated.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -40,7 +40,7 @@ export class JoinedManagers implements ResourceManagers {
   private managers: readonly ResourceManager[] = [];
   private readonly made = new Map<ManagerSource, ResourceManager>();
   private readonly making = new Map<ManagerSource, Promise<void>>();
-  /** Pods of an earlier life of the kubelet that have not ended. */
+  /** Pods that an earlier kubelet process admitted and that have not terminated. */
   private readonly earlier = new Set<string>();
   private pods: () => Iterable<Pod> = () => [];
   private topology: TopologyPolicy | undefined;

@@ -28,7 +28,7 @@ export class AllocationError extends Error {
   override readonly name = "AllocationError";
   readonly code = "ALLOCATION_FAILED";
   constructor(
-    /** A word of the admission table: "UnexpectedAdmissionError", "SMTAlignmentError". */
+    /** The reason in the pod status: "UnexpectedAdmissionError", "SMTAlignmentError". */
     readonly reason: string,
     message: string,
     options?: ErrorOptions,
@@ -105,7 +105,7 @@ export interface ResourceManagers extends ExclusiveResources {
   loadAll(): Promise<void>;
   /** undefined: the pod has what it asked for. Called for a pod once, before it may run; again after a restart of the kubelet. */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
-  /** Somebody else refused the pod after `admit`: what it got there is free, what it had before stays until its release. */
+  /** Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until release. */
   refused(podUid: string): void;
   /** All grants joined. */
   grant(pod: Pod, container: Container): ContainerGrant;

@@ -1,4 +1,4 @@
-// Which Linux namespaces a pod's sandbox and containers share with whom.
+// The Linux namespaces of a pod's sandbox and containers, and with which container or node they are shared.
 import type { EphemeralContainer, Pod } from "../../../shared/api/pod.js";
 import type { NamespaceOption, UserNamespace } from "../../../shared/cri/gen/runtime.v1.js";
 import { NamespaceMode } from "../../../shared/cri/gen/runtime.v1.js";

@@ -1,5 +1,4 @@
-// Whom a lifecycle hook is about. A container whose definition is gone still has a target: what its labels and annotations
-// tell of it.
+// The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations describe it.
 import type { Container, LifecycleHandler, Pod } from "../../../shared/api/pod.js";
 import { isNotFound } from "../../../shared/cri/errors.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";

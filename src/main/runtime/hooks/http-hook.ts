@@ -150,7 +150,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
         informational++;
         if (informational > MAX_INFORMATIONAL) sent.destroy(new Error("too many 1xx informational responses"));
       });
-      // 101 is an answer, too; Node ends the connection without a word when nothing listens for it.
+      // Status 101 is a response, too; without a listener Node closes the connection and emits no error.
       sent.on("upgrade", (_response, socket) => {
         socket.destroy();
         resolve(undefined);

@@ -1,11 +1,11 @@
-// While the kubelet runs: watches the source, and brings what it gives to the kubelet.
+// While the kubelet runs: watches the configuration source and applies each new configuration.
 //
-//   changed ──quiet──▶ read ──▶ validate ──▶ checkpoint, assigned ──▶ in place, or restart
-//                       │          └─refused: told once, the old configuration stays
-//                       └─the same as what runs: nothing
+//   changed ──settled──▶ read ──▶ validate ──▶ checkpoint, assigned ──▶ in place, or restart
+//                         │          └─refused: reported once, the old configuration stays
+//                         └─same as the running configuration: nothing
 //
-// Always holds: one change is looked at at a time, and given up when another comes; what was refused or is marked bad is
-// never assigned; restarts are at least MIN_RESTART_MS apart (each begins a new process life).
+// Invariant: one change is processed at a time and abandoned when another arrives; a refused configuration or one that is
+// marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process).
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";

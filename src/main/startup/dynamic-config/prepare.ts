@@ -1,5 +1,5 @@
-// The start: reads the store and the source, decides what to run with (decide.ts), writes the decision down before
-// anything runs under it, so that a kubelet that dies under a configuration is known to have been started with it.
+// The start: reads the store and the source, decides on a configuration (decide.ts) and persists the decision before the
+// kubelet runs with it. If the kubelet crashes, the next start knows with which configuration it ran.
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { chooseConfiguration, type Choice, type ChoiceInput } from "./decide.js";
 import { DynamicConfig, type DynamicConfigOptions } from "./dynamic-config.js";

@@ -1,5 +1,5 @@
-// Many changes, one call: runs `act` once it has been quiet for a while, or when it has waited long enough; one at a
-// time. `act` can ask whether something changed since it began: then what it found is old, and it will run again.
+// Turns many changes into one call: runs `act` after a time without changes, or after the longest wait; one call at a time.
+// `act` can ask whether something changed since it began. If so, its result is outdated, and it runs again.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 
 export interface SettleOptions {

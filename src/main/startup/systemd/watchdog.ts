@@ -74,8 +74,8 @@ export function feedWatchdog(options: WatchdogOptions): () => void {
     const now = clock.monotonic();
     const lateMs = now - lastLook - intervalMs;
     lastLook = now;
-    // A look that comes late itself (a stopped process, a paused machine) finds every stamp old, through no fault of
-    // the threads: they get one interval. Only one, or a main thread that limps would hide a dead one.
+    // A check that is late itself (a stopped process, a paused machine) finds every stamp old, through no fault of the
+    // threads: they get one more interval. Only one, or a slow main thread would hide a stuck one.
     excused = !excused && lateMs > intervalMs / 2;
     if (excused) {
       feed();

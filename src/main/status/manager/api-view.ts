@@ -16,7 +16,7 @@ export class ApiView {
   /** Objects that we know to be gone before the watch does. */
   private readonly buried = new Set<string>();
 
-  /** `onPut` hears of every newer version, from wherever it came. */
+  /** Calls `onPut` with every newer version of a pod, from the watch or from a response. */
   constructor(private readonly onPut: (pod: Pod, before: Pod | undefined) => void = () => undefined) {}
 
   get(uid: string): Pod | undefined {

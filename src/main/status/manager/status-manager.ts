@@ -66,7 +66,7 @@ export class StatusManager {
   private readonly statics = new Map<string, string>();
   /** Pods of which nothing is left on this node. */
   private readonly down = new Set<string>();
-  /** Pods whose status somebody else may have changed. */
+  /** Pods whose status another client may have changed. */
   private readonly suspects = new Set<string>();
   private readonly failures = new Map<string, Failures>();
   private readonly queue = new StatusQueue();
@@ -148,7 +148,7 @@ export class StatusManager {
     }
   }
 
-  /** Somebody was answered: what waits is tried now. */
+  /** The API server answered another client of this process: send the waiting statuses now. */
   serverReturned(): void {
     this.outage.over();
   }

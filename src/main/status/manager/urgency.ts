@@ -45,12 +45,12 @@ export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
   return { wait: HOLD_MS, stage: "soon" };
 }
 
-/** Only that the sandbox is up or down, its addresses, and which definition was looked at. */
+/** True if only the sandbox condition, the pod IPs or observedGeneration changed. */
 function isMinorChange(before: PodStatus, next: PodStatus): boolean {
   return isDeepStrictEqual(rest(before), rest(next));
 }
 
-/** What is left is what somebody may wait for. */
+/** The part of the status that other components may wait for. */
 function rest({ conditions = [], ...status }: PodStatus): object {
   const others = conditions.filter(({ type }) => type !== SANDBOX);
   return { ...status, ...UNHEEDED, conditions: others.map((condition) => ({ ...condition, ...LOOKED_AT })) };

@@ -77,7 +77,7 @@ export class MirrorManager {
     this.sweep();
   }
 
-  /** Every source of static pods has spoken, and their pods have been wanted. */
+  /** Every source of static pods has delivered, and their pods have workers. */
   onStaticsKnown(): void {
     this.staticsKnown = true;
     this.sweep();

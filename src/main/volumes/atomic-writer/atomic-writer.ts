@@ -31,7 +31,7 @@ export interface AtomicWriteDeps {
   clock: Pick<Clock, "now">;
   /** True for a volume's directory that was just created: it is empty, and no process reads it. */
   fresh?: boolean;
-  /** Called with the directory of the new files before anybody sees them: for ownership. */
+  /** Called with the directory of the new files before they become visible, to set their ownership. */
   beforeVisible?(directory: string): Promise<void>;
   onStep?(step: WriteStep): Promise<void> | void;
 }

@@ -22,7 +22,7 @@ export interface CsiOptions {
   drivers: CsiDrivers;
   /** undefined until the kubelet has joined the cluster. */
   cluster: () => ClusterObjects | undefined;
-  /** enableControllerAttachDetach: somebody else attaches volumes to this node. */
+  /** enableControllerAttachDetach: the attach/detach controller attaches volumes to this node. */
   controllerAttaches: boolean;
   /** SELinux is enabled on this node. */
   seLinux: boolean;

@@ -1,4 +1,4 @@
-// What an earlier kubelet left set up needs no API server; whether anybody attaches it is found out behind the pod's back.
+// Volumes that an earlier kubelet process set up need no API server to mount. Whether they are attachable is read later.
 import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";
 

@@ -78,7 +78,7 @@ export class CsiMounts {
       try {
         await this.publish(request, hand, true);
       } catch (error) {
-        // The driver would not even stage it: it is not to be asked to unpublish what it never heard of.
+        // The driver refused NodeStageVolume, so it never published the volume: do not call NodeUnpublishVolume.
         if (!asked && hand.device?.staged === false && isStagingRefused(error)) {
           await removeVolData(places.directory);
           await removeTree(places.directory);

@@ -16,11 +16,11 @@ export interface Device {
   users: Set<string>;
   /** The driver was asked to stage it, and not yet, with success, to unstage it. */
   staged: boolean;
-  /** It has said so, to this kubelet. */
+  /** The driver confirmed the staging to this kubelet process. */
   surelyStaged: boolean;
   /** The API has it as its cloud's: as far as this kubelet's life knows. */
   migrated?: boolean;
-  /** Somebody attaches it to the node; undefined: found on disk, not known. */
+  /** The volume is attached by a controller; undefined: found on disk, not known. */
   attachable: boolean | undefined;
 }
 

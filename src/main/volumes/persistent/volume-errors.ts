@@ -9,7 +9,7 @@ import { notReady } from "../world/wait-for-volumes.js";
 import { isClaimError } from "./claim.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** Failures in upstream's words, each with the step that it befell and the name of the volume, once that is known. */
+/** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
 export async function asVolumeErrors<T>(
   { pod, volume, signal }: SetUpRequest,
   work: (named: (name: string) => void) => Promise<T>,

@@ -36,7 +36,7 @@ export class BlkioReader {
   ) {}
 
   figures(path: string): BlockFigures[] {
-    // Sums that name no device at the root name none below, until somebody looks at the root again.
+    // If the sums at the root name no device, no cgroup below has any; the next reading of the root checks again.
     if (path === "/" || this.sources === undefined) this.sources = this.findSources();
     for (const { source, further, counts } of this.sources) {
       if (!counts) continue;

@@ -1,8 +1,8 @@
-// The OOM killer's words in the kernel's log, over its versions: who was killed, and whose limit was reached.
+// Parses the OOM killer's lines in the log of all kernel versions: the killed process, and the cgroup at its limit.
 //   since 5.0:  "oom-kill:constraint=…,oom_memcg=LIMIT,task_memcg=TASK,task=NAME,pid=N,uid=N", or "global_oom" for oom_memcg
-//   before:     "Task in TASK killed as a result of limit of LIMIT"; nothing of the kind when the machine's memory is out
-// Both end with "Killed process N (NAME)", whose process it is that dies: before 5.3 a child may go in the place of the one chosen.
-// The kernel leaves out all but that last line when it has told ten within five seconds. Reports never overlap.
+//   before:     "Task in TASK killed as a result of limit of LIMIT"; no such line when the machine's memory is exhausted
+// Both end with "Killed process N (NAME)", the process that is killed: before 5.3 it may be a child of the selected one.
+// The kernel omits all but the last line after ten reports within five seconds. Reports never overlap.
 import type { KernelEntry } from "./kernel-log.js";
 
 export interface OomKill {
@@ -18,7 +18,7 @@ export interface OomKill {
 interface Report {
   limit?: string | undefined;
   task?: string | undefined;
-  /** Only where it is sure to be the one that dies. */
+  /** Set only if this process is certainly the killed one. */
   pid?: number;
 }
 

@@ -1,6 +1,6 @@
-// Tells main whom the kernel's OOM killer took: as the kernel's log says it, or, where that is not to be had, as far as counts do.
-// Looked at with every look at memory.
-// Invariant: it never throws; what it cannot have is said once.
+// Reports OOM kills to main: from the kernel log, or, if that cannot be read, from the counters of the cgroups.
+// Runs with every memory reading.
+// Invariant: it never throws; a missing source is logged once.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -9,7 +9,7 @@ export interface User {
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 const AUTHENTICATED = "system:authenticated";
 
-/** Everybody who is somebody is in this group. */
+/** Adds the group of all authenticated users. */
 export function authenticated(user: User): User {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }

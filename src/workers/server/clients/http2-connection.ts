@@ -1,6 +1,6 @@
-// The end of an HTTP/2 connection. `close` waits for its streams, which a client that takes no more bytes never lets end.
-// Invariant: a connection that is to end ends when its streams do; streams that only wait for the client are cut after a
-// grace. A stream that has nothing to say yet, as a follower of a quiet log, is left alone.
+// Closes an HTTP/2 connection. `close` waits for its streams, and a client that reads no more bytes never ends them.
+// Invariant: a closing connection closes when its streams have ended; streams that wait only for the client are reset after a
+// grace period. A stream without data, for example a follower of an idle log, is not reset.
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { ownedBy } from "../owned.js";

@@ -5,7 +5,7 @@ import { sleepOn, type Clock } from "../../../shared/clock/clock.js";
 import { isNativeBinding, isOsCallError } from "../../../shared/os/errors.js";
 import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
 
-/** Why a wait ended: the file grew; something else may have changed; nothing was heard of. */
+/** Why a wait ended: the file grew; another change is possible; no event arrived. */
 export type Wake = "grew" | "changed" | "timeout";
 
 /** What tells that the file followed is whole, or has another name. */

@@ -43,7 +43,7 @@ export interface ReadLogsOptions extends PodLogOptions {
 const POLL_MS = 1000;
 /** While a file is about to be left, its last bytes are waited for in shorter steps. */
 const SETTLE_POLL_MS = 100;
-/** A file whose end was not announced counts as whole when it has been quiet for so long. */
+/** A file without an announced end counts as complete after this time without a write. */
 const ROTATED_UNCHANGED_MS = 2000;
 const EXITED_UNCHANGED_MS = 300;
 
@@ -180,7 +180,7 @@ class LogReader {
       // After the look at the container: what it wrote until its end counts.
       const { size, mtimeMs } = await file.handle.stat();
       if (size < at) {
-        // Emptied by somebody: what is written now begins at the start again.
+        // Another process truncated the file: new lines start at offset 0.
         this.scanner.endOfFile();
         at = 0;
       }

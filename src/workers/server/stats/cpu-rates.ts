@@ -19,7 +19,7 @@ export class CpuRates {
   rate(id: string, at: number, usage: number): number | undefined {
     const known = this.entries.get(id);
     if (known === undefined || usage < known.base.usage || at < known.base.at) {
-      // New, a cgroup that was made anew under the same name, or a clock of somebody else's that was set back.
+      // A new cgroup, a cgroup created again under the same name, or a clock that was set back.
       this.entries.set(id, { base: { at, usage }, seen: at });
       return undefined;
     }

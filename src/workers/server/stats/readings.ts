@@ -1,5 +1,5 @@
-// One look at all cgroups of the node, shared by everybody who asks within its life: who scrapes twice a second must not make
-// the thread read twice. CPU rates live as long as somebody asks: a sample is taken every ten seconds then.
+// One reading of all cgroups of the node, shared by all requests within its lifetime: two scrapes in a second must not read
+// twice. CPU rates exist while requests arrive: a sample is taken every ten seconds then.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";

@@ -1,7 +1,7 @@
-// exec and attach for a client that speaks v5.channel.k8s.io: its channels are the streams of a SPDY connection to the runtime,
-// where v4.channel.k8s.io is spoken. The runtime's addresses know no v5, and their WebSockets cannot half-close.
-// Invariant: a channel that the client closes ends the command's input and nothing else; the status comes last, after all
-// output; a runtime that breaks off is no success.
+// exec and attach for v5.channel.k8s.io: each channel of the client becomes a stream of a SPDY connection to the runtime, which
+// uses v4.channel.k8s.io. The runtime's URLs do not support v5, and its WebSockets cannot half-close.
+// Invariant: a channel that the client closes ends only the command's input; the status comes last, after all output; a
+// runtime connection that breaks is no success.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -49,7 +49,7 @@ class RemoteCommand {
   /** The SPDY stream of each channel that there is. */
   private readonly streamOf = new Map<number, number>();
   private readonly channelOf = new Map<number, number>();
-  /** Channels on which the runtime has not said all yet. */
+  /** Channels on which the runtime may still send data. */
   private readonly speaking = new Set<number>();
   private goneAway = false;
   private finished = false;

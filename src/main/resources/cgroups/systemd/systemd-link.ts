@@ -1,6 +1,6 @@
-// Keeps a connection to systemd: made when first needed, shared by all operations, made again when it dies (systemd re-executes
-// itself on upgrades), closed when idle: over the private socket systemd tells every change of every unit, and an idle kubelet
-// has no use for that.
+// The connection to systemd: opened on first use, shared by all operations, opened again when it is lost (systemd re-executes
+// itself on upgrades) and closed when idle. On the private socket systemd sends every change of every unit, and an idle
+// kubelet has no use for these messages.
 import { Scope } from "../../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
@@ -40,8 +40,8 @@ export class SystemdLink {
   constructor(private readonly options: SystemdLinkOptions) {}
 
   /**
-   * Runs an operation. It must be safe to run twice: it runs again when the connection dies meanwhile.
-   * @throws SystemdUnreachableError, SystemdDeadlineError, and what the task throws
+   * Runs an operation. It must be safe to run twice: it runs again if the connection is lost meanwhile.
+   * @throws SystemdUnreachableError, SystemdDeadlineError, and every error of the task
    */
   async run<T>(subject: SystemdSubject, task: SystemdTask<T>): Promise<T> {
     const { clock, log, deadlineMs } = this.options;

@@ -107,7 +107,7 @@ export class Channel implements Wire {
   }
 }
 
-/** Waits, while the socket has somebody who listens to its errors. */
+/** Waits for the promise, with a listener on the socket's error event meanwhile. */
 async function whileHeld<T>(socket: Dialed["socket"], promise: Promise<T>): Promise<T> {
   const hold = (): void => undefined;
   socket.on("error", hold);

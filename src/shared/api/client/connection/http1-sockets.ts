@@ -59,7 +59,7 @@ export class Http1Sockets implements Wire {
       const done = (): void => signal.removeEventListener("abort", onAbort);
       ask.on("response", (answer) => {
         answer.once("close", done);
-        // Kept for good: who reads the body hears of errors, who let go of it does not care.
+        // This listener stays: a reader of the body gets the error from the stream, and an abandoned body needs none.
         answer.on("error", () => undefined);
         resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer });
       });

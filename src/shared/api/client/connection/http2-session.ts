@@ -27,7 +27,7 @@ export class SilentServerError extends Error {
 }
 
 export class Http2Session implements Wire {
-  /** The server has said how many streams it allows: more would wait in the library, unseen. Rejects when it goes first. */
+  /** Resolves when the server has sent its stream limit: more streams would wait unseen in the library. Rejects on close. */
   readonly isReady: Promise<void>;
   private hasSettings = false;
   private readonly session: ClientHttp2Session;

@@ -30,7 +30,7 @@ export class Presence implements Wire, Returns {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Somebody else of this process was answered. */
+  /** Another client of this process received a response. */
   seenElsewhere(): void {
     if (this.awaySince !== undefined) this.notify();
   }

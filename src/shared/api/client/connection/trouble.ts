@@ -1,4 +1,4 @@
-// What went wrong between us and the server, as a sentence with what to do about it.
+// Describes failures of the connection to the API server: what happened, and what the operator can do.
 import { ApiConnectionError } from "../errors.js";
 import { errorCode } from "../../../errors/error-code.js";
 
@@ -48,7 +48,7 @@ export function connectionError(doing: string, server: string, origin: string, c
   return new ApiConnectionError(`${doing}: the API server ${server} (${origin}): ${why}${hint}`, { cause });
 }
 
-/** A TLS alert about the certificate that we showed. */
+/** The API server sent a TLS alert about our client certificate. */
 export function isCertificateAlert(error: unknown): boolean {
   return /^ERR_SSL_.*ALERT.*CERT|^ERR_SSL_.*ALERT_UNKNOWN_CA/.test(errorCode(error) ?? "");
 }

@@ -1,4 +1,4 @@
-// Why a client cannot prove who it is, or whom it trusts.
+// Errors of client credentials and of the CA bundle.
 
 /** A file, or a plugin, gives no usable credential. */
 export class CredentialError extends Error {

@@ -1,6 +1,6 @@
-// How long a thread works on what came in before it lets its other work run.
-// Invariant: between two looks at the time lies no more than one object. Waiting for more counts as work, since blocks
-// may come without anybody else's turn between them; a turn too many costs 3 µs.
+// Limits how long a thread decodes input before its other work may run.
+// Invariant: the clock is checked after every object. The wait for more input counts as work, because blocks may arrive
+// without another task between them; one turn too many costs 3 µs.
 import type { Clock } from "../../../clock/clock.js";
 import { LoopYield } from "../../../queue/loop-yield.js";
 

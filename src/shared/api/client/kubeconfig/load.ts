@@ -6,7 +6,7 @@ import { readClientConfig } from "./read.js";
 import { KubeconfigDocument } from "./tree.js";
 import { messageOf } from "../../../errors/thrown.js";
 
-/** Far above what names one cluster and one user; a larger one is somebody's mistake. */
+/** Far above the size of a kubeconfig with one cluster and one user; a larger file is a mistake. */
 const SIZE_LIMIT = 4 * 1024 * 1024;
 
 /** The cluster and user of the file's current context. Rejects with KubeconfigError. */

@@ -1,6 +1,6 @@
-// What pods have on disk. Walking directories is main's duty, which has a pool for it (docs/adr/0029): it is asked for its newest
-// figures while somebody asks here. File systems of their own are looked at here; of claims main knows. Invariant: a pod that
-// is gone has no figures.
+// Disk usage of pods. Main walks directories, because it has a pool for it (docs/adr/0029); while requests arrive, this thread
+// reads main's newest figures. This thread reads volumes with a filesystem of their own; main knows the claims.
+// Invariant: a removed pod has no figures.
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";
 import type { Clock } from "../../../../shared/clock/clock.js";
@@ -51,7 +51,7 @@ export class PodDisks {
     return this.entries.get(uid);
   }
 
-  /** Somebody wants figures: newer ones are on their way when it is time. */
+  /** A request needs figures: read newer ones if these are due. */
   ask(): void {
     if (this.closed || this.running !== undefined) return;
     const { clock, pods, log } = this.parts;
@@ -123,7 +123,7 @@ export class PodDisks {
     return { at: usage.at, volumes, local, logs };
   }
 
-  /** undefined: not set up yet, no more, or not measured by anybody. */
+  /** undefined: the volume is not set up yet, was torn down, or is not measured. */
   private async volume(
     { metadata: { uid } }: Pod,
     volume: Volume,

@@ -1,5 +1,5 @@
-// /metrics/cadvisor: rows of every cgroup of the node that is somebody's. Labels stand in the order of their names, as upstream's
-// client writes them. A value without a time is one that does not change with the reading.
+// /metrics/cadvisor: rows of the cgroups of the node, its system daemons and its pods. Labels are sorted by name, as in
+// upstream's client. A value without a time does not change between readings.
 import type { CgroupPressure, DetailFigures } from "../../../../shared/stats/cgroup-figures.js";
 import type { MachineFacts } from "../../../../shared/stats/machine.js";
 import type { InterfaceFigures } from "../net-dev.js";

@@ -8,9 +8,9 @@ import { headerBlock } from "./header-block.js";
 
 export interface SpdyEvents {
   onData(stream: number, part: Buffer): void;
-  /** The peer says no more on it. @param reset the status of its reset, where it was reset */
+  /** The peer ended the stream. @param reset the status of its reset, if it was reset */
   onEnd(stream: number, reset?: number): void;
-  /** The peer is about to close the connection, having said all. */
+  /** The peer has sent all its data and is about to close the connection. */
   onGoAway(): void;
 }
 

@@ -2,7 +2,7 @@
 
 export const CLOSE_CODE = { NORMAL: 1000, PROTOCOL_ERROR: 1002, UNSUPPORTED: 1003 } as const;
 
-/** The client breaks the rules of what is spoken in the messages; the connection is closed with PROTOCOL_ERROR. */
+/** The client's messages violate the subprotocol; the connection closes with PROTOCOL_ERROR. */
 export class WebSocketError extends Error {
   override readonly name = "WebSocketError";
 }

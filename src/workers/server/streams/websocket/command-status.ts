@@ -13,7 +13,7 @@ export class CommandStatus {
     if (this.size <= MAX_STATUS) this.parts.push(part);
   }
 
-  /** The runtime has said all: its Status as it is; success where it said nothing. */
+  /** The runtime closed its error stream: its Status unchanged, or success if it sent none. */
   said(): Buffer {
     if (this.size === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: "Success" }));
     const text = Buffer.concat(this.parts);

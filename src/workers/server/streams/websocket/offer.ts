@@ -4,7 +4,7 @@ import { protocolsOf } from "../../auth/bearer.js";
 
 /** exec and attach with one channel per stream, each of which the client can half-close. */
 export const CHANNELS_V5 = "v5.channel.k8s.io";
-/** Before the name of a protocol that is spoken over SPDY within the messages. */
+/** Prefix of a subprotocol that tunnels SPDY inside WebSocket messages. */
 export const TUNNEL_PREFIX = "SPDY/3.1+";
 
 /** The request asks for a WebSocket in a way that none can be made of: 400 with this text. */
