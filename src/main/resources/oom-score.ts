@@ -27,9 +27,10 @@ export function oomScoreAdj(pod: Pod, container: Container, nodeMemoryBytes: big
   const qos = qosClass(pod);
   if (qos === "Guaranteed") return GUARANTEED_OOM_SCORE_ADJ;
   if (qos === "BestEffort") return BEST_EFFORT_OOM_SCORE_ADJ;
-  let score = scoreOf(memoryRequest(container) + podLevelSurplus(pod), nodeMemoryBytes);
+  const surplus = podLevelSurplus(pod);
+  let score = scoreOf(memoryRequest(container) + surplus, nodeMemoryBytes);
   if (isSidecar(container) && (pod.spec.initContainers ?? []).some((init) => init.name === container.name)) {
-    const regular = scoreOf(smallestRegularRequest(pod), nodeMemoryBytes);
+    const regular = scoreOf(smallestRegularRequest(pod) + surplus, nodeMemoryBytes);
     if (regular < score) score = regular;
   }
   if (score < BURSTABLE_MIN) return Number(BURSTABLE_MIN);

@@ -39,6 +39,15 @@ const table: [name: string, pod: Pod, container: Container, expected: number][] 
     container("a", { memory: "1Gi" }),
     625,
   ],
+  [
+    "a sidecar's regular containers have the surplus too",
+    pod([container("a", { memory: "1Gi" })], {
+      initContainers: [smallSidecar],
+      resources: { requests: { memory: "2049Mi" } },
+    }),
+    smallSidecar,
+    625,
+  ],
   ["node critical", critical, container("a"), -997],
   [
     "critical for the cluster only",
