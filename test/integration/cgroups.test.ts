@@ -31,6 +31,7 @@ const writable = process.getuid?.() === 0;
 
 function manager(change: Partial<CgroupManagerOptions> = {}): CgroupManager {
   return createCgroupManager({
+    pageSize: 4096n,
     cgroupRoot: `/${ROOT}`,
     driver: "cgroupfs",
     cgroupsPerQOS: true,
@@ -376,7 +377,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
 
 test("v2 tree on the machine's v2 hierarchy", { skip: v2MountPoint(mounts) === undefined || !writable }, async () => {
   const mountPoint = v2MountPoint(mounts) ?? "";
-  const tree = cgroupV2(mountPoint, () => undefined);
+  const tree = cgroupV2(mountPoint, () => undefined, 4096n);
   const top = `${ROOT}-v2`;
   await tree.createParent([top], {});
   assert.equal(await tree.create([top, "none", "x"], {}), "missing-parent");

@@ -18,6 +18,7 @@ import { readThermalThrottlePaths, readTotalSwap } from "../node/machine.js";
 import { createCgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { hasSwapController, readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
+import { readPageSize } from "../resources/page-size.js";
 import { LateCgroups } from "../resources/cgroups/late-cgroups.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/node-allocatable.js";
@@ -83,13 +84,28 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     onCallMissing: () => recordLosingSupport(registry),
   });
   const thermal = readThermalThrottlePaths();
-  const [mounts, hugePageSizes] = await Promise.all([readCgroupMounts(), hostHugePageSizes()]);
+  const [mounts, hugePageSizes, pageSize] = await Promise.all([
+    readCgroupMounts(),
+    hostHugePageSizes(),
+    readPageSize(),
+  ]);
   const { cgroupRoot, cgroupsPerQOS, cpuCFSQuota, qosReservedMemory: percent } = settings;
   const podPidsLimit = BigInt(settings.podPidsLimit);
   const allocatableBytes = parts.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
   const cpuPeriodUs = BigInt(Math.round(settings.cpuCFSQuotaPeriodMs * 1000));
   const common = {
-    ...{ cgroupRoot, cgroupsPerQOS, podPidsLimit, cpuCFSQuota, cpuPeriodUs, mounts, hugePageSizes, log, clock },
+    ...{
+      cgroupRoot,
+      cgroupsPerQOS,
+      podPidsLimit,
+      cpuCFSQuota,
+      cpuPeriodUs,
+      mounts,
+      hugePageSizes,
+      pageSize,
+      log,
+      clock,
+    },
     reserveMemory: mounts.version === 2 && settings.memoryQos?.reserve === true,
     onOperation: cgroupMetrics(registry),
     noCpuQuota: (pod: Pod) => managers.noCpuQuota(pod),
@@ -124,7 +140,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       cpuPeriodUs,
       swap: { behavior: settings.swapBehavior, nodeBytes: swapBytes },
       ...(settings.memoryQos !== undefined && {
-        memoryQos: { ...settings.memoryQos, allocatableBytes: wholeUnits(allocatable.get("memory") ?? ZERO) },
+        memoryQos: { ...settings.memoryQos, allocatableBytes: wholeUnits(allocatable.get("memory") ?? ZERO), pageSize },
       }),
     },
   };

@@ -13,6 +13,8 @@ export interface MemoryQos {
   reserve: boolean;
   /** Of the node; stands in for a limit that a container does not have. */
   allocatableBytes: bigint;
+  /** Of the kernel, bytes. */
+  pageSize: bigint;
 }
 
 /** memorySwap.swapBehavior; "" of the configuration is NoSwap. */
@@ -21,8 +23,6 @@ export interface Swap {
   /** Swap of the node. */
   nodeBytes: bigint;
 }
-
-const PAGE = 4096;
 
 /** What is kept from reclaim, by class: always, as far as can be, or not at all. */
 export function reservedMemory(qos: QOSClass, requestBytes: bigint): { min: bigint; low: bigint } {
@@ -35,7 +35,8 @@ export function memoryHigh(requestBytes: bigint, limitBytes: bigint, options: Me
   const top = limitBytes > 0n ? limitBytes : options.allocatableBytes;
   if (top <= 0n) return undefined;
   const request = Number(requestBytes);
-  const high = Math.floor((request + (Number(top) - request) * options.throttlingFactor) / PAGE) * PAGE;
+  const page = Number(options.pageSize);
+  const high = Math.floor((request + (Number(top) - request) * options.throttlingFactor) / page) * page;
   return high > request ? BigInt(high) : undefined;
 }
 

@@ -10,7 +10,7 @@ import { container, pod } from "./pods.js";
 
 const MIB = 1024n ** 2n;
 const GIB = 1024n * MIB;
-const qos: MemoryQos = { throttlingFactor: 0.9, reserve: true, allocatableBytes: GIB };
+const qos: MemoryQos = { throttlingFactor: 0.9, reserve: true, allocatableBytes: GIB, pageSize: 4096n };
 
 test("memory.high lies between request and limit, in whole pages", () => {
   for (const [request, limit, factor, high] of [
@@ -29,6 +29,8 @@ test("memory.high lies between request and limit, in whole pages", () => {
       `${request} ${limit} ${factor}`,
     );
   }
+  const large = { ...qos, pageSize: 65_536n };
+  assert.equal(memoryHigh(0n, 100n * MIB, large), 94_371_840n - (94_371_840n % 65_536n), "pages of 64 KiB");
   assert.equal(memoryHigh(MIB, 0n, { ...qos, allocatableBytes: 0n }), undefined, "nothing is known of the node");
 });
 

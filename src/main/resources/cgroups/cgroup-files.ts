@@ -2,6 +2,7 @@
 // with rmdir (never rm -r: its files are the kernel's), and its values are one-line files.
 import { mkdir, open, readdir, readFile, rmdir, stat } from "node:fs/promises";
 import { CgroupWriteError, errnoOf } from "./cgroup-errors.js";
+import type { CgroupWrite } from "./cgroup-limits.js";
 
 /** Called for writes that the kernel does not permit here; see `writeValue`. */
 export type OnRefused = (path: string, value: string, error: unknown) => void;
@@ -36,6 +37,14 @@ export async function writeValue(path: string, value: string, onRefused: OnRefus
     if (code !== "ENOENT" && code !== "EACCES" && code !== "EPERM") throw new CgroupWriteError(path, value, error);
     onRefused(path, value, error);
   }
+}
+
+/** Writes one value of the cgroup. Throws as writeValue does. */
+export async function applyWrite(directory: string, write: CgroupWrite, onRefused: OnRefused): Promise<void> {
+  const { file, value, optional } = write;
+  await writeValue(`${directory}/${file}`, value, (path, text, error) => {
+    if (optional !== true || errnoOf(error) !== "ENOENT") onRefused(path, text, error);
+  });
 }
 
 /** The value without its newline, or undefined when the file is not there. */

@@ -12,7 +12,7 @@ export interface CgroupLimits {
   memoryLowBytes?: bigint;
   /** Processes and threads; -1 lifts the limit. */
   pids?: bigint;
-  /** Page size name ("2MB") to bytes; -1 lifts the limit. */
+  /** Page size name ("2MB") to bytes, of pages in use and of reservations; -1 lifts the limit. */
   hugePages?: ReadonlyMap<string, bigint>;
 }
 
@@ -21,4 +21,6 @@ export interface CgroupWrite {
   controller: string;
   file: string;
   value: string;
+  /** Older kernels do not have the file: limits of huge page reservations came with 5.7. */
+  optional?: true;
 }

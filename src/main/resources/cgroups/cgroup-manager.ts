@@ -82,6 +82,8 @@ export interface CgroupManagerOptions {
   mounts: CgroupMounts;
   /** Bytes; see huge-pages. Without the hugetlb controller pass []. */
   hugePageSizes?: readonly bigint[];
+  /** Bytes; see page-size. */
+  pageSize: bigint;
   /** A container of the pod has CPUs of its own: the pod's quota would get in its way. */
   noCpuQuota?: (pod: Pod) => boolean;
   /** CFS period of the pods, microseconds; 100 ms when absent. */
@@ -103,12 +105,12 @@ const TIERS: readonly QOSClass[] = ["BestEffort", "Burstable", "Guaranteed"];
 /** Touches nothing yet: what is not as it must be shows in `setUp`. */
 export function createCgroupManager(given: CgroupManagerOptions): CgroupManager {
   const options = { ...given, log: moduleLogger(given.log, "cgroups") };
-  const { mounts, log, clock } = options;
+  const { mounts, pageSize, log, clock } = options;
   const onRefused = logOnce(log);
   const plain =
     mounts.version === 2
-      ? cgroupV2(mounts.mountPoint, onRefused)
-      : cgroupV1(hierarchiesOf(mounts.hierarchies, options.driver), mounts.unified?.mountPoint, onRefused);
+      ? cgroupV2(mounts.mountPoint, onRefused, pageSize)
+      : cgroupV1(hierarchiesOf(mounts.hierarchies, options.driver), mounts.unified?.mountPoint, onRefused, pageSize);
   if (options.driver === "cgroupfs") return new TreeManager(plain, plain, options);
   return new TreeManager(systemdTree(plain, options.systemd ?? systemdUnits({ clock, log })), plain, options);
 }

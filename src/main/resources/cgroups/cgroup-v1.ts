@@ -19,6 +19,7 @@ export function cgroupV1(
   hierarchies: readonly V1Hierarchy[],
   unified: string | undefined,
   onRefused: files.OnRefused,
+  pageSize: bigint,
 ): CgroupTree {
   const at = (hierarchy: V1Hierarchy, name: CgroupName): string => hierarchy.mountPoint + toCgroupfs(name);
   const directories = (name: CgroupName): string[] => hierarchies.map((hierarchy) => at(hierarchy, name));
@@ -36,8 +37,8 @@ export function cgroupV1(
       if (!hierarchy.controllers.includes(write.controller)) continue;
       const path = `${directory}/${write.file}`;
       if (outcome === "made" && isKernelDefault(write)) continue;
-      if (outcome === "existed" && sameValue(write, await files.readValue(path))) continue;
-      await files.writeValue(path, write.value, onRefused);
+      if (outcome === "existed" && sameValue(write, await files.readValue(path), pageSize)) continue;
+      await files.applyWrite(directory, write, onRefused);
     }
   };
 
@@ -95,7 +96,7 @@ export function cgroupV1(
           .filter(({ controller }) => hierarchy.controllers.includes(controller))
           .map(async (write) => {
             const current = await files.readValue(`${at(hierarchy, name)}/${write.file}`);
-            return current === undefined || sameValue(write, current);
+            return current === undefined || sameValue(write, current, pageSize);
           }),
       );
       return (await Promise.all(checks)).every(Boolean);

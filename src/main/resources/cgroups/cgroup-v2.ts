@@ -11,7 +11,7 @@ import { isKernelDefaultV2, sameValueV2, v2Writes } from "./v2-values.js";
 /** Controllers handed down where the kernel offers them. */
 const WANTED = ["cpuset", "cpu", "io", "memory", "hugetlb", "pids"];
 
-export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): CgroupTree {
+export function cgroupV2(mountPoint: string, onRefused: files.OnRefused, pageSize: bigint): CgroupTree {
   const at = (name: CgroupName): string => mountPoint + toCgroupfs(name);
 
   const apply = async (directory: string, limits: CgroupLimits, outcome: "made" | "existed"): Promise<void> => {
@@ -19,8 +19,8 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): Cgroup
       v2Writes(limits).map(async (write) => {
         const path = `${directory}/${write.file}`;
         if (outcome === "made" && isKernelDefaultV2(write)) return;
-        if (outcome === "existed" && sameValueV2(write, await files.readValue(path))) return;
-        await files.writeValue(path, write.value, onRefused);
+        if (outcome === "existed" && sameValueV2(write, await files.readValue(path), pageSize)) return;
+        await files.applyWrite(directory, write, onRefused);
       }),
     );
   };
@@ -54,7 +54,7 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused): Cgroup
     async holds(name, limits) {
       const checks = v2Writes(limits).map(async (write) => {
         const current = await files.readValue(`${at(name)}/${write.file}`);
-        return current === undefined || sameValueV2(write, current);
+        return current === undefined || sameValueV2(write, current, pageSize);
       });
       return (await Promise.all(checks)).every(Boolean);
     },

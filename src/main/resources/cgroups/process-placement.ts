@@ -8,6 +8,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { errnoOf } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
+import { SMALLEST_PAGE } from "../page-size.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
@@ -49,10 +50,11 @@ export class ProcessPlacement {
     const { mounts, systemCgroups } = options;
     if (systemCgroups !== "" && parseCgroupPath(systemCgroups).length === 0) throw new SystemCgroupsRootError();
     const refused = (): void => undefined;
+    // Of the cgroups here no byte values are compared.
     this.tree =
       mounts.version === 2
-        ? cgroupV2(mounts.mountPoint, refused)
-        : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, refused);
+        ? cgroupV2(mounts.mountPoint, refused, SMALLEST_PAGE)
+        : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, refused, SMALLEST_PAGE);
   }
 
   /** Moves what is not where it belongs. To be repeated; never rejects. */

@@ -1,7 +1,6 @@
 // CgroupLimits as cgroup v1 files, what a fresh cgroup already has, and how the kernel shows a written value.
 import type { CgroupLimits, CgroupWrite } from "./cgroup-limits.js";
 
-const PAGE = 4096n;
 const NO_LIMIT = "-1";
 /** The kernel shows no limit as its largest number of pages, small or huge. */
 const SHOWN_AS_NO_LIMIT = 1n << 62n;
@@ -20,7 +19,11 @@ export function v1Writes(limits: CgroupLimits): CgroupWrite[] {
   if (limits.pids !== undefined) {
     writes.push({ controller: "pids", file: "pids.max", value: limits.pids < 0n ? "max" : limits.pids.toString() });
   }
-  for (const [size, bytes] of limits.hugePages ?? []) add("hugetlb", `${size}.limit_in_bytes`, bytes);
+  for (const [size, bytes] of limits.hugePages ?? []) {
+    add("hugetlb", `${size}.limit_in_bytes`, bytes);
+    const file = `hugetlb.${size}.rsvd.limit_in_bytes`;
+    writes.push({ controller: "hugetlb", file, value: bytes.toString(), optional: true });
+  }
   return writes;
 }
 
@@ -42,10 +45,10 @@ function isBytes(file: string): boolean {
 }
 
 /** Byte values are kept in whole pages. */
-export function sameValue(write: CgroupWrite, current: string | undefined): boolean {
+export function sameValue(write: CgroupWrite, current: string | undefined, pageSize: bigint): boolean {
   if (current === undefined || current === write.value) return current !== undefined;
   if (!isBytes(write.file) || !/^\d+$/.test(current)) return false;
   if (write.value === NO_LIMIT) return BigInt(current) >= SHOWN_AS_NO_LIMIT;
   if (!/^\d+$/.test(write.value)) return false;
-  return BigInt(write.value) / PAGE === BigInt(current) / PAGE;
+  return BigInt(write.value) / pageSize === BigInt(current) / pageSize;
 }

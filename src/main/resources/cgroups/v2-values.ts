@@ -2,8 +2,6 @@
 import type { CgroupLimits, CgroupWrite } from "./cgroup-limits.js";
 import { QUOTA_PERIOD_US, sharesToWeight } from "../cpu.js";
 
-const PAGE = 4096n;
-
 export function v2Writes(limits: CgroupLimits): CgroupWrite[] {
   const writes: CgroupWrite[] = [];
   const add = (controller: string, file: string, value: string): void => {
@@ -18,7 +16,10 @@ export function v2Writes(limits: CgroupLimits): CgroupWrite[] {
   if (limits.memoryMinBytes !== undefined) add("memory", "memory.min", limits.memoryMinBytes.toString());
   if (limits.memoryLowBytes !== undefined) add("memory", "memory.low", limits.memoryLowBytes.toString());
   if (limits.pids !== undefined) add("pids", "pids.max", orMax(limits.pids));
-  for (const [size, bytes] of limits.hugePages ?? []) add("hugetlb", `hugetlb.${size}.max`, orMax(bytes));
+  for (const [size, bytes] of limits.hugePages ?? []) {
+    add("hugetlb", `hugetlb.${size}.max`, orMax(bytes));
+    writes.push({ controller: "hugetlb", file: `hugetlb.${size}.rsvd.max`, value: orMax(bytes), optional: true });
+  }
   return writes;
 }
 
@@ -35,11 +36,12 @@ export function isKernelDefaultV2(write: CgroupWrite): boolean {
   return DEFAULTS[write.file] === write.value || (write.file.startsWith("hugetlb.") && write.value === "max");
 }
 
-export function sameValueV2(write: CgroupWrite, current: string | undefined): boolean {
+/** Byte values are kept in whole pages. */
+export function sameValueV2(write: CgroupWrite, current: string | undefined, pageSize: bigint): boolean {
   if (current === undefined || current === write.value) return current !== undefined;
   const bytes = write.file.startsWith("memory.") || write.file.startsWith("hugetlb.");
   if (!bytes || !/^\d+$/.test(current) || !/^\d+$/.test(write.value)) return false;
-  return BigInt(write.value) / PAGE === BigInt(current) / PAGE;
+  return BigInt(write.value) / pageSize === BigInt(current) / pageSize;
 }
 
 function orMax(value: bigint): string {

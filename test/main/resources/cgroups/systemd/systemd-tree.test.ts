@@ -44,6 +44,7 @@ afterEach(async () => {
 /** Each one is a kubelet that has just started. */
 function manager(change: Partial<CgroupManagerOptions> = {}): CgroupManager {
   return createCgroupManager({
+    pageSize: 4096n,
     cgroupRoot: "/",
     driver: "systemd",
     systemd: units,
